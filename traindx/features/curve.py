@@ -1,0 +1,87 @@
+"""One scalar signal, prepared once for all rules that look at it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from traindx.features.noise import difference_noise, residual_noise
+from traindx.features.smoothing import trend
+from traindx.vocabulary.run import Floats, Series
+from traindx.vocabulary.signals import direction_of
+
+
+class Curve:
+    """A signal's finite points and what is derived from them.
+
+    `steps[n]`, `values[n]`: the finite points in order. `raw`: the Series as it was logged.
+    `sign` is -1 where higher is better; `oriented` values are better when lower. Derived arrays
+    are computed at first use and kept.
+    """
+
+    def __init__(self, name: str, raw: Series) -> None:
+        self.name = name
+        self.raw = raw
+        finite = np.isfinite(raw.values)
+        self.steps: Floats = raw.steps[finite]
+        self.values: Floats = raw.values[finite]
+        self.nonfinite_steps: Floats = raw.steps[~finite]
+        self.sign = -1.0 if direction_of(name) == "higher" else 1.0
+
+    @property
+    def n(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def oriented(self) -> Floats:
+        """`values[n]`, negated where higher is better."""
+        return self.values * self.sign
+
+    @cached_property
+    def trend(self) -> Floats:
+        """`oriented[n]` without its noise (robust running level)."""
+        return trend(self.oriented)
+
+    @cached_property
+    def noise(self) -> float:
+        """Sigma of the point-to-point noise, blind to any smooth trend."""
+        return difference_noise(self.values)
+
+    @cached_property
+    def spread(self) -> float:
+        """Sigma around the trend: noise plus any slower wobble."""
+        return residual_noise(self.oriented, self.trend)
+
+    @cached_property
+    def span(self) -> float:
+        """Range of the trend, the natural unit of this curve's progress; 0 for a constant."""
+        return float(np.ptp(self.trend)) if self.n else 0.0
+
+    @cached_property
+    def start(self) -> float:
+        """Level at the start (oriented): the median of the first few points of the trend."""
+        return float(np.median(self.trend[: max(1, min(3, self.n // 10))])) if self.n else float("nan")
+
+    @cached_property
+    def end(self) -> float:
+        """Level at the end (oriented): the median of the last twentieth of the points."""
+        return float(np.median(self.oriented[-max(1, min(self.n // 3, max(3, self.n // 20))) :])) if self.n else float("nan")
+
+    @cached_property
+    def best(self) -> float:
+        """Lowest level of the trend (oriented)."""
+        return float(self.trend.min()) if self.n else float("nan")
+
+    @cached_property
+    def best_index(self) -> int:
+        return int(np.argmin(self.trend))
+
+    def step_at(self, index: int) -> float:
+        return float(self.steps[min(max(index, 0), self.n - 1)])
+
+    def at_steps(self, steps: Floats) -> Floats:
+        """Values of this signal at other steps: the last one logged at or before each (the first
+        one, where there is none before)."""
+        index = np.searchsorted(self.steps, steps, side="right") - 1
+        return self.values[np.clip(index, 0, self.n - 1)]

@@ -1,0 +1,62 @@
+"""All features of one run, computed at first use and shared by every rule."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from traindx.features.curve import Curve
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.signals import direction_of
+
+# Held-out signals that tell a reinforcement-learning run, whose losses say little about progress.
+REWARD_WORDS = ("reward", "return", "rew")
+
+
+class Features:
+    """`curve(name)` prepares one signal; `objective` is the one that tells best whether the run
+    learns: the training loss, or the reward where there is one, or else whatever is left."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._curves: dict[str, Curve] = {}
+
+    def curve(self, name: str) -> Curve | None:
+        """The prepared signal, or None when the run has not logged it."""
+        if name == "objective":
+            return self.objective
+        raw = self.run.series.get(name)
+        if raw is None or len(raw) == 0:
+            return None
+        if name not in self._curves:
+            self._curves[name] = Curve(name, raw)
+        return self._curves[name]
+
+    @cached_property
+    def is_reinforcement(self) -> bool:
+        """Whether rewards are logged: then a loss may rise while the agent learns."""
+        return any(word in name.lower() for name in self.run.series for word in REWARD_WORDS)
+
+    @cached_property
+    def objective(self) -> Curve | None:
+        """The curve that LOS rules judge."""
+        name = self.objective_name
+        return self.curve(name) if name else None
+
+    @cached_property
+    def objective_name(self) -> str | None:
+        series = self.run.series
+        if self.is_reinforcement:
+            rewards = [n for n in series if any(w in n.lower() for w in REWARD_WORDS) and "std" not in n.lower()]
+            rewards = [n for n in rewards if direction_of(n) == "higher"] or rewards
+            if rewards:
+                return max(rewards, key=lambda n: len(series[n]))
+        # A sparse train/loss beside a dense val/loss still is the one that tells about learning.
+        for name in ("train/loss", "val/loss"):
+            if name in series and len(series[name]):
+                return name
+        for split in ("train/", "val/", ""):
+            known = [n for n in series if n.startswith(split) and direction_of(n) != "none" and "/" in n]
+            known = [n for n in known if not n.startswith(("time/", "mem/", "util/", "grad_", "throughput"))]
+            if known:
+                return max(known, key=lambda n: len(series[n]))
+        return None

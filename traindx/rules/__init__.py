@@ -1,0 +1,91 @@
+"""Rules, one file each, and the engine that asks every one of them.
+
+The package is walked (nothing registers itself); other packages add rules through the entry point
+group `traindx.rules`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from traindx.errors import ConfigError
+from traindx.features.shared import Features
+from traindx.vocabulary.rule import CannotJudge, Outcome, Rule
+from traindx.vocabulary.run import Run
+
+
+@cache
+def catalogue() -> tuple[Rule, ...]:
+    """All rules, ours and other packages', ordered by code."""
+    from importlib.metadata import entry_points
+
+    found: list[Rule] = []
+    for info in pkgutil.walk_packages(__path__, prefix=__name__ + "."):
+        module = importlib.import_module(info.name)
+        found += [v for v in vars(module).values() if isinstance(v, Rule) and v.check.__module__ == info.name]
+    for entry in entry_points(group="traindx.rules"):
+        loaded = entry.load()
+        found += [loaded] if isinstance(loaded, Rule) else list(loaded)
+    codes = [r.code for r in found]
+    twice = {c for c in codes if codes.count(c) > 1}
+    if twice:
+        raise ConfigError(f"two rules share a code: {', '.join(sorted(twice))}")
+    return tuple(sorted(found, key=lambda r: r.code))
+
+
+def judge(
+    run: Run,
+    features: Features,
+    rules: Iterable[Rule] | None = None,
+    overrides: Mapping[str, Mapping[str, float]] | None = None,
+) -> tuple[Outcome, ...]:
+    """Ask every rule; `overrides` maps a rule's slug to thresholds that replace its own."""
+    chosen = catalogue() if rules is None else tuple(rules)
+    return tuple(judge_one(rule, run, features, (overrides or {}).get(rule.slug, {})) for rule in chosen)
+
+
+def judge_one(rule: Rule, run: Run, features: Features, override: Mapping[str, float]) -> Outcome:
+    """One rule's outcome: fired, clear, or not evaluated with the reason. A crash is loud."""
+    reason = missing(rule, features)
+    if reason:
+        return Outcome(rule=rule, status="not-evaluated", reason=reason)
+    try:
+        evidence = tuple(rule.check(run, features, **override))
+    except CannotJudge as why:
+        return Outcome(rule=rule, status="not-evaluated", reason=str(why))
+    return Outcome(rule=rule, status="fired" if evidence else "clear", evidence=evidence)
+
+
+def missing(rule: Rule, features: Features) -> str:
+    """Why a rule cannot be evaluated ("" when it can): a signal that is not there, or too short."""
+    for position, need in enumerate(rule.needs):
+        alternatives = need.split("|")
+        present = [a for a in alternatives if available(a, features)]
+        if not present:
+            return f"needs {' or '.join(alternatives)}, which was not recorded"
+        if position == 0:
+            curve = features.curve(present[0])
+            have = len(curve.raw) if curve is not None else features.run.points
+            if have < rule.min_points:
+                return f"needs {rule.min_points} points of {present[0]}, there are {have}"
+    return ""
+
+
+def available(name: str, features: Features) -> bool:
+    """Whether a needed signal is there. "run" always is, "x/*" is any signal or panel below x/,
+    "event:kind" an event, "setup:field" a known fact."""
+    run = features.run
+    if name == "run":
+        return True
+    if name.startswith("event:"):
+        return any(e.kind == name[6:] for e in run.events)
+    if name.startswith("setup:"):
+        return getattr(run.setup, name[6:], None) is not None or name[6:] in run.setup.facts
+    if name.endswith("/*"):
+        return any(n.startswith(name[:-1]) for n in (*run.series, *run.panels))
+    if name in run.panels:
+        return True
+    return features.curve(name) is not None

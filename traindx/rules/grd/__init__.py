@@ -1,0 +1,1 @@
+"""grd rules: gradients."""

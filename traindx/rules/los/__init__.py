@@ -1,0 +1,1 @@
+"""los rules: loss."""

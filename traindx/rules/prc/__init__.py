@@ -1,0 +1,1 @@
+"""prc rules: precision."""

@@ -1,0 +1,152 @@
+"""The diagnosis document: the shapes behind the JSON contract `traindx.diagnosis/1`.
+
+Field names are the contract's. NaN and infinities are allowed in memory; the JSON report
+writes them as strings.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+SCHEMA = "traindx.diagnosis/1"
+
+Severity = Literal["critical", "high", "medium", "low", "info"]
+SEVERITIES: tuple[Severity, ...] = ("critical", "high", "medium", "low", "info")
+Health = Literal["healthy", "watch", "sick", "failed"]
+Action = Literal["continue", "stop", "inspect"]
+
+
+class SignalInfo(msgspec.Struct, frozen=True):
+    name: str
+    original: str
+    points: int
+
+
+class RunInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """Identity of a run. `steps` is the number of points of its longest signal."""
+
+    id: str
+    source: str
+    format: str
+    framework: str | None
+    steps: int
+    first_step: float | None
+    last_step: float | None
+    complete: bool | None
+    axis: str
+    signals: tuple[SignalInfo, ...]
+    setup: dict[str, object]
+    events: tuple[dict[str, object], ...]
+
+
+class EvidencePoint(msgspec.Struct, frozen=True):
+    """One number that a finding rests on; `expected` is what it was compared with."""
+
+    signal: str
+    step: float | None
+    value: float
+    expected: float | None = None
+    unit: str = ""
+
+
+class Finding(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule saw. `aspects` are the finer marks that the ranking uses ("early", "late" ...)."""
+
+    code: str
+    slug: str
+    family: str
+    severity: Severity
+    onset_step: float | None
+    last_step: float | None
+    where: str | None
+    message: str
+    consequence_of: str | None = None
+    aspects: tuple[str, ...] = ()
+    evidence: tuple[EvidencePoint, ...] = ()
+
+
+class NotEvaluated(msgspec.Struct, frozen=True):
+    code: str
+    slug: str
+    reason: str
+    needs: tuple[str, ...] = ()
+
+
+class EvidenceTerm(msgspec.Struct, frozen=True):
+    """What one rule's outcome adds to a cause's log-odds."""
+
+    finding: str
+    log_odds: float
+
+
+class FixOffer(msgspec.Struct, frozen=True):
+    fix: str
+    applicability: Literal["runtime", "patch", "advice"]
+    change: str
+    expected: str
+
+
+class Hypothesis(msgspec.Struct, frozen=True, kw_only=True, rename={"for_": "for"}):
+    """A cause with its probability; over all hypotheses of a run they sum to 1.
+    `pattern` is set for `healthy` when a benign shape shows."""
+
+    cause: str
+    title: str
+    probability: float
+    pattern: str | None = None
+    for_: tuple[EvidenceTerm, ...] = ()
+    against: tuple[EvidenceTerm, ...] = ()
+    fixes: tuple[FixOffer, ...] = ()
+
+
+class Decision(msgspec.Struct, frozen=True):
+    action: Action
+    reason: str
+    confidence: float
+
+
+class NextMeasure(msgspec.Struct, frozen=True):
+    """What to look at next; `gain_bits` is the expected drop of the entropy over causes."""
+
+    measure: str
+    why: str
+    how: str
+    gain_bits: float
+
+
+class ForecastPoint(msgspec.Struct, frozen=True):
+    signal: str
+    at_step: float
+    median: float
+    low: float
+    high: float
+    level: float
+
+
+class Recommendation(msgspec.Struct, frozen=True):
+    kind: str
+    text: str
+    because: str
+
+
+class RunDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    run: RunInfo
+    health: Health
+    decision: Decision
+    findings: tuple[Finding, ...] = ()
+    not_evaluated: tuple[NotEvaluated, ...] = ()
+    hypotheses: tuple[Hypothesis, ...] = ()
+    next: tuple[NextMeasure, ...] = ()
+    forecast: tuple[ForecastPoint, ...] = ()
+    recommendations: tuple[Recommendation, ...] = ()
+    trials: tuple[dict[str, object], ...] = ()
+
+
+class Document(msgspec.Struct, frozen=True, kw_only=True):
+    """What `--format json` prints."""
+
+    schema: str = SCHEMA
+    traindx_version: str
+    runs: tuple[RunDiagnosis, ...]

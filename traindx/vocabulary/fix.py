@@ -1,0 +1,28 @@
+"""What a fix is: what to do about a cause, how it can be applied, and what to expect of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal
+
+import msgspec
+
+from traindx.vocabulary.setup import Setup
+
+Applicability = Literal["runtime", "patch", "advice"]
+
+
+class Fix(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """`causes`: slugs it cures, best first. `propose(setup)` words the change with the numbers of
+    this run where they are known. `touches`: setup fields it changes. `interventions`: how it is
+    tried from outside ("lr=*0.1"); empty when it cannot be."""
+
+    slug: str
+    title: str
+    applicability: Applicability
+    causes: tuple[str, ...]
+    expected: str
+    page: str
+    propose: Callable[[Setup], str]
+    touches: tuple[str, ...] = ()
+    interventions: tuple[str, ...] = ()

@@ -1,0 +1,132 @@
+"""What a rule is: a pure function over a run, with its facts declared beside it.
+
+    @rule(code="LOS004", needs=("objective",), min_points=20, severity="medium",
+          message="...")
+    def loss_plateaus(run, features, *, window: float = threshold(0.3, "of the run", ...)):
+        \"\"\"What it sees ... \"\"\"
+        yield evidence(...)
+
+`@rule` builds a frozen `Rule` and registers nothing: the package `traindx.rules` is walked, third
+parties are found by the entry point group `traindx.rules`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+
+Basis = Literal["measured", "theory", "paper", "convention", "seed"]
+
+
+class Threshold(float):
+    """A number with its unit, basis and source; used as a keyword default in a rule's signature."""
+
+    unit: str
+    basis: Basis
+    source: str
+
+    def __new__(cls, value: float, unit: str, basis: Basis, source: str) -> Threshold:
+        self = super().__new__(cls, value)
+        self.unit, self.basis, self.source = unit, basis, source
+        return self
+
+
+def threshold(value: float, unit: str, *, basis: Basis, source: str) -> Any:
+    """Declare a threshold. `unit` says what the number counts ("x robust noise", "of the run"),
+    `basis` how it was found, `source` where that can be checked."""
+    return Threshold(value, unit, basis, source)
+
+
+class Evidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What a rule saw, once. `strength` in 0..1 says how clearly (1 = beyond doubt).
+
+    `aspects` are finer marks for the ranking ("early", "norm-grew-before"), `severity`
+    overrides the rule's own, `values` fill the message's fields, `points` are the numbers.
+    """
+
+    onset: float | None = None
+    last: float | None = None
+    where: str | None = None
+    strength: float = 1.0
+    aspects: tuple[str, ...] = ()
+    severity: Severity | None = None
+    message: str | None = None
+    values: Mapping[str, object] = {}
+    points: tuple[EvidencePoint, ...] = ()
+
+
+class CannotJudge(Exception):
+    """Raised by a rule that finds, after looking, that the signal cannot be judged; says why."""
+
+
+class Rule(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """A rule's facts and its function.
+
+    `needs`: signals that must all be there; an entry may list alternatives, "val/loss|val/error".
+    `min_points`: finite points that the first needed signal must have.
+    `follows`: slugs of rules that, fired no later, make a finding of this one a consequence.
+    """
+
+    code: str
+    slug: str
+    needs: tuple[str, ...]
+    min_points: int
+    severity: Severity
+    message: str
+    follows: tuple[str, ...]
+    check: Callable[..., Iterator[Evidence]]
+    page: str
+
+    @property
+    def family(self) -> str:
+        return self.code[:3]
+
+    @property
+    def thresholds(self) -> dict[str, Threshold]:
+        parameters = inspect.signature(self.check).parameters.values()
+        return {p.name: p.default for p in parameters if isinstance(p.default, Threshold)}
+
+
+def rule(
+    *,
+    code: str,
+    needs: tuple[str, ...],
+    min_points: int,
+    severity: Severity,
+    message: str,
+    follows: tuple[str, ...] = (),
+) -> Callable[[Callable[..., Iterator[Evidence]]], Rule]:
+    """Turn a function into a Rule; the slug is the function's name in kebab case."""
+
+    def build(check: Callable[..., Iterator[Evidence]]) -> Rule:
+        return Rule(
+            code=code,
+            slug=check.__name__.replace("_", "-"),
+            needs=needs,
+            min_points=min_points,
+            severity=severity,
+            message=message,
+            follows=follows,
+            check=check,
+            page=inspect.getdoc(check) or "",
+        )
+
+    return build
+
+
+class Outcome(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one rule on one run: fired, clear, or not evaluated for a reason."""
+
+    rule: Rule
+    status: Literal["fired", "clear", "not-evaluated"]
+    evidence: tuple[Evidence, ...] = ()
+    reason: str = ""
+
+    @property
+    def strength(self) -> float:
+        return max((e.strength for e in self.evidence), default=0.0)

@@ -1,0 +1,93 @@
+"""The canonical signals: what each name means, which way is better, its unit.
+
+Names that are not here keep the name their log gave them. `train/` and `val/` metrics are told
+apart by their last part, so that any split of any metric has a direction.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Direction = Literal["lower", "higher", "none"]
+
+
+class SignalKind(msgspec.Struct, frozen=True):
+    """`name` may end in `/<module>` (a panel) or hold `<metric>`; `unit` in SI where there is one."""
+
+    name: str
+    direction: Direction
+    unit: str
+    meaning: str
+
+
+SIGNALS: tuple[SignalKind, ...] = (
+    SignalKind("train/loss", "lower", "loss", "training loss, as logged (total, if there are parts)"),
+    SignalKind("val/loss", "lower", "loss", "validation loss"),
+    SignalKind("train/<metric>", "none", "", "any other metric on training data"),
+    SignalKind("val/<metric>", "none", "", "any other metric on held-out data"),
+    SignalKind("lr", "none", "", "learning rate (of the first group)"),
+    SignalKind("lr/<group>", "none", "", "learning rate of another parameter group"),
+    SignalKind("batch_size", "none", "samples", "samples per optimizer step"),
+    SignalKind("epoch", "none", "epochs", "passes over the training data so far"),
+    SignalKind("grad_norm", "none", "L2", "global gradient norm before clipping"),
+    SignalKind("grad_norm/<module>", "none", "L2", "gradient norm of one module"),
+    SignalKind("grad_zero_fraction/<module>", "none", "0..1", "share of exactly zero gradients"),
+    SignalKind("grad_nonfinite/<module>", "lower", "count", "non-finite gradient values"),
+    SignalKind("clip_ratio", "none", "0..1", "norm after clipping over norm before"),
+    SignalKind("grad_noise_scale", "none", "samples", "batch size at which noise equals signal"),
+    SignalKind("weight_norm", "none", "L2", "global weight norm"),
+    SignalKind("weight_norm/<module>", "none", "L2", "weight norm of one module"),
+    SignalKind("weight_absmax/<module>", "none", "", "largest absolute weight"),
+    SignalKind("update_ratio/<module>", "none", "", "norm of the update over norm of the weights"),
+    SignalKind("act_zero_fraction/<module>", "none", "0..1", "share of units silent on all data"),
+    SignalKind("act_saturated_fraction/<module>", "none", "0..1", "share of saturated pre-activations"),
+    SignalKind("act_mean/<module>", "none", "", "mean activation"),
+    SignalKind("act_std/<module>", "none", "", "standard deviation of activations"),
+    SignalKind("act_absmax/<module>", "none", "", "largest absolute activation"),
+    SignalKind("act_nonfinite/<module>", "lower", "count", "non-finite activations"),
+    SignalKind("act_rank/<module>", "none", "", "effective rank of the representation"),
+    SignalKind("loss_scale", "none", "", "scale of half-precision losses"),
+    SignalKind("skipped_steps", "lower", "count", "optimizer steps skipped so far"),
+    SignalKind("nan_steps", "lower", "count", "iterations with a non-finite loss so far"),
+    SignalKind("time/step", "lower", "s", "seconds for one optimizer step"),
+    SignalKind("time/data", "lower", "s", "seconds of a step spent waiting for data"),
+    SignalKind("time/forward", "lower", "s", "seconds of a step in the forward pass"),
+    SignalKind("time/backward", "lower", "s", "seconds of a step in the backward pass"),
+    SignalKind("time/optimizer", "lower", "s", "seconds of a step in the optimizer"),
+    SignalKind("throughput", "higher", "samples/s", "samples or tokens per second"),
+    SignalKind("mem/host", "none", "bytes", "resident memory of the process"),
+    SignalKind("mem/device", "none", "bytes", "memory in use on the accelerator"),
+    SignalKind("util/device", "higher", "0..1", "share of time the accelerator was busy"),
+    SignalKind("util/cpu", "none", "0..1", "share of processor time in use"),
+    SignalKind("quant/loss_gap", "lower", "loss", "loss with quantization minus loss without"),
+    SignalKind("quant/zero_fraction/<module>", "none", "0..1", "share of weights quantized to zero"),
+    SignalKind("rank/<i>/<signal>", "none", "", "a signal of one process of a distributed run"),
+)
+
+# Parts of a metric's name that say which way is better; the first match of the two lists wins,
+# error-like words first ("reconstruction_error", "1-accuracy" are errors).
+LOWER_WORDS = (
+    "loss", "error", "err", "perplexity", "ppl", "mse", "rmse", "mae", "nll", "bpb", "bpc", "bpd", "wer", "cer",
+    "fid", "kl", "distance", "entropy", "logloss", "regret", "epe", "nfe", "bits", "brier", "ece", "hinge",
+)
+HIGHER_WORDS = (
+    "accuracy", "acc", "acc1", "acc5", "top1", "top5", "f1", "auc", "auroc", "auprc", "precision", "recall", "map",
+    "map50", "ap", "ap50", "ap75", "iou", "miou", "dice", "bleu", "rouge", "psnr", "ssim", "r2", "reward",
+    "return", "score", "success", "kappa", "mcc", "ndcg", "mrr", "hit", "rew", "winrate", "correct", "las", "uas",
+    "chrf", "meteor", "cider", "spice", "pearson", "spearman", "matthews", "exact",
+)  # fmt: skip
+
+
+def direction_of(name: str) -> Direction:
+    """Which way a signal should go, from its name: "lower", "higher", or "none" when unknown."""
+    for kind in SIGNALS:
+        if kind.name == name:
+            return kind.direction
+    words = name.rsplit("/", 1)[-1].lower().replace("-", "_").replace("(", "_").replace("@", "_").split("_")
+    if any(w in LOWER_WORDS or w.endswith("loss") or w.endswith("error") for w in words):
+        return "lower"
+    if any(w in HIGHER_WORDS or w.startswith(("accuracy", "map5", "top", "reward")) for w in words):
+        return "higher"
+    return "none"
