@@ -1,0 +1,249 @@
+"""Settings from `[tool.traindx]` in pyproject.toml, from traindx.toml, and from the command line.
+
+    select     = ["LOS", "validation-gap-grows"]     # rules to ask: code prefixes or slugs
+    ignore     = ["LOS004"]
+    severity   = "high"                              # exit status 1 from this severity on
+    thresholds.loss-plateaus.window = 0.4            # see docs/thresholds.md
+    aliases    = { "train/loss" = "my_loss" }        # canonical name = name in the log
+    facts      = { optimizer = "adam", classes = 10 }
+
+A key or value that traindx does not know is an error that says where it stands: a setting that
+silently does nothing is worse than none. Whether rules and thresholds of these names exist is
+checked by the pipeline, which knows the rules.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import msgspec
+
+from traindx.errors import ConfigError
+from traindx.vocabulary.diagnosis import SEVERITIES, Severity
+from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
+from traindx.vocabulary.signals import SIGNALS
+
+FILE_NAMES = ("traindx.toml", "pyproject.toml")  # the first wins within one folder
+
+# What people call the facts that Setup knows under a shorter name.
+FACT_SYNONYMS = {
+    "learning_rate": "lr",
+    "batch": "batch_size",
+    "num_classes": "classes",
+    "n_classes": "classes",
+    "samples": "dataset_size",
+    "epochs": "planned_epochs",
+    "max_steps": "planned_steps",
+    "total_steps": "planned_steps",
+    "warmup": "warmup_steps",
+    "clip": "clip_norm",
+    "max_grad_norm": "clip_norm",
+    "gradient_accumulation_steps": "accumulation",
+}
+
+
+class Config(msgspec.Struct, frozen=True, kw_only=True):
+    """All settings of one call.
+
+    `select`, `ignore`: code prefixes ("LOS") or slugs; an empty `select` means every rule.
+    `thresholds`: rule slug -> threshold name -> value. `aliases`: canonical signal -> name in the
+    log. `facts`: what the user says about the run, under `Setup`'s field names where it has one.
+    """
+
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    severity: Severity = "medium"
+    thresholds: Mapping[str, Mapping[str, float]] = {}
+    aliases: Mapping[str, str] = {}
+    facts: Mapping[str, Fact] = {}
+
+    def override(
+        self,
+        *,
+        select: Iterable[str] = (),
+        ignore: Iterable[str] = (),
+        severity: str | None = None,
+        aliases: Mapping[str, str] | None = None,
+        facts: Mapping[str, object] | None = None,
+    ) -> Config:
+        """A copy in which what is given replaces the setting; `aliases` and `facts` are added to
+        those already there. Raises ConfigError for a value that makes no sense."""
+        return msgspec.structs.replace(
+            self,
+            select=tuple(select) or self.select,
+            ignore=tuple(ignore) or self.ignore,
+            severity=severity_named(severity, "--severity") if severity else self.severity,
+            aliases={**self.aliases, **checked_aliases(aliases or {}, "--map")},
+            facts={**self.facts, **checked_facts(facts or {}, "--fact")},
+        )
+
+
+def find(start: Path) -> Path | None:
+    """The settings file that holds for `start`: the nearest traindx.toml, or pyproject.toml with a
+    `[tool.traindx]` table, in the folder itself or one above it."""
+    for folder in (start, *start.parents):
+        for name in FILE_NAMES:
+            candidate = folder / name
+            if candidate.is_file() and table_of(candidate) is not None:
+                return candidate
+    return None
+
+
+def load(path: Path) -> Config:
+    """Read one settings file. Raises ConfigError naming the file and the key."""
+    table = table_of(path)
+    if table is None:
+        raise ConfigError(f"{path}: there is no [tool.traindx] table in it")
+    return parse(table, str(path))
+
+
+def table_of(path: Path) -> dict[str, Any] | None:
+    """The settings in a TOML file: `[tool.traindx]` of a pyproject.toml (None when it has none),
+    the whole of any other file."""
+    try:
+        whole = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: is not valid TOML: {error}") from error
+    if path.name != "pyproject.toml":
+        return whole
+    table = whole.get("tool", {}).get("traindx")
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError(f"{path}: tool.traindx must be a table")
+    return table
+
+
+def parse(table: Mapping[str, Any], source: str) -> Config:
+    """Settings from a parsed table; `source` is named in errors."""
+    refuse_unknown(table, Config.__struct_fields__, f"{source}: unknown setting")
+    return Config(
+        select=strings(table.get("select", []), f"{source}: select"),
+        ignore=strings(table.get("ignore", []), f"{source}: ignore"),
+        severity=severity_named(table.get("severity", "medium"), f"{source}: severity"),
+        thresholds={
+            slug: {name: number(value, f"{source}: thresholds.{slug}.{name}") for name, value in inner.items()}
+            for slug, inner in tables(table.get("thresholds", {}), f"{source}: thresholds").items()
+        },
+        aliases=checked_aliases(mapping(table.get("aliases", {}), f"{source}: aliases"), f"{source}: aliases"),
+        facts=checked_facts(mapping(table.get("facts", {}), f"{source}: facts"), f"{source}: facts"),
+    )
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """"; did you mean X?" for the nearest of `known`, or nothing when none is near."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def refuse_unknown(given: Iterable[str], known: Iterable[str], what: str) -> None:
+    names = tuple(known)
+    for key in given:
+        if key not in names:
+            raise ConfigError(f"{what} {key!r}{suggestion(key, names) or '; known are ' + ', '.join(names)}")
+
+
+def strings(value: Any, place: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ConfigError(f"{place} must be a list of strings, not {value!r}")
+    return tuple(value)
+
+
+def mapping(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ConfigError(f"{place} must be a table, not {value!r}")
+    return value
+
+
+def tables(value: Any, place: str) -> dict[str, dict[str, Any]]:
+    return {key: mapping(inner, f"{place}.{key}") for key, inner in mapping(value, place).items()}
+
+
+def number(value: Any, place: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ConfigError(f"{place} must be a number, not {value!r}")
+    return float(value)
+
+
+def severity_named(value: Any, place: str) -> Severity:
+    for severity in SEVERITIES:
+        if value == severity:
+            return severity
+    near = suggestion(str(value), SEVERITIES)
+    raise ConfigError(f"{place} must be one of {', '.join(SEVERITIES)}, not {value!r}{near}")
+
+
+@cache
+def canonical_names() -> tuple[re.Pattern[str], ...]:
+    """One pattern per canonical signal; `<metric>` and `<module>` stand for any name."""
+    return tuple(re.compile(re.sub(r"<[^>]+>", ".+", re.escape(kind.name)) + r"\Z") for kind in SIGNALS)
+
+
+def checked_aliases(aliases: Mapping[str, Any], place: str) -> dict[str, str]:
+    for canonical, original in aliases.items():
+        if not any(pattern.match(canonical) for pattern in canonical_names()):
+            near = suggestion(f"train/{canonical}", (kind.name for kind in SIGNALS))
+            raise ConfigError(f"{place}: {canonical!r} is not a signal (see docs/signals.md){near}")
+        if not isinstance(original, str) or not original:
+            raise ConfigError(f"{place}: {canonical!r} must name a column or tag of the log, not {original!r}")
+    return dict(aliases)
+
+
+def checked_facts(facts: Mapping[str, Any], place: str) -> dict[str, Fact]:
+    """Facts under `Setup`'s names and in its types. A name that is nearly one of them is taken for
+    a slip; any other is kept as it is, for Setup takes free facts too."""
+    checked: dict[str, Fact] = {}
+    for given, value in facts.items():
+        name = given.strip().lower().replace("-", "_")
+        name = FACT_SYNONYMS.get(name, name)
+        if name in FACT_FIELDS:
+            checked[name] = typed_fact(name, value, place)
+            continue
+        near = difflib.get_close_matches(name, sorted(FACT_FIELDS), n=1, cutoff=0.8)
+        if near:
+            raise ConfigError(f"{place}: unknown fact {given!r}; did you mean {near[0]!r}?")
+        checked[given.strip()] = free_fact(value, f"{place}: {given}")
+    return checked
+
+
+def typed_fact(name: str, value: Any, place: str) -> Fact:
+    """`value` as the type that Setup gives the field; text is converted ("1e-3", "50_000")."""
+    wanted = fact_types()[name]
+    if wanted is str:
+        return str(value)
+    try:
+        converted = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError):
+        converted = math.nan
+    if not math.isfinite(converted) or (wanted is int and converted != int(converted)):
+        kind = "a whole number" if wanted is int else "a number"
+        raise ConfigError(f"{place}: {name} must be {kind}, not {value!r}")
+    return int(converted) if wanted is int else converted
+
+
+def free_fact(value: Any, place: str) -> Fact:
+    """A fact that Setup has no field for: numbers and true/false are recognized in text."""
+    if isinstance(value, bool | int | float):
+        return value
+    if not isinstance(value, str):
+        raise ConfigError(f"{place} must be text, a number or true/false, not {value!r}")
+    if value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+@cache
+def fact_types() -> dict[str, type]:
+    """The type of every field of Setup that holds a single fact, without its None."""
+    hints = get_type_hints(Setup)
+    return {name: next(t for t in get_args(hints[name]) if t is not type(None)) for name in FACT_FIELDS}
