@@ -1,0 +1,191 @@
+"""Bytes to runs. One file per format; the format is chosen by its content.
+
+`read_all(paths)` is the way in. A format module has `NAME`, `sniff(source) -> 0..1` and
+`read(source) -> list[RawLog]`, and for formats that are folders `sniff_folder` and `read_folder`.
+The package is walked: a new format is one new file.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib
+import pkgutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+
+from traindx.errors import NotALog, ReadError
+from traindx.readers.assemble import assemble
+from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
+from traindx.vocabulary.run import Event, Run
+
+Progress = Callable[[str], None]
+SKIPPED_FOLDERS = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages", ".ipynb_checkpoints"})
+
+
+@cache
+def formats() -> tuple[ModuleType, ...]:
+    """All format modules, by name."""
+    names = [i.name for i in pkgutil.iter_modules(__path__, prefix=__name__ + ".")]
+    modules = [importlib.import_module(n) for n in names]
+    return tuple(m for m in modules if hasattr(m, "NAME"))
+
+
+def read_all(
+    paths: Iterable[str | Path], mapping: Mapping[str, str] | None = None, progress: Progress | None = None
+) -> tuple[Run, ...]:
+    """All runs found in `paths` (files, folders, globs, "-" for standard input).
+
+    Raises ReadError for the first path in which nothing can be read; what is damaged but partly
+    whole is read, with the damage as an event of its run.
+    """
+    runs: list[Run] = []
+    for path in paths:
+        runs += read_path(str(path), mapping, progress)
+    return tuple(runs)
+
+
+def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Progress | None = None) -> list[Run]:
+    """All runs in one path."""
+    logs: list[RawLog] = []
+    for place in expand(path):
+        if progress:
+            progress(str(place))
+        logs += read_stdin() if place == "-" else read_place(Path(place))
+    runs = [run for log in merge_groups(logs) for run in assemble(log, mapping)]
+    if not any(run.series or run.panels or run.events for run in runs):
+        raise NotALog(path, "nothing in it looks like a training log", hint="see `traindx diagnose --help` for the formats read")
+    return runs
+
+
+def expand(path: str) -> list[str]:
+    """A path as given, or what a glob that the shell did not expand stands for."""
+    if path == "-" or Path(path).exists():
+        return [path]
+    matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
+    if not matches:
+        raise ReadError(path, "there is no such file or folder")
+    return matches
+
+
+def read_stdin() -> list[RawLog]:
+    data = sys.stdin.buffer.read()
+    if not data.strip():
+        raise ReadError("standard input", "is empty", hint="pipe a log into `traindx diagnose -`")
+    return read_source(Source("standard input", data=data, head=data[:HEAD_BYTES]))
+
+
+def read_place(place: Path) -> list[RawLog]:
+    """The logs of a file or of a folder tree."""
+    return read_folder(place) if place.is_dir() else read_file(place)
+
+
+def read_file(path: Path) -> list[RawLog]:
+    try:
+        if path.stat().st_size == 0:
+            raise ReadError(str(path), "is empty", hint="the run may not have written anything yet")
+        source = Source(str(path), path)
+        with source.open() as stream:
+            head = stream.read(HEAD_BYTES)
+    except (OSError, EOFError) as error:
+        raise ReadError(str(path), f"cannot be opened: {reason(error)}") from error
+    return read_source(Source(str(path), path, head=head))
+
+
+def reason(error: Exception) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+
+
+def read_source(source: Source) -> list[RawLog]:
+    """Read by the format that claims the bytes most surely; if it then finds nothing, by the
+    next that claims them at all."""
+    refuse_pointer(source)
+    claims = sorted(((m.sniff(source), m.NAME, m) for m in formats() if hasattr(m, "sniff")), key=lambda c: (-c[0], c[1]))
+    failure: ReadError | None = None
+    for claim, _, module in claims:
+        if claim <= 0:
+            break
+        try:
+            logs: list[RawLog] = module.read(source)
+        except ReadError as error:
+            failure = failure or error
+            continue
+        if any(log.columns or log.events for log in logs):
+            return logs
+    if failure is not None:
+        raise failure
+    raise NotALog(source.name, "no known format", hint="give a text, CSV, JSON, TensorBoard or W&B log")
+
+
+def refuse_pointer(source: Source) -> None:
+    if source.head.startswith(b"version https://git-lfs.github.com/spec"):
+        raise ReadError(source.name, "is a Git LFS pointer, not the log itself", hint="fetch it with `git lfs pull`")
+
+
+def read_folder(path: Path) -> list[RawLog]:
+    """The logs of a folder: as a whole if a format claims it, else of its files and sub-folders.
+
+    Files that no format claims are passed over; a folder in which nothing is found is an error."""
+    logs = walk(path)
+    if not logs:
+        raise NotALog(str(path), "no training log in this folder", hint="name a file, or a folder that holds logs")
+    return logs
+
+
+def walk(path: Path) -> list[RawLog]:
+    claims = sorted(((m.sniff_folder(path), m.NAME, m) for m in formats() if hasattr(m, "sniff_folder")), key=lambda c: (-c[0], c[1]))
+    if claims and claims[0][0] > 0.5:
+        logs: list[RawLog] = claims[0][2].read_folder(path)
+        return logs
+    logs = []
+    try:
+        entries = sorted(path.iterdir())
+    except OSError as error:
+        raise ReadError(str(path), f"cannot be opened: {reason(error)}") from error
+    for entry in entries:
+        if entry.is_dir() and entry.name not in SKIPPED_FOLDERS and not entry.is_symlink():
+            logs += walk(entry)
+        elif entry.is_file() and looks_like_log(entry):
+            try:
+                logs += [log for log in read_file(entry) if log.columns]
+            except ReadError as error:
+                note_damage(logs, error)
+    return logs
+
+
+LOG_SUFFIXES = frozenset({".log", ".out", ".err", ".txt", ".md", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".wandb", ".npz", ".db",
+                          ".sqlite", ".sqlite3", ".gz", ".v2", ".arrows", ""})  # fmt: skip
+
+
+def looks_like_log(path: Path) -> bool:
+    """Whether a file found in a folder is worth opening: by suffix, as a tree may hold data sets."""
+    return path.suffix.lower() in LOG_SUFFIXES or "tfevents" in path.name
+
+
+def note_damage(logs: list[RawLog], error: ReadError) -> None:
+    """A broken file beside whole ones is told, not fatal."""
+    if logs and not isinstance(error, NotALog):
+        logs[-1].events.append(Event("parse-warning", f"{Path(error.path).name}: {error.why}", place=error.where))
+
+
+def merge_groups(logs: list[RawLog]) -> list[RawLog]:
+    """Logs that name the same group are parts of one run: their columns are put together."""
+    merged: dict[str, RawLog] = {}
+    out: list[RawLog] = []
+    for log in logs:
+        if not log.group or log.group not in merged:
+            out.append(log)
+            if log.group:
+                merged[log.group] = log
+            continue
+        into = merged[log.group]
+        offset = 1 + max((int(c.rows[-1]) for c in into.columns.values() if len(c.rows)), default=-1)
+        for name, column in log.columns.items():
+            into.columns[name if name not in into.columns else f"{name}'"] = RawColumn(
+                column.values, column.rows + offset, column.steps, column.times
+            )
+        into.facts |= log.facts
+        into.events += log.events
+    return out

@@ -1,0 +1,174 @@
+"""The whole of traindx in one sentence: read, judge, rank, decide, forecast, report.
+
+The only module that joins the stages; every stage knows the vocabulary and nothing of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+import traindx
+from traindx import causes, fixes, readers, rules
+from traindx.config import Config
+from traindx.errors import ConfigError
+from traindx.features.forecast import forecast
+from traindx.features.lies import repaired, suspicions
+from traindx.features.shared import Features
+from traindx.rules.findings import findings, not_evaluated
+from traindx.vocabulary.diagnosis import Document, Hypothesis, RunDiagnosis, RunInfo, SignalInfo
+from traindx.vocabulary.rule import Outcome, Rule
+from traindx.vocabulary.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Diagnosis:
+    """What was found out about one or several runs: `document` is the JSON contract's content,
+    `runs` the data it speaks of (for figures)."""
+
+    def __init__(self, document: Document, runs: tuple[Run, ...]) -> None:
+        self.document = document
+        self.runs = runs
+
+    @cached_property
+    def first(self) -> RunDiagnosis:
+        """The diagnosis of the first (often the only) run."""
+        return self.document.runs[0]
+
+    def to_json(self) -> str:
+        from traindx.reports import json
+
+        return json.render(self.document)
+
+    def to_text(self, *, width: int = 100, color: bool = False) -> str:
+        from traindx.reports import text
+
+        return text.render(self.document, self.runs, width=width, color=color)
+
+    def to_markdown(self) -> str:
+        from traindx.reports import markdown
+
+        return markdown.render(self.document, self.runs)
+
+    def to_html(self) -> str:
+        from traindx.reports import html
+
+        return html.render(self.document, self.runs)
+
+    def figure(self, run: int = 0) -> Figure:
+        """The overview picture of one run (needs matplotlib)."""
+        from traindx.reports import figures
+
+        return figures.overview(self.runs[run], self.document.runs[run])
+
+
+def read_all(
+    paths: str | Path | Iterable[str | Path],
+    *,
+    mapping: Mapping[str, str] | None = None,
+    progress: readers.Progress | None = None,
+) -> tuple[Run, ...]:
+    """All runs found in files, folders, globs or "-"; raises ReadError when there is none."""
+    several = [paths] if isinstance(paths, (str, Path)) else list(paths)
+    return readers.read_all(several, mapping, progress)
+
+
+def read(path: str | Path, *, mapping: Mapping[str, str] | None = None) -> Run:
+    """The run in `path`; of several the one with most points (see `read_all`)."""
+    return max(read_all(path, mapping=mapping), key=lambda run: run.points)
+
+
+def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosis:
+    """Diagnose one run or several. Raises ConfigError for thresholds that no rule has."""
+    config = config or Config()
+    runs = (run,) if isinstance(run, Run) else tuple(run)
+    chosen = select(rules.catalogue(), config)
+    known = tuple(prepared(r, config) for r in runs)
+    document = Document(traindx_version=traindx.__version__, runs=tuple(diagnose_one(r, chosen, config) for r in known))
+    return Diagnosis(document, known)
+
+
+def prepared(run: Run, config: Config) -> Run:
+    """The run with the user's facts, with what is suspect about its log said, and with values
+    that certainly stand for something else (a filtered NaN) put right."""
+    setup = run.setup.with_facts(config.facts, "given") if config.facts else run.setup
+    run = msgspec.structs.replace(run, setup=setup, events=(*run.events, *suspicions(run)))
+    return repaired(run)
+
+
+def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnosis:
+    """One run through every stage."""
+    features = Features(run)
+    outcomes = rules.judge(run, features, chosen, config.thresholds)
+    found = findings(outcomes)
+    ranked = with_fixes(causes.rank(outcomes, run, features), run)
+    health, decision = causes.decide(found, ranked, outcomes, run, features)
+    return RunDiagnosis(
+        run=describe(run),
+        health=health,
+        decision=decision,
+        findings=found,
+        not_evaluated=not_evaluated(outcomes),
+        hypotheses=ranked,
+        next=causes.next_measures(ranked, outcomes, run),
+        forecast=forecast(run, features),
+        recommendations=causes.recommend(found, ranked, outcomes, run, features),
+    )
+
+
+def judge(run: Run, config: Config | None = None) -> tuple[Outcome, ...]:
+    """The outcome of every rule on a run, without the later stages."""
+    config = config or Config()
+    run = prepared(run, config)
+    return rules.judge(run, Features(run), select(rules.catalogue(), config), config.thresholds)
+
+
+def select(catalogue: Sequence[Rule], config: Config) -> tuple[Rule, ...]:
+    """The rules that the configuration asks for, by code prefix or slug; ignoring wins."""
+    known = {r.slug: r for r in catalogue}
+    for slug, values in config.thresholds.items():
+        if slug not in known:
+            raise ConfigError(f"thresholds.{slug}: there is no such rule")
+        unknown = set(values) - set(known[slug].thresholds)
+        if unknown:
+            raise ConfigError(f"thresholds.{slug}: no threshold {sorted(unknown)[0]!r}; it has {sorted(known[slug].thresholds)}")
+
+    def named(rule: Rule, words: Sequence[str]) -> bool:
+        return any(rule.slug == w or rule.code.startswith(w.upper()) for w in words)
+
+    for word in (*config.select, *config.ignore):
+        if not any(named(r, (word,)) for r in catalogue):
+            raise ConfigError(f"{word!r} is no rule's slug, code or beginning of a code")
+    return tuple(r for r in catalogue if (not config.select or named(r, config.select)) and not named(r, config.ignore))
+
+
+def with_fixes(ranked: Sequence[Hypothesis], run: Run) -> tuple[Hypothesis, ...]:
+    return tuple(msgspec.structs.replace(h, fixes=fixes.offers(h.cause, run.setup)) for h in ranked)
+
+
+def describe(run: Run) -> RunInfo:
+    """The run's identity as the document shows it."""
+    events: list[dict[str, Any]] = [
+        {"kind": e.kind, "step": e.step, "place": e.place, "message": e.message, **({"code": e.code} if e.code else {})}
+        for e in run.events
+    ]
+    return RunInfo(
+        id=run.id,
+        source=run.source,
+        format=run.format,
+        framework=run.framework,
+        steps=run.points,
+        first_step=run.first_step,
+        last_step=run.last_step,
+        complete=run.complete,
+        axis=run.axis,
+        signals=tuple(SignalInfo(n, run.originals.get(n, n), len(s)) for n, s in run.series.items()),
+        setup=msgspec.to_builtins(run.setup),
+        events=tuple(events),
+    )

@@ -1,0 +1,205 @@
+"""From what a format's reader found to frozen runs: split, join, name, convert."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.readers.axis import AXIS_KINDS, back_jumps, densest, find_axis, is_inner_counter, is_new_run, steps_of, unrolled
+from traindx.readers.raw import RawColumn, RawLog
+from traindx.readers.roles import assign, summed_losses
+from traindx.readers.units import to_canonical_unit
+from traindx.vocabulary.run import Event, Floats, Run, Series, series
+from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
+
+
+class Cut(NamedTuple):
+    """Rows `first <= row < last` of a log are one run; `events` say how it began."""
+
+    first: int
+    last: int
+    events: tuple[Event, ...]
+
+
+def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, ...]:
+    """The runs of one log. `given` maps canonical names to columns by the user's word."""
+    with_steps(raw)
+    chosen = assign(raw, given or {})
+    totals = summed_losses(chosen, raw)
+    named = {signal: (raw.columns[name], name) for signal, name in chosen.items()} | totals
+    cuts = find_cuts(raw)
+    runs = [build(raw, named, cut, number, len(cuts)) for number, cut in enumerate(cuts)]
+    kept = [run for run in runs if run.series or run.panels or run.events]
+    return tuple(kept or runs[:1])
+
+
+def with_steps(raw: RawLog) -> None:
+    """Give every column its own steps, from the axis column or its own; a counter within epochs
+    is turned into one over the run. The axis column itself stays, as it may be a signal too."""
+    own = all(c.steps is not None for c in raw.columns.values())
+    if raw.axis is None and not own:
+        raw.axis = find_axis(raw.columns)
+    axis = raw.columns.get(raw.axis) if raw.axis else None
+    if axis is not None and len(axis.values):
+        axis = unroll_if_inner(raw, axis)
+    for name, column in raw.columns.items():
+        if column.steps is None:
+            raw.columns[name] = RawColumn(column.values, column.rows, steps_of(column, axis), column.times)
+    if raw.axis_kind is None:
+        plain = (raw.axis or "").strip().lower()
+        raw.axis_kind = AXIS_KINDS.get(plain, "step") if raw.axis or own else "row"
+
+
+def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
+    jumps = back_jumps(axis.values)
+    reference = densest(raw, raw.axis)
+    if reference is None or not len(jumps) or reference.steps is not None:
+        return axis
+    index = np.searchsorted(reference.rows, axis.rows)
+    values = reference.values[np.clip(index, 0, len(reference.values) - 1)]
+    if is_inner_counter(axis.values, values, jumps):
+        return RawColumn(unrolled(axis.values, jumps), axis.rows)
+    return axis
+
+
+def find_cuts(raw: RawLog) -> list[Cut]:
+    """Where one run ends and the next begins, in rows of the log."""
+    last = 1 + max((int(c.rows[-1]) for c in raw.columns.values() if len(c.rows)), default=0)
+    reference = densest(raw, raw.axis)
+    if reference is None or reference.steps is None or not len(reference.rows):
+        return [Cut(0, last, ())]
+    steps, rows = reference.steps, reference.rows
+    jumps = [int(j) for j in back_jumps(steps)]
+    cuts: list[Cut] = []
+    begin, begin_row = 0, 0
+    pending: list[Event] = []
+    for jump, nxt in zip(jumps, [*jumps[1:], len(steps)], strict=True):
+        row = int(rows[jump])
+        declared = any(rows[jump - 1] < b <= row for b in raw.boundaries)
+        place = f"row {row + 1}"
+        if declared or is_new_run(steps[begin:jump], steps[jump:nxt]):
+            cuts.append(Cut(begin_row, row, tuple(pending)))
+            begin, begin_row = jump, row
+            pending = [Event("restart", "a new run begins in the same log", float(steps[jump]), place)]
+        else:
+            message = f"goes back from step {steps[jump - 1]:g} to {steps[jump]:g}: resumed from a checkpoint"
+            pending.append(Event("resume", message, float(steps[jump]), place))
+    return [*cuts, Cut(begin_row, last, tuple(pending))]
+
+
+def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, number: int, of: int) -> Run:
+    """One run from the rows of a cut."""
+    built: dict[str, Series] = {}
+    originals: dict[str, str] = {}
+    for signal, (column, original) in named.items():
+        lo, hi = np.searchsorted(column.rows, [cut.first, cut.last])
+        if hi <= lo:
+            continue
+        assert column.steps is not None
+        part = tidy(column.steps[lo:hi], column.values[lo:hi], None if column.times is None else column.times[lo:hi])
+        canonical = to_canonical_unit(signal, part, raw.units.get(original, ""), original)
+        if canonical is not None:
+            name, part = canonical
+            built[name], originals[name] = part, original
+    name = raw.source if of == 1 else f"{raw.source}#{number + 1}"
+    setup = setup_of(raw.facts, built)
+    events = (*late_start(built, number), *cut.events, *own_events(raw, cut))
+    return Run(
+        id=name,
+        source=raw.source,
+        format=raw.format,
+        framework=raw.framework,
+        axis=raw.axis_kind or "step",
+        series=dict(sorted(built.items())),
+        originals=originals,
+        events=events,
+        setup=setup,
+        complete=is_complete(raw, built, setup, events) if number == of - 1 else None,
+    )
+
+
+def tidy(steps: Floats, values: Floats, times: Floats | None) -> Series:
+    """Ascending steps; of values logged twice for a step (after a resume) the later one stays."""
+    known = np.isfinite(steps)
+    if not known.all():
+        steps, values = steps[known], values[known]
+        times = None if times is None else times[known]
+    if len(steps) > 1 and (np.diff(steps) <= 0).any():
+        order = np.argsort(steps, kind="stable")
+        steps, values = steps[order], values[order]
+        times = None if times is None else times[order]
+        last = np.append(np.diff(steps) > 0, True)
+        steps, values = steps[last], values[last]
+        times = None if times is None else times[last]
+    return series(steps, values, times)
+
+
+def own_events(raw: RawLog, cut: Cut) -> tuple[Event, ...]:
+    """Events of the log that fall into a cut; those without a row belong to the last run."""
+    last_row = 1 + max((int(c.rows[-1]) for c in raw.columns.values() if len(c.rows)), default=0)
+    rows = [raw.event_rows.get(i, last_row - 1) for i in range(len(raw.events))]
+    return tuple(e for e, r in zip(raw.events, rows, strict=True) if cut.first <= min(r, last_row - 1) < cut.last)
+
+
+def late_start(built: Mapping[str, Series], number: int) -> Sequence[Event]:
+    """An event where a log begins in the middle of a run."""
+    if number or not built:
+        return ()
+    longest = max(built.values(), key=len)
+    if len(longest) < 5:
+        return ()
+    first, spacing = float(longest.steps[0]), float(np.median(np.diff(longest.steps)))
+    length = float(longest.steps[-1]) - first
+    if first > 5 * spacing and first > 0.1 * max(length, 1e-300):
+        return (Event("resume", f"begins at step {first:g}: the continuation of an earlier run", first, "first row", "late-start"),)
+    return ()
+
+
+def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
+    """Facts of the log, and the peak learning rate where only its trace is known."""
+    typed: dict[str, Fact] = {k: v for k, v in facts.items() if isinstance(v, (str, int, float, bool))}
+    for name in FACT_FIELDS & typed.keys():
+        value = coerced(name, typed[name])
+        if value is None:
+            typed.pop(name)
+        else:
+            typed[name] = value
+    setup = Setup().with_facts(typed, "log")
+    if setup.lr is None and "lr" in built:
+        rates = built["lr"].values[np.isfinite(built["lr"].values)]
+        if len(rates):
+            setup = setup.with_facts({"lr": float(rates.max())}, "peak of the logged rate")
+    return setup
+
+
+TEXT_FACTS = frozenset({"optimizer", "schedule", "precision", "loss", "model", "device"})
+COUNT_FACTS = frozenset({"classes", "workers", "seed"})
+
+
+def coerced(name: str, value: Fact) -> Fact | None:
+    """A fact in its field's type, or None when it cannot be: foreign logs call anything `lr`."""
+    if name in TEXT_FACTS:
+        return str(value)[:200]
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    if not math.isfinite(number):
+        return None
+    return int(number) if name in COUNT_FACTS else number
+
+
+def is_complete(raw: RawLog, built: Mapping[str, Series], setup: Setup, events: Sequence[Event]) -> bool | None:
+    """Whether the run reached its planned end; None when that is not known."""
+    if raw.complete is not None:
+        return raw.complete
+    if any(e.kind in ("crash", "out-of-memory", "stopped") for e in events):
+        return False
+    planned = setup.planned_epochs if raw.axis_kind == "epoch" else setup.planned_steps
+    last = max((float(s.steps[-1]) for s in built.values() if len(s)), default=None)
+    if planned and last is not None:
+        return last >= 0.99 * planned - 1
+    return None

@@ -1,0 +1,98 @@
+"""The step axis of a log: which column it is, and where it goes backwards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.readers.aliases import words_of
+from traindx.readers.raw import RawColumn, RawLog
+from traindx.vocabulary.run import Floats, Ints
+
+# Names of step axes, the best first: exact counters of optimizer steps before coarse ones.
+AXIS_NAMES = ("global_step", "trainer/global_step", "train/global_step", "num_updates", "step", "steps", "iteration", "iterations", "iter",
+              "it", "i", "update", "updates", "n_iter", "total_timesteps", "timesteps", "time/total_timesteps", "total_steps",
+              "env_steps", "totalenvsteps", "total_num_steps", "nupdates", "samples", "batch", "epoch", "epochs", "ep", "round", "_step",
+              "episode", "episodes", "train/epoch", "n_epoch")  # fmt: skip
+AXIS_KINDS = {"epoch": "epoch", "epochs": "epoch", "ep": "epoch", "episode": "episode", "episodes": "episode", "train/epoch": "epoch"}
+
+
+def find_axis(columns: dict[str, RawColumn]) -> str | None:
+    """The column that counts steps: known by name, present on most rows, and rising."""
+    rows = max((len(c.rows) for c in columns.values()), default=0)
+    lower = {name.strip().lower().replace(" ", "_"): name for name in columns}
+    usable = [lower[a] for a in AXIS_NAMES if a in lower and counts_up(columns[lower[a]].values)]
+    # An axis that only a part of the rows carries is second to one that all of them do.
+    full = [a for a in usable if len(columns[a].rows) >= 0.9 * rows]
+    for name in full or usable:
+        return name
+    guess = [n for n in columns if n.lower().endswith(("step", "steps", "iteration", "epoch")) and "per" not in words_of(n)]
+    return next((n for n in guess if counts_up(columns[n].values) and len(columns[n].rows) >= 0.5 * rows), None)
+
+
+def counts_up(values: Floats) -> bool:
+    """Whether a column behaves as a counter: finite, rarely falling, and moving at all."""
+    finite = values[np.isfinite(values)]
+    if len(finite) < max(1, 0.9 * len(values)):
+        return False
+    if len(finite) < 3:
+        return True
+    steps = np.diff(finite)
+    return bool((steps >= 0).mean() >= 0.8 and (steps > 0).any())
+
+
+def steps_of(column: RawColumn, axis: RawColumn | None) -> Floats:
+    """The step of every value of `column[n]`: its own, or that of the nearest axis row at or
+    before it (rows that carry no axis belong to the last one that did), or its row number."""
+    if column.steps is not None:
+        return column.steps
+    if axis is None or not len(axis.rows):
+        return column.rows.astype(np.float64)
+    index = np.clip(np.searchsorted(axis.rows, column.rows, side="right") - 1, 0, None)
+    return axis.values[index]
+
+
+def back_jumps(steps: Floats) -> Ints:
+    """Indices at which a step sequence goes backwards."""
+    return np.flatnonzero(np.diff(steps) < 0) + 1
+
+
+def densest(raw: RawLog, axis: str | None) -> RawColumn | None:
+    """The column with most points besides the axis: its steps tell where runs begin."""
+    others = [c for n, c in raw.columns.items() if n != axis]
+    return max(others, key=lambda c: len(c.rows), default=None)
+
+
+def is_inner_counter(steps: Floats, values: Floats, jumps: Ints) -> bool:
+    """Whether a counter that keeps falling back counts within epochs rather than over the run:
+    at least three stretches of the same length, whose values go on where the last ended."""
+    if len(jumps) < 2:
+        return False
+    edges = [0, *jumps.tolist(), len(steps)]
+    lasts = np.array([steps[b - 1] for b in edges[1:-1]])
+    if np.ptp(lasts) > 0.1 * lasts.max():
+        return False
+    firsts = np.array([np.nanmedian(values[a : a + 3]) for a in edges[:-1]])
+    ends = np.array([np.nanmedian(values[max(a, b - 3) : b]) for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    to_previous = np.abs(firsts[1:] - ends[:-1])
+    to_start = np.abs(firsts[1:] - firsts[0])
+    return bool(np.nanmedian(to_previous) <= np.nanmedian(to_start))
+
+
+def unrolled(steps: Floats, jumps: Ints) -> Floats:
+    """A counter within epochs, turned into one over the whole run."""
+    out = steps.astype(np.float64).copy()
+    spacing = float(np.median(np.diff(steps)[np.diff(steps) > 0])) if len(steps) > 2 else 1.0
+    for jump in jumps:
+        out[jump:] += out[jump - 1] - out[jump] + spacing
+    return out
+
+
+def is_new_run(previous: Floats, following: Floats) -> bool:
+    """Whether a fall of the counter from `previous` (steps of the stretch before) to `following`
+    starts another run rather than resumes this one: it goes back to about where the first began,
+    or most of the way there."""
+    start, peak, now = float(previous[0]), float(previous.max()), float(following[0])
+    spacing = float(np.median(np.diff(previous))) if len(previous) > 1 else 1.0
+    if now <= start + 1.5 * max(spacing, 0.0):
+        return True
+    return (peak - now) > 0.6 * (peak - start)

@@ -1,0 +1,104 @@
+"""Give every column of a log its canonical name, once all of them are seen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from traindx.errors import ConfigError
+from traindx.readers.aliases import Role, role_of
+from traindx.readers.raw import RawColumn, RawLog
+from traindx.vocabulary.signals import direction_of
+
+# Two players, each with a loss of its own: their sum means nothing.
+ADVERSARIAL = ("gen", "disc", "_g", "_d", "generator", "discriminator", "critic", "actor", "policy", "value")
+# Stand in for a loss where none is logged; the order is the preference.
+LOSS_LIKE = ("loss", "logloss", "nll", "cross_entropy", "crossentropy", "entropy", "mse", "rmse", "mae", "l1", "l2", "bpb", "bpc",
+             "perplexity", "error", "objective", "cost", "elbo", "merror")  # fmt: skip
+
+
+def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
+    """Canonical name -> column. `given` (canonical -> column) is the user's word and wins; a
+    column named there that does not exist is an error naming those that do."""
+    for canonical, wanted in given.items():
+        if wanted not in raw.columns and not any(wanted in c for c in raw.columns):
+            names = ", ".join(sorted(raw.columns)[:20])
+            raise ConfigError(f"--map {canonical}={wanted}: no column {wanted!r}; there are: {names}")
+    chosen = {c: w for c, w in given.items() if w in raw.columns}
+    taken = set(chosen.values())
+    offers = [(raw.roles[name] if name in raw.roles else None, name) for name in raw.columns if name not in taken]
+    ranked = sorted((Role(fixed, -1) if fixed is not None else role_of(name), i, name) for i, (fixed, name) in enumerate(offers))
+    ranked.sort(key=lambda item: (item[0].rank, -len(raw.columns[item[2]].values) if item[0].rank > 0 else 0, item[1]))
+    for role, _, name in ranked:
+        if not role.signal or name == raw.axis:
+            continue
+        signal = role.signal if role.signal not in chosen else second_name(role.signal, name, chosen)
+        chosen[signal] = name
+    return promote(chosen, raw)
+
+
+def second_name(signal: str, name: str, chosen: Mapping[str, str]) -> str:
+    """Another name for a column whose signal is taken: its own words, made unique."""
+    split = signal.split("/")[0] + "/" if "/" in signal and signal.split("/")[0] in ("train", "val") else ""
+    own = name if name.startswith(split) else split + name
+    while own in chosen:
+        own += "'"
+    return own
+
+
+def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
+    """Where no loss is named as such, the metric that plays its part gets the name: the only
+    one that ends in `loss`, or a known error measure that both splits share."""
+    if any(n in chosen for n in ("train/loss", "val/loss")):
+        split = "val" if "train/loss" in chosen else "train"
+        if f"{split}/loss" in chosen:
+            return chosen
+        splits: tuple[str, ...] = (split,)
+    else:
+        splits = ("train", "val")
+    for split in splits:
+        candidates = [n for n in chosen if n.startswith(split + "/") and is_loss_like(n)]
+        single = [n for n in candidates if n.endswith("loss")]
+        if len(candidates) > 1 and len(single) == 1:
+            candidates = single
+        if len(candidates) > 1:
+            candidates = sorted(candidates, key=loss_preference)[:1] if not single else []
+        if len(candidates) == 1 and not is_adversarial(candidates[0]):
+            chosen[f"{split}/loss"] = chosen.pop(candidates[0])
+    return chosen
+
+
+def is_loss_like(name: str) -> bool:
+    last = name.split("/")[-1].lower()
+    return direction_of(name) == "lower" and any(last == w or last.endswith(w) for w in LOSS_LIKE)
+
+
+def loss_preference(name: str) -> int:
+    last = name.split("/")[-1].lower()
+    return next(i for i, w in enumerate(LOSS_LIKE) if last == w or last.endswith(w))
+
+
+def is_adversarial(name: str) -> bool:
+    last = name.split("/")[-1].lower()
+    return any(w in last for w in ADVERSARIAL)
+
+
+def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[RawColumn, str]]:
+    """Totals that the log leaves out: for a split with several part losses on the same rows
+    (`box_loss`, `cls_loss` ...) and no total, their sum and its description."""
+    totals = {}
+    for split in ("train", "val"):
+        if f"{split}/loss" in chosen:
+            continue
+        parts = [n for n in chosen if n.startswith(split + "/") and ("loss" in n.split("/")[-1].lower())]
+        if len(parts) < 2 or any(is_adversarial(p) for p in parts):
+            continue
+        columns = [raw.columns[chosen[p]] for p in parts]
+        first = columns[0]
+        same = [c for c in columns if len(c.rows) == len(first.rows) and np.array_equal(c.rows, first.rows)]
+        if len(same) != len(columns):
+            continue
+        total = RawColumn(np.sum([c.values for c in columns], axis=0), first.rows, first.steps, first.times)
+        totals[f"{split}/loss"] = (total, " + ".join(chosen[p] for p in parts))
+    return totals

@@ -1,0 +1,65 @@
+"""Units of logged values, brought to the vocabulary's: seconds, bytes, fractions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.readers.aliases import words_of
+from traindx.vocabulary.run import Floats, Series, series
+
+SECONDS = {"ms": 1e-3, "msec": 1e-3, "milliseconds": 1e-3, "us": 1e-6, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
+BYTES = {"b": 1.0, "k": 2.0**10, "kb": 2.0**10, "kib": 2.0**10, "m": 2.0**20, "mb": 2.0**20, "mib": 2.0**20, "g": 2.0**30,
+         "gb": 2.0**30, "gib": 2.0**30, "t": 2.0**40}  # fmt: skip
+FRACTIONS = ("accuracy", "error_rate", "balanced_accuracy")
+
+
+def to_canonical_unit(signal: str, part: Series, unit: str, original: str) -> tuple[str, Series] | None:
+    """The signal in its canonical unit and perhaps under a truer name; None when it turns out to
+    be no measurement (a clock)."""
+    if signal.startswith("time/"):
+        return in_seconds(signal, part, unit, original)
+    if signal.startswith("mem/"):
+        return signal, scaled(part, bytes_factor(part.values, unit, original))
+    if signal.startswith("util/") or signal.split("/")[-1] in FRACTIONS:
+        top = float(np.nanmax(part.values, initial=0.0))
+        percent = unit == "%" or (1.5 < top <= 100.0)
+        return signal, scaled(part, 0.01 if percent else 1.0)
+    return signal, part
+
+
+def in_seconds(signal: str, part: Series, unit: str, original: str) -> tuple[str, Series]:
+    """A time in seconds. A clock that only runs forward (time since the start) is turned into
+    seconds per step, which is what rules look at."""
+    words = words_of(original)
+    factor = next((SECONDS[w] for w in (unit.lower(), *words) if w in SECONDS), 1.0)
+    values = part.values * factor
+    if len(values) >= 5 and is_clock(part.values):
+        spacing = np.maximum(np.diff(part.steps), 1e-300)
+        rate = np.diff(values) / spacing
+        return signal, series(part.steps[1:], rate)
+    return signal, scaled(part, factor)
+
+
+def is_clock(values: Floats) -> bool:
+    """Whether values are a running clock: strictly rising, to many times their first step."""
+    finite = values[np.isfinite(values)]
+    if len(finite) < 5 or (np.diff(finite) <= 0).any():
+        return False
+    return bool(finite[-1] - finite[0] > 0.5 * (len(finite) - 1) * np.median(np.diff(finite)) and finite[-1] > 3 * max(finite[0], 0.0))
+
+
+def bytes_factor(values: Floats, unit: str, original: str) -> float:
+    """Bytes per logged unit, by the stated unit or by what is plausible for a machine's memory."""
+    for word in (unit.lower(), *words_of(original)):
+        if word in BYTES and word not in ("b", "k", "m", "t"):
+            return BYTES[word]
+        if unit and word == unit.lower() and word in BYTES:
+            return BYTES[word]
+    top = float(np.nanmax(values, initial=0.0))
+    if top < 2000:
+        return 2.0**30 if top < 200 else 2.0**20
+    return 2.0**20 if top < 4e6 else 1.0
+
+
+def scaled(part: Series, factor: float) -> Series:
+    return part if factor == 1.0 else series(part.steps, part.values * factor, part.times)

@@ -1,0 +1,90 @@
+"""From outcomes to findings: one fault gives one primary finding, the rest hang on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from traindx.vocabulary.diagnosis import SEVERITIES, Finding, NotEvaluated
+from traindx.vocabulary.rule import Evidence, Outcome
+
+
+def findings(outcomes: Iterable[Outcome]) -> tuple[Finding, ...]:
+    """All findings, most important first: primary ones by severity and onset, each followed by
+    its consequences."""
+    fired = [o for o in outcomes if o.status == "fired"]
+    strongest = {o.rule.slug: max(o.evidence, key=lambda e: (-SEVERITIES.index(severity_of(o, e)), e.strength)) for o in fired}
+    made = [finding(o, strongest[o.rule.slug], parent_of(o, strongest)) for o in fired]
+    return tuple(in_order(made))
+
+
+def severity_of(outcome: Outcome, evidence: Evidence) -> str:
+    return evidence.severity or outcome.rule.severity
+
+
+def parent_of(outcome: Outcome, strongest: dict[str, Evidence]) -> str | None:
+    """The fired rule that this one follows from: the first that its rule names and that did not
+    begin later."""
+    own = strongest[outcome.rule.slug].onset
+    for slug in outcome.rule.follows:
+        if slug not in strongest:
+            continue
+        began = strongest[slug].onset
+        last = strongest[slug].last
+        if own is None or began is None or began <= own or (last is not None and began <= last <= own):
+            return slug
+    return None
+
+
+def finding(outcome: Outcome, evidence: Evidence, parent: str | None) -> Finding:
+    """The finding of one rule, from its strongest evidence; the numbers of the others are kept."""
+    points = [p for e in (evidence, *(x for x in outcome.evidence if x is not evidence)) for p in e.points]
+    text = evidence.message or outcome.rule.message
+    return Finding(
+        code=outcome.rule.code,
+        slug=outcome.rule.slug,
+        family=outcome.rule.family,
+        severity=severity_of(outcome, evidence),  # type: ignore[arg-type]
+        onset_step=evidence.onset,
+        last_step=evidence.last,
+        where=evidence.where,
+        message=text.format(**evidence.values),
+        consequence_of=parent,
+        aspects=evidence.aspects,
+        evidence=tuple(points[:12]),
+    )
+
+
+def in_order(made: Sequence[Finding]) -> list[Finding]:
+    """Primary findings first by severity, then onset; consequences directly after their parent."""
+
+    def weight(f: Finding) -> tuple[int, float, str]:
+        return (SEVERITIES.index(f.severity), f.onset_step if f.onset_step is not None else float("inf"), f.code)
+
+    slugs = {f.slug for f in made}
+    children: dict[str, list[Finding]] = {}
+    primary = []
+    for f in sorted(made, key=weight):
+        if f.consequence_of in slugs and f.consequence_of != f.slug:
+            children.setdefault(str(f.consequence_of), []).append(f)
+        else:
+            primary.append(f)
+    out: list[Finding] = []
+
+    def place(f: Finding) -> None:
+        if f in out:
+            return
+        out.append(f)
+        for child in children.pop(f.slug, []):
+            place(child)
+
+    for f in primary:
+        place(f)
+    for rest in list(children.values()):  # rules that name each other
+        for f in rest:
+            place(f)
+    return out
+
+
+def not_evaluated(outcomes: Iterable[Outcome]) -> tuple[NotEvaluated, ...]:
+    """The rules that could not be asked, with the reason."""
+    return tuple(NotEvaluated(o.rule.code, o.rule.slug, o.reason, o.rule.needs) for o in outcomes if o.status == "not-evaluated")
