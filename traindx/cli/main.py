@@ -1,0 +1,148 @@
+"""The command `traindx`: finds the verb, imports only that one, and turns errors into one line.
+
+Exit status: 0 nothing found at or above the severity asked for, 1 findings, 2 could not work (bad
+input, bad options, or a bug in traindx), 130 interrupted. TRAINDX_DEBUG=1 shows the traceback of a
+bug; without it there is none.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from traindx.errors import TraindxError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Each verb is `traindx/cli/<verb>.py` with a click command `<verb>`; the line is what the overview
+# says of it, so that `traindx --help` need not import any (a test keeps it equal to the verb's own).
+VERBS = {
+    "diagnose": "Read training logs and say what is wrong with the run.",
+    "compare": "Put several runs side by side: what differs, which is best.",
+    "explain": "Print the page of a rule, cause, fix or pattern.",
+    "demo": "Train a small net that is broken in a known way, and diagnose it.",
+}
+
+EXAMPLES = """\b
+Examples:
+  traindx diagnose runs/exp1
+  traindx diagnose trainer_state.json --format html --output report.html
+  python train.py | tee train.log; traindx diagnose train.log
+  traindx explain loss-plateaus
+"""
+
+
+class Verbs(click.Group):
+    """A group whose commands are imported when they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"traindx.cli.{cmd_name}"), cmd_name)
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in VERBS and not args[0].startswith("-"):
+            raise click.UsageError(unknown_verb(args[0]), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl(list(VERBS.items()))
+
+
+def unknown_verb(word: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word, VERBS, n=1)
+    if near:
+        return f"there is no verb {word!r}; did you mean {near[0]!r}?"
+    if os.path.exists(word):
+        return f"there is no verb {word!r}; to diagnose that file: traindx diagnose {word}"
+    return f"there is no verb {word!r}; verbs are {', '.join(VERBS)}"
+
+
+def show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from traindx import __version__
+
+        click.echo(f"traindx {__version__}")
+        ctx.exit()
+
+
+@click.group(
+    cls=Verbs,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog=EXAMPLES,
+    subcommand_metavar="VERB …",
+    options_metavar="[-h] [--version]",
+)
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=show_version, help="Print the version.")
+def cli() -> None:
+    """Say what is wrong with a neural-network training run, since which step, why that is likely,
+    and what to do. Reads the logs you already have; `traindx VERB --help` tells more."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and leave with its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a character that cannot be shown is replaced, not an exception
+            stream.reconfigure(errors="replace")
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """The exit status of one call; every error has been reported when it returns."""
+    try:
+        status = cli.main(args=arguments, prog_name="traindx", standalone_mode=False)
+        return status if isinstance(status, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:  # the bare command: the overview is the answer
+        click.echo(error.format_message(), err=True)
+    except click.UsageError as error:
+        verb = error.ctx.command_path if error.ctx else "traindx"
+        complain(f"{error.format_message()} (see: {verb} --help)")
+    except click.ClickException as error:
+        complain(error.format_message())
+    except TraindxError as error:
+        complain(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("\ntraindx: interrupted", err=True)
+        return 130
+    except Exception as bug:
+        if os.environ.get("TRAINDX_DEBUG"):
+            import traceback
+
+            traceback.print_exc()
+        apologize(bug)
+    return 2
+
+
+def complain(message: str) -> None:
+    """One line on stderr."""
+    from traindx.cli.streams import note
+
+    note("traindx: error: " + " ".join(message.split()))
+
+
+def apologize(bug: Exception) -> None:
+    """Say where traindx itself failed, in one line that can be pasted into a report."""
+    frame = bug.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    place = f"{os.path.basename(frame.tb_frame.f_code.co_filename)}:{frame.tb_lineno}" if frame else "?"
+    complain(
+        f"a bug in traindx, sorry: {type(bug).__name__}: {bug} (at {place}; TRAINDX_DEBUG=1 shows the traceback, "
+        "please report it together with the log)"
+    )
+
+
+if __name__ == "__main__":
+    main()

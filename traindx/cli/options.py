@@ -1,0 +1,138 @@
+"""Options that several verbs share, and how they become a Config."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from traindx import config as settings
+from traindx.errors import ConfigError
+from traindx.vocabulary.diagnosis import SEVERITIES
+
+FORMATS = ("text", "json", "markdown", "html")
+SUFFIXES = {".txt": "text", ".json": "json", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
+
+
+class Output(NamedTuple):
+    """Where the document goes: `format` is settled, `path` None for stdout."""
+
+    format: str
+    path: Path | None
+    color: bool
+    quiet: bool
+
+
+OUTPUT_OPTIONS = (
+    click.option(
+        "--format", "-f", "form", type=click.Choice(FORMATS),
+        help="Form of the document. Default: by the suffix of --output, else text.",
+    ),
+    click.option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all, instead of stdout."),
+    click.option("--quiet", "-q", is_flag=True, help="No progress and no notes on stderr; errors remain."),
+    click.option("--no-color", is_flag=True, help="No colours (as with NO_COLOR=1)."),
+)  # fmt: skip
+
+CONFIG_OPTIONS = (
+    click.option(
+        "--select", multiple=True, metavar="CODES",
+        help="Ask only these rules: code prefixes or slugs, comma-separated (LOS,validation-missing). Repeatable.",
+    ),
+    click.option("--ignore", multiple=True, metavar="CODES", help="Do not ask these rules. Repeatable."),
+    click.option(
+        "--severity", type=click.Choice(SEVERITIES),
+        help="Exit with status 1 if a finding is at or above this. Default: medium.",
+    ),
+    click.option(
+        "--config", "config_file", metavar="FILE",
+        help="Settings file. Default: the nearest traindx.toml or pyproject.toml with [tool.traindx].",
+    ),
+    click.option(
+        "--map", "aliases", multiple=True, metavar="SIGNAL=NAME",
+        help="Read the log's NAME as this signal: train/loss=my_loss. Repeatable.",
+    ),
+    click.option(
+        "--fact", "facts", multiple=True, metavar="KEY=VALUE",
+        help="A fact the log does not tell, such as optimizer=adam or classes=10. Repeatable.",
+    ),
+)  # fmt: skip
+
+
+def output_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a verb the common output options; it receives them settled, as `out: Output`."""
+
+    @functools.wraps(command)
+    def settled(*, form: str | None, output: str | None, quiet: bool, no_color: bool, **rest: Any) -> int:
+        return command(out=settle_output(form, output, quiet, no_color), **rest)
+
+    return with_options(settled, OUTPUT_OPTIONS)
+
+
+def config_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a verb the settings options; it receives them settled, as `config: Config`."""
+
+    @functools.wraps(command)
+    def settled(*, config_file: str | None, select: tuple[str, ...], ignore: tuple[str, ...], severity: str | None,
+                aliases: tuple[str, ...], facts: tuple[str, ...], **rest: Any) -> int:  # fmt: skip
+        return command(config=settle_config(config_file, select, ignore, severity, aliases, facts), **rest)
+
+    return with_options(settled, CONFIG_OPTIONS)
+
+
+def with_options(command: Callable[..., int], options: tuple[Callable[..., Any], ...]) -> Callable[..., int]:
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def settle_config(
+    config_file: str | None,
+    select: tuple[str, ...],
+    ignore: tuple[str, ...],
+    severity: str | None,
+    aliases: tuple[str, ...],
+    facts: tuple[str, ...],
+) -> settings.Config:
+    """The settings file, overridden by the command line. Raises ConfigError."""
+    file = Path(config_file) if config_file else settings.find(Path.cwd())
+    base = settings.load(file) if file else settings.Config()
+    return base.override(
+        select=codes(select),
+        ignore=codes(ignore),
+        severity=severity,
+        aliases=pairs(aliases, "--map", "train/loss=my_loss"),
+        facts=pairs(facts, "--fact", "optimizer=adam"),
+    )
+
+
+def codes(given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(code.strip() for entry in given for code in entry.split(",") if code.strip())
+
+
+def pairs(given: tuple[str, ...], option: str, example: str) -> dict[str, str]:
+    """`KEY=VALUE` entries as a dict; the value may hold further equals signs."""
+    found = {}
+    for entry in given:
+        key, equals, value = entry.partition("=")
+        if not (key.strip() and equals and value.strip()):
+            raise ConfigError(f"{option} needs KEY=VALUE, such as {example}, not {entry!r}")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def settle_output(form: str | None, output: str | None, quiet: bool, no_color: bool) -> Output:
+    """Which form goes where. Raises ConfigError for places that cannot take it."""
+    from traindx.cli.streams import stdout_colors
+
+    path = None if output in (None, "-") else Path(str(output))
+    if path is not None and path.is_dir():
+        raise ConfigError(f"--output {output}: is a folder; give the name of a file in it")
+    if path is not None and not path.parent.is_dir():
+        raise ConfigError(f"--output {output}: there is no folder {path.parent}")
+    form = form or (SUFFIXES.get(path.suffix.lower(), "text") if path else "text")
+    if form == "html" and path is None and click.get_text_stream("stdout").isatty():
+        raise ConfigError("HTML is for a browser, not for a terminal (add --output report.html, or redirect stdout)")
+    return Output(form, path, path is None and stdout_colors(no_color), quiet)
