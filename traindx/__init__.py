@@ -1,3 +1,55 @@
-"""traindx: says what is wrong with a neural-network training run, why, and what to do."""
+"""traindx: says what is wrong with a neural-network training run, why, and what to do.
+
+    run = traindx.read("runs/exp1")
+    diagnosis = traindx.diagnose(run)
+    print(diagnosis.to_text())
+
+The names below are imported when they are first used, so that `import traindx` costs nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from traindx.config import Config
+    from traindx.errors import ConfigError, MissingExtra, NotALog, ReadError, TraindxError
+    from traindx.pipeline import Diagnosis, diagnose, read, read_all
+    from traindx.vocabulary.run import Run, Series
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Config",
+    "ConfigError",
+    "Diagnosis",
+    "MissingExtra",
+    "NotALog",
+    "ReadError",
+    "Run",
+    "Series",
+    "TraindxError",
+    "diagnose",
+    "read",
+    "read_all",
+]
+
+HOMES = {
+    "traindx.config": ("Config",),
+    "traindx.errors": ("ConfigError", "MissingExtra", "NotALog", "ReadError", "TraindxError"),
+    "traindx.pipeline": ("Diagnosis", "diagnose", "read", "read_all"),
+    "traindx.vocabulary.run": ("Run", "Series"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    for home, names in HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(home), name)
+    raise AttributeError(f"module 'traindx' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])
