@@ -1,0 +1,197 @@
+"""What a report tells about one run, before any format: grouped, ordered and shortened.
+
+Text, Markdown and HTML all show this digest; the JSON shows the diagnosis itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from traindx.vocabulary.diagnosis import EvidenceTerm, Finding, ForecastPoint, Hypothesis, NotEvaluated, RunDiagnosis
+
+SHOWN_CAUSES = 4
+LEAST_PROBABILITY = 0.05  # a cause below this is not shown, unless it is the first
+ADVICE_PROBABILITY = 0.15  # a cause below this has its fixes left out, unless it is the first
+FIXES_PER_CAUSE = 3
+
+MODULE_GROUPS = (
+    ("grad_", "per-module gradients"),
+    ("act_", "per-module activations"),
+    ("weight_", "per-module weights"),
+    ("update_ratio", "per-module updates"),
+    ("quant/", "quantization"),
+    ("rank/", "a log per process"),
+    ("setup:", "facts about the setup"),
+)
+CAPTURE_HINT = "record with traindx run"
+HINTS = {"a log per process": "log every rank", "facts about the setup": "give them with --fact name=value"}
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """A finding with its number in the report and what follows from it."""
+
+    number: int
+    finding: Finding
+    consequences: tuple[Finding, ...] = ()
+
+
+class Advice(msgspec.Struct, frozen=True):
+    """One thing to do, what to expect of it or why, and `kind`: a fix's applicability or a
+    recommendation's kind. `otherwise` names the cause, where it is not the most likely one."""
+
+    text: str
+    why: str = ""
+    otherwise: str = ""
+    kind: str = ""
+
+
+class Unchecked(msgspec.Struct, frozen=True):
+    """Rules that were not evaluated for one reason; `hint` says how to have them evaluated."""
+
+    reason: str
+    hint: str
+    slugs: tuple[str, ...]
+
+    @property
+    def count(self) -> int:
+        return len(self.slugs)
+
+    @property
+    def sentence(self) -> str:
+        """ "23 need per-module gradients (record with traindx run)"."""
+        what = self.reason.removeprefix("needs ")
+        verb = "" if what == self.reason else ("needs " if self.count == 1 else "need ")
+        hint = f" ({self.hint})" if self.hint else ""
+        return f"{self.count} {verb}{what}{hint}" if verb else f"{self.count} because {what}{hint}"
+
+
+class Digest(msgspec.Struct, frozen=True, kw_only=True):
+    """`findings`: what is wrong, most important first; `notes`: what is merely worth knowing;
+    `hypotheses`: the causes worth showing; `log_events`: what the reader had to say about the log."""
+
+    findings: tuple[Seen, ...]
+    notes: tuple[Finding, ...]
+    hypotheses: tuple[Hypothesis, ...]
+    advice: tuple[Advice, ...]
+    unchecked: tuple[Unchecked, ...]
+    forecast: tuple[tuple[ForecastPoint, ...], ...]
+    log_events: tuple[dict[str, object], ...]
+
+
+def digest(diagnosis: RunDiagnosis) -> Digest:
+    """Group and shorten one run's diagnosis for people."""
+    seen, notes = grouped_findings(diagnosis.findings)
+    return Digest(
+        findings=seen,
+        notes=notes,
+        hypotheses=shown_hypotheses(diagnosis.hypotheses),
+        advice=advice(diagnosis),
+        unchecked=unchecked(diagnosis.not_evaluated, (s.name for s in diagnosis.run.signals)),
+        forecast=grouped_forecast(diagnosis.forecast),
+        log_events=diagnosis.run.events,
+    )
+
+
+def grouped_findings(findings: tuple[Finding, ...]) -> tuple[tuple[Seen, ...], tuple[Finding, ...]]:
+    """Numbered findings with their consequences, and the notes (severity info, no consequence).
+
+    A chain of consequences hangs on its first link; one whose premise is not among the findings,
+    or that goes in a circle, stands for itself."""
+    first: dict[str, Finding] = {}
+    for finding in findings:
+        first.setdefault(finding.slug, finding)
+    children: dict[int, list[Finding]] = {}
+    roots: list[Finding] = []
+    for finding in findings:
+        root = _root(finding, first)
+        if root is finding:
+            roots.append(finding)
+        else:
+            children.setdefault(id(root), []).append(finding)
+    notes = [f for f in roots if f.severity == "info" and id(f) not in children]
+    shown = [f for f in roots if not any(f is n for n in notes)]
+    seen = (Seen(i, f, tuple(children.get(id(f), ()))) for i, f in enumerate(shown, 1))
+    return tuple(seen), tuple(notes)
+
+
+def _root(finding: Finding, first: dict[str, Finding]) -> Finding:
+    passed = {finding.slug}
+    at = finding
+    while at.consequence_of is not None and at.consequence_of in first:
+        if at.consequence_of in passed:
+            return finding
+        passed.add(at.consequence_of)
+        at = first[at.consequence_of]
+    return at
+
+
+def shown_hypotheses(hypotheses: tuple[Hypothesis, ...]) -> tuple[Hypothesis, ...]:
+    """The causes worth showing, most probable first."""
+    ordered = sorted(hypotheses, key=lambda h: -h.probability)
+    worthy = [h for i, h in enumerate(ordered) if i == 0 or h.probability >= LEAST_PROBABILITY]
+    return tuple(worthy[:SHOWN_CAUSES])
+
+
+def term_words(term: EvidenceTerm, fired: Iterable[str]) -> str:
+    """What a piece of evidence says: a rule that fired by its name, one that did not as "no ...",
+    a fact of the setup by its name."""
+    slug = term.finding.removeprefix("fact:")
+    plain, _, aspect = slug.partition(":")
+    words = f"{plain} ({aspect})" if aspect else plain
+    if term.finding.startswith("fact:") or plain in fired:
+        return words
+    return f"no {words}"
+
+
+def advice(diagnosis: RunDiagnosis) -> tuple[Advice, ...]:
+    """The fixes of the first cause, the recommendations, then the fixes of other likely causes (fewer
+    of them), without repetitions."""
+    causes = [h for h in shown_hypotheses(diagnosis.hypotheses) if h.cause != "healthy"]
+    items = [Advice(f.change, f.expected, "", f.applicability) for h in causes[:1] for f in h.fixes[:FIXES_PER_CAUSE]]
+    items += [Advice(r.text, r.because, "", r.kind) for r in diagnosis.recommendations]
+    for cause in causes[1:]:
+        if cause.probability >= ADVICE_PROBABILITY:
+            items += [
+                Advice(f.change, f.expected, cause.title, f.applicability) for f in cause.fixes[: FIXES_PER_CAUSE - 1]
+            ]
+    known: dict[str, Advice] = {}
+    for item in items:
+        known.setdefault(item.text, item)
+    return tuple(known.values())
+
+
+def grouped_forecast(points: tuple[ForecastPoint, ...]) -> tuple[tuple[ForecastPoint, ...], ...]:
+    """Forecasts of the same signal and step together, narrow interval first."""
+    groups: dict[tuple[str, float], list[ForecastPoint]] = {}
+    for point in points:
+        groups.setdefault((point.signal, point.at_step), []).append(point)
+    return tuple(tuple(sorted(group, key=lambda p: p.level)) for group in groups.values())
+
+
+def unchecked(items: tuple[NotEvaluated, ...], signals: Iterable[str]) -> tuple[Unchecked, ...]:
+    """Rules that were not evaluated, by what was missing, the largest group first."""
+    present = set(signals)
+    groups: dict[tuple[str, str], list[str]] = {}
+    for item in items:
+        groups.setdefault(_why(item, present), []).append(item.slug)
+    largest = sorted(groups.items(), key=lambda g: -len(g[1]))
+    return tuple(Unchecked(reason, hint, tuple(slugs)) for (reason, hint), slugs in largest)
+
+
+def _why(item: NotEvaluated, present: set[str]) -> tuple[str, str]:
+    """(reason, hint) that a rule shares with others which miss the same thing."""
+    for need in item.needs:
+        options = need.split("|")
+        if any(o in present or o in ("objective", "run") for o in options):
+            continue
+        for prefix, words in MODULE_GROUPS:
+            if options[0].startswith(prefix) and ("/" in options[0] or ":" in options[0]):
+                return f"needs {words}", HINTS.get(words, CAPTURE_HINT)
+        if options[0].startswith("val/"):
+            return "needs a validation metric", "evaluate on held-out data, and log it"
+        if not options[0].startswith("event:") and "not recorded" in item.reason:
+            return f"needs {' or '.join(options)}", "log it"
+    return item.reason, ""
+

@@ -1,0 +1,117 @@
+"""The JSON document of the contract, strict, and its JSON Schema."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import msgspec
+
+from traindx.vocabulary.diagnosis import SCHEMA, Document
+
+STEP_FIELDS = frozenset({"first_step", "last_step", "onset_step", "step", "at_step"})
+COUNT_FIELDS = frozenset(
+    {"batch_size", "accumulation", "dataset_size", "parameters", "classes", "planned_steps", "planned_epochs",
+     "warmup_steps", "workers", "seed"}
+)  # fmt: skip
+
+# Characters that are legal in JSON but act on a terminal or on the order of text: C1 controls,
+# bidi marks, line separators, invisible formatting.
+ACTING = re.compile("[\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]")
+NONFINITE = ("NaN", "Infinity", "-Infinity")
+
+
+def render(document: Document) -> str:
+    """The document as indented strict JSON; numbers that are not finite become strings, integral
+    steps and counts are printed without a decimal point."""
+    return dumps(msgspec.to_builtins(document))
+
+
+def dumps(built: Any) -> str:
+    """Builtins as strict JSON text, safe to print on a terminal."""
+    text = msgspec.json.format(msgspec.json.encode(strict(built)), indent=2).decode()
+    return ACTING.sub(lambda m: f"\\u{ord(m[0]):04x}", text) + "\n"
+
+
+def strict(value: Any, key: str = "") -> Any:
+    """A copy of builtins in which every number and string can stand in strict JSON."""
+    if isinstance(value, dict):
+        return {encodable(str(k)): strict(v, str(k)) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [strict(v, key) for v in value]
+    if isinstance(value, float):
+        return strict_float(value, key)
+    return encodable(value) if isinstance(value, str) else value
+
+
+def strict_float(value: float, key: str) -> float | int | str:
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    integral = (key in STEP_FIELDS or key in COUNT_FIELDS) and value == int(value) and abs(value) < 2**53
+    return int(value) if integral else value
+
+
+def encodable(text: str) -> str:
+    """`text`, with lone surrogates (bytes that were no UTF-8) spelled out."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode()
+    return text
+
+
+def schema() -> dict[str, Any]:
+    """JSON Schema (2020-12) of what `render` writes."""
+    made = msgspec.json.schema(Document, schema_hook=lambda kind: {"description": "any JSON value"})
+    definitions = made.pop("$defs")
+    for definition in definitions.values():
+        if "properties" in definition:
+            definition["required"] = sorted(definition["properties"])
+    definitions["Document"]["properties"]["schema"] = {"const": SCHEMA}
+    definitions["RunInfo"]["properties"]["events"]["items"] = {"$ref": "#/$defs/Event"}
+    definitions["Event"] = {
+        "type": "object",
+        "properties": {
+            "kind": {"type": "string"},
+            "step": {"anyOf": [{"type": "number"}, {"type": "null"}]},
+            "place": {"type": "string"},
+            "message": {"type": "string"},
+        },
+        "required": ["kind", "message", "place", "step"],
+    }
+    for field in ("probability", "confidence"):
+        for definition in definitions.values():
+            if field in definition.get("properties", {}):
+                definition["properties"][field] = {"type": "number", "minimum": 0, "maximum": 1}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "urn:traindx:diagnosis:1",
+        "title": SCHEMA,
+        "$ref": "#/$defs/Document",
+        "$defs": {k: without_defaults(tolerant(v)) for k, v in sorted(definitions.items())},
+    }
+
+
+def tolerant(node: Any) -> Any:
+    """A schema in which every unbounded number may also be one of the strings for NaN and infinities."""
+    if isinstance(node, list):
+        return [tolerant(v) for v in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("type") == "number" and "minimum" not in node:
+        return {"anyOf": [{"type": "number"}, {"enum": list(NONFINITE)}]}
+    return {k: tolerant(v) for k, v in node.items()}
+
+
+def without_defaults(node: Any) -> Any:
+    """A schema without `default`: every field is always written."""
+    if isinstance(node, list):
+        return [without_defaults(v) for v in node]
+    if isinstance(node, dict):
+        return {k: without_defaults(v) for k, v in node.items() if not (k == "default" and "properties" not in node)}
+    return node
+
+
+if __name__ == "__main__":  # prints what diagnosis.schema.json must hold
+    print(dumps(schema()), end="")

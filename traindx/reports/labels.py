@@ -1,0 +1,142 @@
+"""Words and numbers as people read them, and foreign text made harmless. Shared by all reports."""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+
+from traindx.vocabulary.diagnosis import Health, RunInfo, Severity
+
+HEALTH_WORDS: dict[Health, str] = {"healthy": "HEALTHY", "watch": "WATCH", "sick": "SICK", "failed": "FAILED"}
+HEALTH_RANK: dict[Health, int] = {"healthy": 0, "watch": 1, "sick": 2, "failed": 3}
+SEVERITY_RANK: dict[Severity, int] = {"critical": 4, "high": 3, "medium": 2, "low": 1, "info": 0}
+
+NAME_LIMIT = 80  # characters of a run's or signal's name
+TEXT_LIMIT = 600  # characters of a message
+
+FRAMEWORKS = {
+    "hf": "Hugging Face Trainer", "transformers": "Hugging Face Trainer", "lightning": "Lightning", "keras": "Keras",
+    "pytorch": "PyTorch", "torch": "PyTorch", "wandb": "W&B", "mlflow": "MLflow", "tensorboard": "TensorBoard",
+}  # fmt: skip
+
+
+def visible(text: object) -> str:
+    """`text` on one line with every control, escape, bidi and invisible character spelled out
+    ("\\x1b", "\\u202e"), so that it cannot act on a terminal or reorder its surroundings."""
+    string = text if isinstance(text, str) else str(text)
+    if string.isprintable():
+        return string
+    return "".join(map(_visible_character, string))
+
+
+def _visible_character(c: str) -> str:
+    if c.isprintable():
+        return c
+    return " " if unicodedata.category(c) == "Zs" else c.encode("unicode_escape").decode("ascii")
+
+
+def clean(text: object, limit: int = TEXT_LIMIT) -> str:
+    """`visible(text)`, at most `limit` characters: the middle is left out of what is longer.
+    Costs no more for a text of a million characters than for a short one."""
+    string = text if isinstance(text, str) else str(text)
+    string = visible(_shorten(string, limit))
+    return _shorten(string, limit)
+
+
+def name(text: object, limit: int = NAME_LIMIT) -> str:
+    """A name (of a run, signal, file) made harmless and short."""
+    return clean(text, limit)
+
+
+def _shorten(string: str, limit: int) -> str:
+    if len(string) <= limit:
+        return string
+    tail = (limit - 1) // 2
+    return string[: limit - 1 - tail] + "…" + (string[-tail:] if tail else "")
+
+
+def cells(text: str) -> int:
+    """Columns that a printable text takes in a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(_cell(c) for c in text)
+
+
+def _cell(c: str) -> int:
+    if unicodedata.combining(c) or unicodedata.category(c) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(c) in "WF" else 1
+
+
+def number(value: object) -> str:
+    """A measured value with about four digits: 0.3127, 1,234, 8.1e4, 2e-5, NaN, infinity."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return clean(value, NAME_LIMIT)
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("infinity" if value > 0 else "-infinity")
+    size = abs(value)
+    if value == int(value) and size < 1e7:
+        return f"{int(value):,}"
+    if size >= 1e6 or size < 1e-3:
+        mantissa, _, exponent = f"{value:.2e}".partition("e")
+        return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return f"{value:,.0f}" if size >= 1e3 else f"{value:.4g}"
+
+
+def step(value: float | None) -> str:
+    """A place on the step axis: 12,000 or 2.25."""
+    if value is None:
+        return "?"
+    if math.isfinite(value) and value == int(value) and abs(value) < 1e15:
+        return f"{int(value):,}"
+    return number(round(value, 3)) if math.isfinite(value) else number(value)
+
+
+def axis(run: RunInfo) -> str:
+    """What this run's step axis counts, in the singular."""
+    word = name(run.axis or "step", 24).lower()
+    return word[:-1] if word.endswith("s") and len(word) > 3 else word
+
+
+def since(run: RunInfo, onset: float | None) -> str:
+    """ "since step 1,210", or "" where the onset is not known."""
+    return "" if onset is None else f"since {axis(run)} {step(onset)}"
+
+
+def extent(run: RunInfo) -> str:
+    """How much there is of a run: "1,500 points, steps 0–29,980"."""
+    points = f"{run.steps:,} point" + ("" if run.steps == 1 else "s")
+    if run.first_step is None or run.last_step is None:
+        return points
+    if run.first_step == run.last_step:
+        return f"{points}, {axis(run)} {step(run.last_step)}"
+    return f"{points}, {axis(run)}s {step(run.first_step)}–{step(run.last_step)}"
+
+
+def percent(share: float) -> str:
+    """A probability in whole percent; never 0 or 100 % for something that is not certain."""
+    if not math.isfinite(share):
+        return "?"
+    if 0 < share < 0.01:
+        return "<1 %"
+    if 0.99 < share < 1:
+        return ">99 %"
+    return f"{share * 100:.0f} %"
+
+
+def likelihood(probability: float) -> str:
+    """A probability in words."""
+    for least, word in ((0.95, "almost certain"), (0.75, "very likely"), (0.5, "likely"), (0.15, "possible")):
+        if probability >= least:
+            return word
+    return "unlikely"
+
+
+def plural(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def framework(run: RunInfo) -> str:
+    """The framework's name, or the format's where no framework is known."""
+    word = name(run.framework or run.format, 40)
+    return FRAMEWORKS.get(word.lower(), word)
