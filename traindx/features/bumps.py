@@ -1,0 +1,46 @@
+"""Spikes of a run's curves, sorted by what became of them; shared by the rules on spikes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.noise import autocorrelation
+from traindx.features.spikes import Spike, spikes
+
+
+def curve_spikes(curve: Curve, *, multiple: float, visible: float) -> list[Spike]:
+    """Spikes of a curve that are `multiple` robust sigmas high and at least `visible` of its
+    trend's range."""
+    return spikes(curve.oriented, multiple=multiple, least=visible * curve.span)
+
+
+def fails_after(curve: Curve, spike: Spike) -> bool:
+    """Whether a spike that did not come back is followed by the end of the run or by values that
+    are not finite."""
+    after = curve.nonfinite_steps > curve.step_at(spike.first)
+    return (
+        bool(after.any())
+        and float(curve.nonfinite_steps[after][0]) <= curve.step_at(min(spike.last + 3, curve.n - 1)) + 1e-9
+    )
+
+
+def regular_interval(found: list[Spike]) -> float | None:
+    """The interval (points) of spikes that come regularly: at least four whose gaps scatter by less
+    than a fifth of their median; None otherwise."""
+    if len(found) < 4:
+        return None
+    gaps = np.diff([s.first for s in found])
+    middle = float(np.median(gaps))
+    return (
+        middle
+        if middle > 0 and float(np.median(np.abs(gaps - middle))) < 0.1 * middle and float(np.std(gaps)) < 0.2 * middle
+        else None
+    )
+
+
+def is_rough(curve: Curve) -> bool:
+    """Whether a curve wanders from point to point so much that single peaks mean nothing (rewards,
+    losses of adversarial players): its differences scatter as widely as the curve itself."""
+    y = curve.oriented[curve.n // 4 :]
+    return len(y) > 8 and autocorrelation(y, 1) < 0.1 and float(np.std(y)) > 0.5 * curve.span

@@ -1,0 +1,50 @@
+"""What a classifier that knows nothing scores: ln k for the cross-entropy over k classes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+# Class counts that occur: small problems, the usual data sets, common vocabularies.
+COMMON_CLASSES = (
+    2,
+    3,
+    4,
+    5,
+    6,
+    7,
+    8,
+    9,
+    10,
+    20,
+    50,
+    60,
+    100,
+    200,
+    256,
+    365,
+    1000,
+    1024,
+    10000,
+    21841,
+    30522,
+    32000,
+    50257,
+    50304,
+    151936,
+)
+
+
+def chance_loss(classes: int) -> float:
+    """Cross-entropy (nats) of the uniform guess over `classes` classes."""
+    return float(np.log(classes))
+
+
+def chance_classes(level: float, classes: int | None = None, *, tolerance: float = 0.01) -> int | None:
+    """The number of classes whose chance level (ln k, nats) a loss `level` sits at, within
+    `tolerance` of it; only `classes` is tried where it is known. None when there is none."""
+    if level <= 0.5:
+        return None
+    candidates = (classes,) if classes and classes > 1 else COMMON_CLASSES
+    near = [(abs(level / chance_loss(k) - 1.0), k) for k in candidates]
+    gap, best = min(near)
+    return best if gap <= tolerance else None

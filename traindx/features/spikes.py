@@ -1,0 +1,92 @@
+"""Spikes: brief rises far out of a signal's own noise, judged against its own tail."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.features.noise import robust_sigma
+from traindx.features.smoothing import running_median
+from traindx.vocabulary.run import Floats
+
+
+class Spike(NamedTuple):
+    """Points `first..last` (inclusive), highest at `peak`, `height` above the level before;
+    `recovered` when the level after it is back within a third of the height; `settle` is how many
+    points that took."""
+
+    first: int
+    last: int
+    peak: int
+    height: float
+    before: float
+    recovered: bool
+    settle: int
+
+
+def tail_threshold(residual: Floats, *, multiple: float, margin: float) -> float:
+    """How far a point must stand out to be no ordinary noise: `multiple` robust sigmas, or `margin`
+    times the largest value that the residual's own tail leads one to expect (a power tail fitted
+    between the 80th and 95th percentile of |residual[n]|), whichever is more. Heavy-tailed batch
+    losses thus raise their own bar."""
+    size = np.abs(residual)
+    sigma = robust_sigma(residual)
+    q80, q95 = np.quantile(size, [0.80, 0.95])
+    if q80 <= 0 or sigma <= 0:
+        return max(multiple * sigma, margin * float(q95))
+    exponent = min(np.log(q95 / q80) / np.log(4.0), 0.6)
+    # Beyond 2000 points the extrapolation would hide real spikes rather than explain noise.
+    expected = q95 * max(0.05 * min(len(size), 2000), 1.0) ** exponent
+    return float(max(multiple * sigma, margin * expected))
+
+
+def spikes(
+    values: Floats, *, multiple: float = 8.0, margin: float = 1.5, least: float = 0.0, patience: int | None = None
+) -> list[Spike]:
+    """All upward spikes of `values[n]` (lower is better), in order.
+
+    `least` is a floor for the height (units of the signal). A spike ends when the signal is back
+    within a third of its height of the level before it; one that is not within `patience` points
+    (default: the larger of 5 and 3 % of the run) has not recovered.
+    """
+    n = len(values)
+    if n < 6:
+        return []
+    patience = max(5, n * 3 // 100) if patience is None else patience
+    level = running_median(values, min(501, max(7, n // 20) | 1))
+    residual = values - level
+    bar = max(tail_threshold(residual, multiple=multiple, margin=margin), least)
+    if bar <= 0:
+        return []
+    # A cheap necessary condition first; the exact one is checked point by point.
+    rise = np.diff(values, prepend=values[0])
+    candidates = np.flatnonzero((residual > 0.6 * bar) | (rise > 0.6 * bar))
+    found: list[Spike] = []
+    after = 0
+    for i in candidates:
+        if i < max(after, 1):
+            continue
+        before = float(np.median(values[max(0, i - 5) : i]))
+        spike = measured(values, int(i), before, bar, patience)
+        if spike is not None:
+            found.append(spike)
+            after = spike.last + 1
+    return found
+
+
+def measured(values: Floats, first: int, before: float, bar: float, patience: int) -> Spike | None:
+    """The spike that begins at `first`, or None when the rise is too small."""
+    window = values[first : first + patience + 1]
+    climb = window - before
+    if climb[0] <= bar * 0.6:
+        return None
+    peak = int(np.argmax(window[: max(1, min(len(window), patience // 2 + 1))]))
+    height = float(climb[peak])
+    if height <= bar:
+        return None
+    back = np.flatnonzero(climb[peak:] < height / 3)
+    if len(back):
+        last = first + peak + int(back[0]) - 1
+        return Spike(first, last, first + peak, height, before, True, last - first + 1)
+    return Spike(first, first + len(window) - 1, first + peak, height, before, False, len(window))

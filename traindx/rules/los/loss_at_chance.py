@@ -1,0 +1,105 @@
+"""LOS011: the loss sits at the level of a uniform guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.chance import chance_classes, chance_loss
+from traindx.features.noise import robust_sigma
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS011",
+    needs=("train/loss|val/loss",),
+    min_points=6,
+    severity="high",
+    message="{name} ends at {level:.4g}, the score of a uniform guess over {classes} classes (ln {classes} = {chance:.4g})",
+    follows=("loss-flat-from-start", "loss-plateaus", "loss-diverges", "learning-rate-is-zero"),
+)
+def loss_at_chance(
+    run: Run,
+    features: Features,
+    *,
+    near: float = threshold(
+        0.01,
+        "of ln k",
+        basis="measured",
+        source="fault catalogue 3, 14, 30, 31, 36: flat runs sit within 0.5 % of ln k",
+    ),
+    steady: float = threshold(
+        0.02, "of the level", basis="convention", source="chance is a level that holds, not one that is crossed"
+    ),
+    stretch: float = threshold(0.3, "of the run", basis="convention", source="the last third must be there"),
+    better: float = threshold(
+        1.5, "x chance accuracy", basis="convention", source="an accuracy above this says that something is learned"
+    ),
+) -> Iterator[Evidence]:
+    """The final level is that of a classifier which knows nothing.
+
+    ## What it sees
+    The last third of the run scatters tightly around ln k for a known number of classes, or for one that is common. An accuracy clearly above 1/k
+    overrules it.
+
+    ## Why it matters
+    The outputs do not depend on the inputs: whatever fell before, the run now predicts nothing.
+
+    ## When it is wrong
+    A loss of another kind may pass through or rest at such a number; with the number of classes given
+    (`--fact classes=10`) chance is no longer guessed.
+
+    ## What to try
+    Train on one batch; blank the inputs and compare; check that gradients reach the first layer.
+
+    ## Sources
+    Theory (entropy of the uniform distribution); requirements (initial loss against ln k).
+    """
+    name = "train/loss" if features.curve("train/loss") is not None else "val/loss"
+    curve = features.curve(name)
+    assert curve is not None
+    tail = curve.values[-max(3, int(stretch * curve.n)) :]
+    if curve.n < 6:
+        raise CannotJudge(f"only {curve.n} finite points")
+    level = float(np.median(tail))
+    classes = chance_classes(level, run.setup.classes, tolerance=near)
+    if classes is None or robust_sigma(tail) > steady * level or knows_better(features, classes, better):
+        return
+    # A curve that is on its way down past ln k is not at chance.
+    if (
+        abs(float(np.median(tail[: len(tail) // 3 + 1])) - float(np.median(tail[-(len(tail) // 3 + 1) :])))
+        > steady * level
+    ):
+        return
+    onset = first_at(curve.values, level, steady)
+    yield Evidence(
+        onset=curve.step_at(onset),
+        last=float(curve.steps[-1]),
+        strength=1.0 if run.setup.classes else 0.7,
+        aspects=("known-classes",) if run.setup.classes else (),
+        values={"name": name, "level": level, "classes": classes, "chance": chance_loss(classes)},
+        points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(classes), "nats"),),
+    )
+
+
+def knows_better(features: Features, classes: int, factor: float) -> bool:
+    """Whether an accuracy shows that more than chance is known."""
+    for name in ("train/accuracy", "val/accuracy"):
+        curve = features.curve(name)
+        if (
+            curve is not None
+            and curve.n
+            and float(np.median(curve.values[-3:])) > min(factor / classes, 0.5 * (1 + 1 / classes))
+        ):
+            return True
+    return False
+
+
+def first_at(values: np.ndarray, level: float, steady: float) -> int:
+    """Index from which on the values stay within three times the tolerance of the level."""
+    away = np.flatnonzero(np.abs(values - level) > 3 * steady * level)
+    return int(away[-1]) + 1 if len(away) else 0

@@ -1,0 +1,76 @@
+"""LOS010: a long flat stretch, and then a steep fall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.plateaus import late_drop
+from traindx.features.shared import Features
+from traindx.features.smoothing import block_medians
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS010",
+    needs=("objective",),
+    min_points=16,
+    severity="info",
+    message="{name} was flat for {wait:.0%} of the run and then improved steeply at step {onset:g} (an S-curve)",
+)
+def loss_drops_late(
+    run: Run,
+    features: Features,
+    *,
+    waited: float = threshold(0.15, "of the run, flat before", basis="convention", source="shorter waits are warm-up"),
+    most: float = threshold(
+        0.4, "of all progress, in the drop", basis="convention", source="the drop must be where the learning happened"
+    ),
+    surely: float = threshold(6.0, "x standard error", basis="theory", source="choice among 60 blocks"),
+) -> Iterator[Evidence]:
+    """The loss hardly moves for a long time and then falls within a tenth of the run.
+
+    ## What it sees
+    The steepest fall over a tenth of the run holds most of all progress and comes after a stretch, at least 15 % of the run long, in
+    which the level stayed within a fifth of that fall.
+
+    ## Why it matters
+    It is good news: the run had not been stuck. It warns against stopping others like it too early.
+
+    ## When it is wrong
+    A learning-rate drop or a change of data causes a step as well.
+
+    ## What to try
+    Nothing; in sister runs wait at least twice the flat stretch before giving up.
+
+    ## Sources
+    Requirements (flat start then sudden drop: normal for some architectures).
+    """
+    curve = features.curve("objective")
+    assert curve is not None
+    drop = late_drop(curve.oriented)
+    if drop is None:
+        if curve.n < 12:
+            raise CannotJudge(f"only {curve.n} finite points")
+        return
+    y = curve.oriented
+    k = max(3, curve.n // 20)
+    total = float(block_medians(y[:k], 1)[0]) - curve.best
+    error = 1.2533 * max(curve.noise, 1e-300) * (2.0 / max(1, curve.n // 60)) ** 0.5
+    if (
+        drop.wait < waited
+        or drop.size < most * max(total, drop.size + max(drop.early, 0.0))
+        or drop.size < surely * error
+    ):
+        return
+    # What was gained must be kept to the end, or it was a dip.
+    if curve.end > y[: drop.first + 1].min() - 0.3 * drop.size and curve.end > curve.best + 0.6 * drop.size:
+        return
+    yield Evidence(
+        onset=curve.step_at(drop.first),
+        last=curve.step_at(drop.last),
+        strength=min(1.0, 0.5 + drop.wait),
+        values={"name": curve.name, "wait": drop.wait, "onset": curve.step_at(drop.first)},
+        points=(EvidencePoint(curve.name, curve.step_at(drop.first), drop.size, None, "size of the fall"),),
+    )

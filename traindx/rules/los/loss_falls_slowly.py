@@ -1,0 +1,83 @@
+"""LOS005: the loss falls, but slowly and in a straight line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.plateaus import improvement
+from traindx.features.shared import Features
+from traindx.features.trends import slope
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS005",
+    needs=("objective",),
+    min_points=10,
+    severity="low",
+    message="{name} falls slowly: by {fraction:.1%} of its level over the run, and as fast at the end as in the middle",
+    follows=("learning-rate-vanishes-early",),
+)
+def loss_falls_slowly(
+    run: Run,
+    features: Features,
+    *,
+    slow: float = threshold(
+        0.25, "of the starting level", basis="convention", source="fault catalogue 3, 15, 50: a third or less gained"
+    ),
+    straight: float = threshold(
+        0.6, "of the first half's fall", basis="theory", source="a power law's second half gains < 0.5 of its first"
+    ),
+    surely: float = threshold(4.0, "x standard error", basis="theory", source="the fall itself must be beyond doubt"),
+) -> Iterator[Evidence]:
+    """A significant but slow, nearly straight fall over the whole run.
+
+    ## What it sees
+    The loss gains less than a quarter of its starting level, the second half gains about as much as the first, and the
+    fall is clear against the noise.
+
+    ## Why it matters
+    A curve that is still straight has not met any limit yet: its steps are too small, or too few.
+
+    ## When it is wrong
+    Fine-tuning starts near its goal and has little to gain. Losses with a large constant part move little by construction.
+
+    ## What to try
+    Multiply the learning rate by three to ten for a short run; compare slopes.
+
+    ## Sources
+    differential.md (learning-rate-too-low: slow, straight, still falling at the end).
+    """
+    curve = features.curve("objective")
+    assert curve is not None
+    if curve.sign < 0:
+        raise CannotJudge("only losses are judged: a metric that rises slowly may be near its limit")
+    y, n = curve.oriented, curve.n
+    if n < 10 or curve.start <= 0:
+        raise CannotJudge("needs ten finite points of a positive loss")
+    # The first points hold a transient (a large initial loss, warm-up) that says nothing about speed.
+    skip = n // 20
+    first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
+    fall, error = improvement(curve)
+    fraction = fall / curve.start
+    if not 0 < fraction < slow or fall < surely * error:
+        return
+    if second.change >= 0 or -second.change < straight * max(-first.change, 0.0) or second.z > -2:
+        return
+    norm = features.curve("grad_norm")
+    tiny = norm is not None and norm.n > 0 and float(np.median(norm.values)) < 0.01
+    yield Evidence(
+        onset=float(curve.steps[0]),
+        last=float(curve.steps[-1]),
+        strength=0.8 if fraction < slow / 2 else 0.6,
+        aspects=("straight", *(() if norm is None else ("norm-tiny" if tiny else "norm-healthy",))),
+        values={"name": curve.name, "fraction": fraction},
+        points=(
+            EvidencePoint(curve.name, float(curve.steps[0]), curve.start),
+            EvidencePoint(curve.name, float(curve.steps[-1]), curve.end, curve.start),
+        ),
+    )

@@ -1,0 +1,119 @@
+"""LOS003: the loss never went down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.chance import chance_classes
+from traindx.features.curve import Curve
+from traindx.features.plateaus import improvement
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS003",
+    needs=("objective",),
+    min_points=8,
+    severity="high",
+    message="{name} has not improved since the start: {start:.4g} then, {end:.4g} after {n} points",
+    follows=("learning-rate-is-zero",),
+)
+def loss_flat_from_start(
+    run: Run,
+    features: Features,
+    *,
+    moved: float = threshold(
+        0.02, "of the level", basis="measured", source="fault catalogue 3, 13, 14, 30-37: flat runs move by < 0.5 %"
+    ),
+    surely: float = threshold(3.0, "x standard error", basis="theory", source="a fall this clear is no noise"),
+    power: float = threshold(
+        0.1, "of the level", basis="convention", source="noise may not hide a fall larger than this"
+    ),
+    tiny_norm: float = threshold(
+        1e-3, "gradient norm", basis="seed", source="healthy global norms are 0.1 to 10; vanishing < 0.01"
+    ),
+) -> Iterator[Evidence]:
+    """The loss is where it began, for the whole run.
+
+    ## What it sees
+    The fall from the first to the last tenth of the points is less than 2 % of the level and no trend inside the run is clear
+    against the noise. Where the noise could hide a fall of 10 % of the level, it says that it cannot judge.
+
+    ## Why it matters
+    Nothing is learned: something between the data and the weights is cut, or the steps are far too small.
+
+    ## When it is wrong
+    Some runs lie flat at first and then fall (an S-curve): judge only after twice the usual flat stretch. Losses that are about zero
+    by construction (policy ratios) have nothing to fall; where a reward or an accuracy is logged and improves, the rule is silent.
+
+    ## What to try
+    Check that parameters change at all; overfit a single batch; multiply the learning rate by ten.
+
+    ## Sources
+    Fault catalogue rows 3, 12-14, 30-37, 44, 71; requirements (flat from start).
+    """
+    curve = features.curve("objective")
+    assert curve is not None
+    if curve.n < 8:
+        raise CannotJudge(f"only {curve.n} finite points")
+    level = float(np.median(np.abs(curve.values)))
+    constant = bool(np.ptp(curve.values) == 0)
+    if metric_improves(features, curve) or (constant and level == 0):
+        return
+    fall, error = improvement(curve)
+    deepest = curve.start - curve.best
+    if not constant:
+        if fall > moved * level or (fall > surely * max(error, trend_error(curve)) > 0 and fall > 0.25 * moved * level):
+            return
+        if deepest > max(3 * moved * level, 3 * trend_error(curve)) or fall < -max(5 * moved * level, surely * error):
+            return
+        if error > power * level:
+            raise CannotJudge("its noise could hide a real improvement")
+    yield Evidence(
+        onset=float(curve.steps[0]),
+        last=float(curve.steps[-1]),
+        aspects=tuple(aspects(features, curve, level, constant, tiny_norm)),
+        strength=1.0 if constant or error < moved * level else 0.7,
+        values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
+        points=(
+            EvidencePoint(curve.name, float(curve.steps[0]), curve.start * curve.sign),
+            EvidencePoint(curve.name, float(curve.steps[-1]), curve.end * curve.sign, curve.start * curve.sign),
+        ),
+    )
+
+
+def trend_error(curve: Curve) -> float:
+    """Standard error of the difference between two levels of the trend."""
+    window = max(3, curve.n // 40)
+    return 1.2533 * curve.noise * float(np.sqrt(2.0 / window))
+
+
+def metric_improves(features: Features, curve: Curve) -> bool:
+    """Whether another measure of success on training or held-out data clearly got better."""
+    for name in features.run.series:
+        if name == curve.name or not name.startswith(("train/", "val/")):
+            continue
+        other = features.curve(name)
+        assert other is not None
+        if other.sign < 0 and other.n >= 4:
+            gained, error = improvement(other)
+            if gained > 4 * error and gained > 0.1 * max(abs(other.end), abs(other.start)):
+                return True
+    return False
+
+
+def aspects(features: Features, curve: Curve, level: float, constant: bool, tiny: float) -> Iterator[str]:
+    if constant:
+        yield "never-moved"
+    if curve.name.endswith("loss"):
+        yield "at-chance" if chance_classes(level, features.run.setup.classes) else "above-chance"
+    lr, norm = features.curve("lr"), features.curve("grad_norm")
+    if lr is not None and lr.n and float(np.max(np.abs(lr.values))) == 0:
+        yield "lr-zero"
+    if norm is not None and norm.n:
+        yield "norm-tiny" if float(np.median(norm.values)) < tiny * max(1.0, level) else "norm-healthy"

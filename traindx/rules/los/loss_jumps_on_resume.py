@@ -1,0 +1,78 @@
+"""LOS013: the loss is not where it was when a run is resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS013",
+    needs=("train/loss", "event:resume"),
+    min_points=8,
+    severity="medium",
+    message="train/loss jumps {direction} at the resume of step {onset:g}: {before:.4g} before, {after:.4g} after",
+)
+def loss_jumps_on_resume(
+    run: Run,
+    features: Features,
+    *,
+    surely: float = threshold(
+        6.0, "x standard error", basis="theory", source="the difference of two medians of a few points"
+    ),
+    visible: float = threshold(
+        0.1, "of the curve's range", basis="convention", source="smaller differences heal at once"
+    ),
+    points: float = threshold(
+        5, "points on each side", basis="convention", source="enough for a median, short against a trend"
+    ),
+) -> Iterator[Evidence]:
+    """The level right after a resume differs from the level right before it.
+
+    ## What it sees
+    Medians of a few points on either side of each resume, against the noise and the range of the curve.
+
+    ## Why it matters
+    A checkpoint that restores everything gives a curve without a seam. A bump upward means that something was left out: the optimizer's
+    moments, the schedule's place, the order of the data, the scale of the loss.
+
+    ## When it is wrong
+    A resume with another batch size, accumulation or data changes the level on purpose.
+
+    ## What to try
+    Save and load optimizer, scheduler, scaler and random states; compare the learning rate on both sides.
+
+    ## Sources
+    peers.md: complaints 23, 24; fault catalogue 99.
+    """
+    curve = features.curve("train/loss")
+    assert curve is not None
+    seams = [e for e in run.events if e.kind == "resume" and e.step is not None and e.code != "late-start"]
+    judged = 0
+    for event in seams:
+        assert event.step is not None
+        cut = int(np.searchsorted(curve.steps, event.step))
+        k = int(points)
+        before, after = curve.values[max(0, cut - k) : cut], curve.values[cut : cut + k]
+        if len(before) < 3 or len(after) < 3:
+            continue
+        judged += 1
+        a, b = float(np.median(before)), float(np.median(after))
+        error = 1.2533 * curve.noise * float(np.sqrt(1 / len(before) + 1 / len(after)))
+        if abs(b - a) < max(surely * error, visible * curve.span) or b == a:
+            continue
+        yield Evidence(
+            onset=event.step,
+            severity="medium" if b > a else "low",
+            aspects=("up" if b > a else "down",),
+            values={"direction": "up" if b > a else "down", "onset": event.step, "before": a, "after": b},
+            points=(EvidencePoint("train/loss", event.step, b, a),),
+        )
+    if not judged:
+        raise CannotJudge("too few points around the resume")

@@ -1,0 +1,125 @@
+"""LOS001: the loss is NaN or infinite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+WORDS = (
+    "became infinite or nan",
+    "loss is nan",
+    "loss is inf",
+    "nan loss",
+    "loss nan",
+    "non-finite loss",
+    "loss is not finite",
+)
+
+
+@rule(
+    code="LOS001",
+    needs=("objective|event:crash",),
+    min_points=1,
+    severity="critical",
+    message="{name} is not finite {how} (first at step {onset:g})",
+)
+def loss_not_finite(
+    run: Run,
+    features: Features,
+    *,
+    early: float = threshold(
+        0.05, "of the points", basis="convention", source="faults of initialization show in the first steps"
+    ),
+    grown: float = threshold(
+        5.0, "x the median before", basis="seed", source="a gradient norm of 10x its median precedes most divergences"
+    ),
+    often: float = threshold(0.02, "of the points", basis="convention", source="isolated bad batches are rarer"),
+) -> Iterator[Evidence]:
+    """The loss holds NaN or infinite values, or the run ended with an error that says so.
+
+    ## What it sees
+    Values of the loss (training, or whatever stands for it) that are not finite: from some step to the end, or
+    here and there. What the log itself replaced (a NaN written as 0.0, Caffe's 87.3365) counts too, where that is certain.
+
+    ## Why it matters
+    From the first non-finite loss that reaches the optimizer, every weight is lost. Nothing after it is training.
+
+    ## When it is wrong
+    The first steps of mixed-precision training may overflow while the loss scale is found; a single value that the scaler
+    skipped does no harm, and is reported as low.
+
+    ## What to try
+    Look at the gradient norm and the loss just before: grown, or normal? Then the batch of that step.
+
+    ## Sources
+    Requirements: decision tree for NaN; fault catalogue rows 5, 32, 55-57, 60, 69, 100.
+    """
+    yield from said_by_crash(run)
+    curve = features.curve("objective")
+    if curve is None or not len(curve.nonfinite_steps):
+        return
+    raw = curve.raw.values
+    bad = ~np.isfinite(raw)
+    first = int(np.argmax(bad))
+    tail = len(raw) - 1 - int(np.flatnonzero(~bad)[-1]) if (~bad).any() else len(raw)
+    aspects = [when(first, len(raw), tail, early)]
+    aspects += before(run, features, curve, float(curve.raw.steps[first]), grown)
+    persistent = tail > 0
+    share = float(bad.mean())
+    severity: Severity = "critical" if persistent else ("medium" if share > often else "low")
+    if not persistent:
+        aspects.append("recovered")
+    yield Evidence(
+        onset=float(curve.raw.steps[first]),
+        last=float(curve.raw.steps[np.flatnonzero(bad)[-1]]),
+        strength=1.0 if persistent else 0.6,
+        severity=severity,
+        aspects=tuple(aspects),
+        values={
+            "name": curve.name,
+            "how": "from there to the end" if persistent else f"at {int(bad.sum())} of {len(raw)} points",
+            "onset": float(curve.raw.steps[first]),
+        },
+        points=(EvidencePoint(curve.name, float(curve.raw.steps[first]), float(raw[first])),),
+    )
+
+
+def said_by_crash(run: Run) -> Iterator[Evidence]:
+    """The run ended with an error that names a non-finite loss."""
+    for event in run.events:
+        if event.kind == "crash" and any(w in event.message.lower() for w in WORDS):
+            yield Evidence(
+                onset=event.step,
+                aspects=("late",) if event.step and event.step > 0 else (),
+                message="the run stopped with an error about a loss that is not finite",
+            )
+            return
+
+
+def when(first: int, n: int, tail: int, early: float) -> str:
+    """The aspect that says when it began."""
+    if first == 0 and tail >= n:
+        return "from-start"
+    return "early" if first <= max(2, early * n) else "late"
+
+
+def before(run: Run, features: Features, curve: Curve, onset: float, grown: float) -> Iterator[str]:
+    """Aspects that say what the gradient norm and the loss did before the first bad value."""
+    norm = features.curve("grad_norm")
+    if norm is not None:
+        earlier = norm.values[norm.steps < onset]
+        if len(earlier) >= 4:
+            recent, usual = float(earlier[-3:].max()), float(np.median(earlier))
+            yield "norm-grew-before" if recent > grown * usual else "norm-normal-before"
+        elif bool((norm.nonfinite_steps <= onset).any()):
+            yield "norm-grew-before"
+    mine = curve.oriented[curve.steps < onset]
+    if len(mine) >= 4 and mine[-1] - np.median(mine[:-1]) > grown * max(curve.noise, 1e-12 * abs(mine[-1])):
+        yield "loss-grew-before"

@@ -1,0 +1,97 @@
+"""LOS006: the loss swings without getting anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.oscillation import Swing, swing
+from traindx.features.plateaus import improvement
+from traindx.features.shared import Features
+from traindx.features.trends import slope
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS006",
+    needs=("objective",),
+    min_points=16,
+    severity="medium",
+    message="{name} swings ({kind}, about every {period:.3g} points) by {amplitude:.3g}, {fraction:.0%} of all it has gained",
+    follows=("loss-diverges", "loss-repeats-each-epoch", "learning-rate-jumps"),
+)
+def loss_oscillates(
+    run: Run,
+    features: Features,
+    *,
+    chance: float = threshold(
+        1e-4, "p-value under white noise", basis="theory", source="Fisher's test; lag-1 autocorrelation"
+    ),
+    explained: float = threshold(
+        0.25, "of the variance around the trend", basis="convention", source="the swing must be what one sees"
+    ),
+    large: float = threshold(0.15, "of the fall so far", basis="convention", source="smaller swings do no harm"),
+    growing: float = threshold(
+        1.5, "x the earlier amplitude", basis="convention", source="overshoot that feeds itself"
+    ),
+) -> Iterator[Evidence]:
+    """A regular swing that is large against the progress, in the later two thirds of the run.
+
+    ## What it sees
+    Points that alternate up and down, or a period, that white noise would give with p < 0.0001, explain a good part of the variance around the
+    trend, and are large against all that the run has gained.
+
+    ## Why it matters
+    Steps that overshoot: the optimizer jumps across the valley instead of going down it.
+
+    ## When it is wrong
+    Noise alone is not oscillation and does not fire. Cyclic schedules, rising and falling losses of adversarial nets and
+    evaluations on alternating data sets swing on purpose.
+
+    ## What to try
+    Halve the learning rate, or the momentum, or double the batch.
+
+    ## Sources
+    Requirements (oscillates without converging); AutoTrainer's oscillation rule (quiet on healthy runs).
+    """
+    curve = features.curve("objective")
+    assert curve is not None
+    y = curve.oriented[curve.n // 3 :]
+    found = swing(y) if len(y) >= 16 else None
+    if found is None:
+        raise CannotJudge("too few points, or none that vary")
+    gained, _ = improvement(curve)
+    scale = max(gained, 2 * found.amplitude, 1e-300)
+    if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
+        return
+    trend = slope(y)
+    stuck = trend.change > -2 * found.amplitude
+    marks = [found.kind, *(["no-progress"] if stuck else []), *(["growing"] if grows(y, growing) else [])]
+    if found.kind == "alternating" and not stuck:
+        return
+    yield Evidence(
+        onset=curve.step_at(curve.n - len(y)),
+        last=float(curve.steps[-1]),
+        aspects=tuple(marks),
+        severity="medium" if stuck else "low",
+        strength=min(1.0, 0.4 + found.share),
+        values={
+            "name": curve.name, "kind": found.kind, "period": found.period, "amplitude": 2 * found.amplitude,
+            "fraction": 2 * found.amplitude / scale,
+        },
+        points=point(curve.name, curve.step_at(curve.n - 1), found),
+    )  # fmt: skip
+
+
+def point(name: str, step: float, found: Swing) -> tuple[EvidencePoint, ...]:
+    return (EvidencePoint(name, step, found.share, None, "share of variance in the swing"),)
+
+
+def grows(y: np.ndarray, factor: float) -> bool:
+    """Whether the second half scatters `factor` times as much as the first."""
+    half = len(y) // 2
+    first, second = np.std(np.diff(y[:half])), np.std(np.diff(y[half:]))
+    return bool(second > factor * first > 0)

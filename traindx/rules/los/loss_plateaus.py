@@ -1,0 +1,136 @@
+"""LOS004: the loss fell, and then lay flat for a long time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.chance import chance_classes
+from traindx.features.curve import Curve
+from traindx.features.plateaus import Flat, flat_tail
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS004",
+    needs=("objective",),
+    min_points=12,
+    severity="low",
+    message="{name} has been level at {level:.4g} since step {onset:g} ({share:.0%} of the run)",
+    follows=("loss-diverges", "loss-not-finite", "learning-rate-vanishes-early", "learning-rate-is-zero"),
+)
+def loss_plateaus(
+    run: Run,
+    features: Features,
+    *,
+    tolerance: float = threshold(
+        0.015,
+        "of the fall before",
+        basis="convention",
+        source="replaces the seed's |change| < 0.01 by a scale-free one",
+    ),
+    little: float = threshold(
+        0.3, "of the starting level", basis="convention", source="a run that stops this early learned little"
+    ),
+    decayed: float = threshold(
+        0.1, "of the peak learning rate", basis="convention", source="a decayed rate makes any curve level"
+    ),
+    good: float = threshold(0.9, "accuracy", basis="convention", source="a level reached for a good reason"),
+    tiny_norm: float = threshold(
+        1e-2, "gradient norm", basis="seed", source="requirements: very low (< 0.01) means vanishing"
+    ),
+) -> Iterator[Evidence]:
+    """After an initial fall the loss is level for at least a third of the run.
+
+    ## What it sees
+    The longest final stretch over which the trend changes by less than 1.5 % of what was gained before it, with a standard error
+    small enough to say so. Its aspects say whether the level is at chance, high or low, whether the learning rate had decayed, and what the
+    gradient norm does.
+
+    ## Why it matters
+    More of the same will not help. It may be convergence, which is good, or a learning rate, a schedule or a capacity
+    that holds the run back.
+
+    ## When it is wrong
+    Long flat stretches precede sudden learning in some tasks (modular arithmetic, very deep or ternary nets): wait twice the flat stretch.
+    A plateau under a decayed learning rate is what a schedule is for.
+
+    ## What to try
+    Compare with validation and with the theoretical minimum; then learning rate, schedule, capacity, in this order.
+
+    ## Sources
+    Requirements (plateau: |change| < 0.01 over 10 points; decision tree for plateaus).
+    """
+    curve = features.curve("objective")
+    assert curve is not None
+    if curve.n < 12:
+        raise CannotJudge(f"only {curve.n} finite points")
+    flat = flat_tail(curve, tolerance=tolerance)
+    if flat is None:
+        return
+    level = float(np.median(curve.oriented[flat.first :]))
+    marks = tuple(aspects(features, curve, flat, level, little, decayed, good, tiny_norm))
+    yield Evidence(
+        onset=curve.step_at(flat.first),
+        last=float(curve.steps[-1]),
+        aspects=marks,
+        severity=severity(marks),
+        strength=min(1.0, 0.4 + flat.share * 0.6),
+        values={
+            "name": curve.name,
+            "level": level * curve.sign,
+            "onset": curve.step_at(flat.first),
+            "share": flat.share,
+        },
+        points=(
+            EvidencePoint(curve.name, curve.step_at(flat.first), level * curve.sign),
+            EvidencePoint(curve.name, float(curve.steps[-1]), curve.end * curve.sign, level * curve.sign),
+        ),
+    )
+
+
+def severity(marks: tuple[str, ...]) -> Severity:
+    """Medium only where the level itself is bad and nothing harmless explains it."""
+    bad = "at-chance" in marks or "high" in marks
+    return "medium" if bad and "lr-decayed" not in marks and "metric-good" not in marks else "low"
+
+
+def aspects(
+    features: Features, curve: Curve, flat: Flat, level: float, little: float, decayed: float, good: float, tiny: float
+) -> Iterator[str]:
+    if curve.name.endswith("loss") and chance_classes(level, features.run.setup.classes):
+        yield "at-chance"
+    fall = curve.start - level
+    yield "high" if curve.sign > 0 and fall < little * abs(curve.start) else "low"
+    lr = features.curve("lr")
+    if lr is not None and lr.n >= 2:
+        rates = np.abs(lr.at_steps(curve.steps[flat.first :]))
+        peak = float(np.max(np.abs(lr.values)))
+        if peak > 0 and float(np.median(rates)) < decayed * peak:
+            yield "lr-decayed"
+        before = np.abs(lr.at_steps(curve.steps[max(0, flat.first - curve.n // 20) : flat.first + 1]))
+        if len(before) > 1 and float(before[-1]) < 0.5 * float(before[0]):
+            yield "after-lr-drop"
+    for name in ("val/accuracy", "train/accuracy"):
+        metric = features.curve(name)
+        if metric is not None and metric.n and float(np.median(metric.values[-3:])) >= good:
+            yield "metric-good"
+            break
+    norm = features.curve("grad_norm")
+    if norm is not None and norm.n:
+        yield (
+            "norm-tiny"
+            if float(
+                np.median(
+                    norm.values[norm.steps >= curve.step_at(flat.first)]
+                    if norm.steps[-1] >= curve.step_at(flat.first)
+                    else norm.values
+                )
+            )
+            < tiny
+            else "norm-healthy"
+        )

@@ -1,0 +1,96 @@
+"""LOS014: the loss draws the same saw-tooth in every epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.oscillation import epoch_profile
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS014",
+    needs=("train/loss", "epoch|setup:steps_per_epoch"),
+    min_points=24,
+    severity="medium",
+    message="train/loss repeats the same pattern in every epoch ({share:.0%} of its variation, {shape})",
+)
+def loss_repeats_each_epoch(
+    run: Run,
+    features: Features,
+    *,
+    explained: float = threshold(
+        0.35, "of the variance around the trend", basis="convention", source="shuffled data explain none of it"
+    ),
+    epochs: float = threshold(3, "epochs", basis="theory", source="a repetition needs to be seen three times"),
+    per_epoch: float = threshold(6, "points an epoch", basis="theory", source="fewer cannot show a shape"),
+    visible: float = threshold(0.05, "of the curve's range", basis="convention", source="a pattern that one would see"),
+) -> Iterator[Evidence]:
+    """The same rise and fall at the same place of every epoch.
+
+    ## What it sees
+    The loss less its trend, folded by the epoch: the mean profile explains a third of what is left, over three epochs or more.
+
+    ## Why it matters
+    Shuffled data have no place in an epoch. A repeated shape means that batches come in the same order: sorted by class, by length, by
+    source.
+
+    ## When it is wrong
+    A log that prints the running mean since the epoch's start falls within each epoch by construction (said as such where it can be told).
+    Nets that memorize step down at each new epoch; a step is not a shape and is taken out with the trend.
+
+    ## What to try
+    Shuffle each epoch; look at the labels of a few successive batches.
+
+    ## Sources
+    Fault catalogue 81; requirements (data order).
+    """
+    curve = features.curve("train/loss")
+    assert curve is not None
+    period = points_per_epoch(features, curve)
+    if period is None or curve.n < epochs * period or period < per_epoch:
+        raise CannotJudge("needs three epochs of six points each, with the epoch known")
+    if any(e.code == "running-mean" for e in run.events):
+        raise CannotJudge("the log prints running means, which start anew each epoch")
+    skip = int(period)  # the first epoch is learning, not order
+    y = curve.values[skip:] if curve.n >= (epochs + 1) * period else curve.values
+    profile, share = epoch_profile(y, period)
+    swing = float(np.ptp(profile))
+    if share < explained or swing < visible * curve.span or swing < curve.noise:
+        return
+    # A steady fall within each epoch and a jump back is what memorizing in a fixed order does not do.
+    rising = float(np.polyfit(np.arange(len(profile)), profile, 1)[0]) > 0
+    yield Evidence(
+        onset=curve.step_at(skip),
+        last=float(curve.steps[-1]),
+        strength=min(1.0, 0.4 + share),
+        aspects=("rising-within" if rising else "falling-within",),
+        values={"share": share, "shape": "rising within it" if rising else "falling within it"},
+        points=(EvidencePoint("train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"),),
+    )
+
+
+def points_per_epoch(features: Features, curve: Curve) -> float | None:
+    """Logged points in an epoch, from the epoch signal or a known number of steps; None if unknown or
+    if the points are not evenly spaced."""
+    spacing = np.diff(curve.steps)
+    if (
+        not len(spacing)
+        or float(np.median(spacing)) <= 0
+        or float(np.mean(np.abs(spacing - np.median(spacing)) < 0.01 * np.median(spacing))) < 0.9
+    ):
+        return None
+    stated = features.run.setup.facts.get("steps_per_epoch")
+    if isinstance(stated, (int, float)) and stated > 0:
+        return float(stated) / float(np.median(spacing))
+    epoch = features.curve("epoch")
+    if epoch is None or epoch.n < 3 or float(np.ptp(epoch.values)) <= 0:
+        return None
+    steps_per_epoch = float(epoch.steps[-1] - epoch.steps[0]) / float(np.ptp(epoch.values))
+    return steps_per_epoch / float(np.median(spacing))

@@ -1,0 +1,84 @@
+"""LOS007: one or two spikes from which the loss came back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.bumps import curve_spikes
+from traindx.features.shared import Features
+from traindx.features.spikes import Spike
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS007",
+    needs=("objective",),
+    min_points=8,
+    severity="low",
+    message="{name} spikes to {peak:.4g} at step {onset:g} (from {before:.4g}) and recovers within {settle} points",
+)
+def loss_spikes_and_recovers(
+    run: Run,
+    features: Features,
+    *,
+    multiple: float = threshold(
+        8.0, "x robust noise", basis="convention", source="runmedic uses 8; heavy tails raise it by themselves"
+    ),
+    visible: float = threshold(
+        0.08, "of the curve's range", basis="convention", source="smaller bumps are not worth a line"
+    ),
+    many: float = threshold(3, "spikes", basis="convention", source="from three on they recur"),
+    start: float = threshold(
+        0.03, "of the points", basis="convention", source="the first steps, where warm-up belongs"
+    ),
+) -> Iterator[Evidence]:
+    """A rise far above the noise that is gone after a few points, once or twice.
+
+    ## What it sees
+    Points that stand out from the running median by 8 robust sigmas, and by more than the curve's own tail explains, and
+    that fall back to within a third of their height. Three or more are another rule's.
+
+    ## Why it matters
+    Alone it does not: most runs survive single spikes of two or three times the average. It marks where to look (batch, learning rate).
+
+    ## When it is wrong
+    Losses logged per sample or per tiny batch have tails that look like spikes; the bar rises with the tail.
+
+    ## What to try
+    Look at the batch of that step and at the gradient norm one step before; clip gradients if spikes grow.
+
+    ## Sources
+    Requirements (2-3x the running average is benign); peers.md 2.4; tail extrapolation after Hill (1975).
+    """
+    for name in ("objective", "val/loss"):
+        curve = features.curve(name)
+        if curve is None or (name == "val/loss" and features.objective is curve) or curve.sign < 0:
+            continue
+        found = [s for s in curve_spikes(curve, multiple=multiple, visible=visible) if s.recovered]
+        if not 0 < len(found) < many:
+            continue
+        worst = max(found, key=lambda s: s.height)
+        yield Evidence(
+            onset=curve.step_at(worst.first),
+            last=curve.step_at(worst.last),
+            severity="low" if name == "objective" else "info",
+            strength=0.8,
+            aspects=("single", *(("early",) if worst.first <= max(3, start * curve.n) else ()), *with_norm(features, worst, curve.step_at(worst.peak))),
+            values={
+                "name": curve.name, "peak": worst.before + worst.height, "before": worst.before,
+                "onset": curve.step_at(worst.peak), "settle": worst.settle,
+            },
+            points=(EvidencePoint(curve.name, curve.step_at(worst.peak), worst.before + worst.height, worst.before),),
+        )  # fmt: skip
+
+
+def with_norm(features: Features, spike: Spike, step: float) -> tuple[str, ...]:
+    """Whether the gradient norm stood out at the spike too."""
+    norm = features.curve("grad_norm")
+    if norm is None or norm.n < 8:
+        return ()
+    at = norm.values[abs(norm.steps - step) <= 2 * (norm.steps[-1] - norm.steps[0]) / norm.n]
+    middle = sorted(norm.values)[norm.n // 2]
+    return ("with-norm",) if len(at) and float(at.max()) > 3 * middle else ()

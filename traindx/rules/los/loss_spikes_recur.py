@@ -1,0 +1,77 @@
+"""LOS008: the loss spikes again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.bumps import curve_spikes, is_rough, regular_interval
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOS008",
+    needs=("objective",),
+    min_points=20,
+    severity="medium",
+    message="{name} spikes {count} times (first at step {onset:g}, highest {peak:.4g}){rhythm}",
+    follows=("loss-diverges", "loss-repeats-each-epoch", "loss-oscillates"),
+)
+def loss_spikes_recur(
+    run: Run,
+    features: Features,
+    *,
+    multiple: float = threshold(
+        8.0, "x robust noise", basis="convention", source="runmedic uses 8; heavy tails raise it by themselves"
+    ),
+    visible: float = threshold(
+        0.08, "of the curve's range", basis="convention", source="smaller bumps are not worth a line"
+    ),
+    many: float = threshold(3, "spikes", basis="convention", source="two may be chance"),
+    heavy: float = threshold(
+        0.5, "of the curve's range", basis="convention", source="a spike that undoes half of the training"
+    ),
+    late: float = threshold(0.5, "of the run", basis="convention", source="spikes that go on are not those of warm-up"),
+) -> Iterator[Evidence]:
+    """Three or more spikes, each far out of the noise.
+
+    ## What it sees
+    As for single spikes; at least three of them. Medium when they go on in the second half of the run and some are as
+    high as half of the curve's range; low otherwise. When they come at a fixed interval, that is said.
+
+    ## Why it matters
+    Repeated spikes cost progress, often grow, and end in divergence. A fixed interval points to a batch, a schedule or an evaluation.
+
+    ## When it is wrong
+    Very heavy-tailed losses; adversarial training.
+
+    ## What to try
+    Log the gradient norm; look for the same batch at every spike; lower the peak learning rate; clip.
+
+    ## Sources
+    Requirements (loss spikes regularly); bigscience chronicles; peers.md.
+    """
+    for name in ("objective", "val/loss"):
+        curve = features.curve(name)
+        if curve is None or (name == "val/loss" and features.objective is curve) or curve.sign < 0 or is_rough(curve):
+            continue
+        found = curve_spikes(curve, multiple=multiple, visible=visible)
+        if len(found) < many:
+            continue
+        worst = max(found, key=lambda s: s.height)
+        rhythm = regular_interval(found)
+        serious = worst.height > heavy * curve.span and found[-1].first > late * curve.n and name == "objective"
+        yield Evidence(
+            onset=curve.step_at(found[0].first),
+            last=curve.step_at(found[-1].last),
+            severity="medium" if serious else "low",
+            strength=min(1.0, 0.5 + len(found) / 20),
+            aspects=("periodic",) if rhythm else ("many",),
+            values={
+                "name": curve.name, "count": len(found), "onset": curve.step_at(found[0].first), "peak": worst.before + worst.height,
+                "rhythm": f", about every {rhythm:.3g} points" if rhythm else "",
+            },
+            points=tuple(EvidencePoint(curve.name, curve.step_at(s.peak), s.before + s.height, s.before) for s in found[:5]),
+        )  # fmt: skip
