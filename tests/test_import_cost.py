@@ -21,23 +21,23 @@ print("\\n" + json.dumps([status, sorted(sys.modules)]))
 
 def modules_of(*arguments: str, cwd: Path) -> tuple[int, set[str]]:
     """Exit status and the modules that were loaded when `traindx ARGUMENTS` had finished."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROBE, *arguments], capture_output=True, text=True, check=True, cwd=cwd, stdin=subprocess.DEVNULL
-    )
+    command = [sys.executable, "-c", PROBE, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=cwd, stdin=subprocess.DEVNULL)
     status, names = json.loads(done.stdout.splitlines()[-1])
     return status, set(names)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["--version"], [], ["no-such-verb"]])
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], []])
 def test_the_overview_imports_next_to_nothing(arguments: list[str], tmp_path: Path) -> None:
     _, names = modules_of(*arguments, cwd=tmp_path)
     ours = {n for n in names if n.startswith("traindx")}
-    assert ours <= {"traindx", "traindx.cli", "traindx.cli.main", "traindx.cli.streams", "traindx.errors"}
+    assert ours <= {"traindx", "traindx.cli", "traindx.cli.main", "traindx.errors"}
     assert not names & (HEAVY | {"numpy", "msgspec"})
 
 
 def test_diagnosing_imports_nothing_heavy(tmp_path: Path) -> None:
-    history = [{"step": s, "epoch": s / 100, "loss": 2.3 / (1 + s / 50), "learning_rate": 1e-3} for s in range(10, 1000, 10)]
+    steps = range(10, 1000, 10)
+    history = [{"step": s, "epoch": s / 100, "loss": 2.3 / (1 + s / 50), "learning_rate": 1e-3} for s in steps]
     log = tmp_path / "trainer_state.json"
     log.write_text(json.dumps({"log_history": history, "global_step": 990}))
     status, names = modules_of("diagnose", str(log), cwd=tmp_path)

@@ -14,7 +14,8 @@ import traindx
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = sorted((ROOT / "traindx").rglob("*.py"))
-EVERYTHING = sorted(path for top in ("traindx", "tests", "docs", "benchmarks", "examples") for path in (ROOT / top).rglob("*.py"))
+TOPS = ("traindx", "tests", "docs", "benchmarks", "examples")
+EVERYTHING = sorted(path for top in TOPS for path in (ROOT / top).rglob("*.py"))
 MAX_FILE, MAX_FUNCTION, MAX_MEDIAN = 400, 40, 120
 PURE = ("vocabulary", "features", "rules", "causes")
 
@@ -36,11 +37,12 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
     """Each function with its lines, from `def` to the end, without the docstring."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            size = (node.end_lineno or node.lineno) - node.lineno + 1
-            first = node.body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-                size -= (first.end_lineno or first.lineno) - first.lineno + 1
-            yield node.name, size
+            docstring = node.body[:1] if ast.get_docstring(node) else []
+            yield node.name, extent(node) - sum(map(extent, docstring))
+
+
+def extent(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def test_no_file_is_long() -> None:
@@ -63,8 +65,8 @@ def test_no_drawer_for_everything() -> None:
 
 
 def test_every_top_level_module_has_a_floor() -> None:
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    floors = next(contract for contract in contracts if contract["type"] == "layers")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    floors = next(c for c in project["tool"]["importlinter"]["contracts"] if c["type"] == "layers")
     placed = {module.strip() for layer in floors["layers"] for module in layer.split("|")}
     there = {p.stem for p in (ROOT / "traindx").glob("*.py") if p.stem != "__init__"}
     there |= {p.parent.name for p in (ROOT / "traindx").glob("*/__init__.py")}
@@ -121,9 +123,10 @@ def test_judging_draws_no_random_numbers() -> None:
 
 def test_no_exception_is_swallowed() -> None:
     """`except ...: pass` hides what happened; `contextlib.suppress` at least names what is expected."""
-    found = []
-    for path in PACKAGE:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ExceptHandler) and all(isinstance(s, ast.Pass) for s in node.body):
-                found.append(f"{name(path)}:{node.lineno}")
+    found = [
+        f"{name(path)}:{node.lineno}"
+        for path in PACKAGE
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ExceptHandler) and all(isinstance(s, ast.Pass) for s in node.body)
+    ]
     assert found == []

@@ -138,7 +138,7 @@ def parse(table: Mapping[str, Any], source: str) -> Config:
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """"; did you mean X?" for the nearest of `known`, or nothing when none is near."""
+    """ "; did you mean X?" for the nearest of `known`, or nothing when none is near."""
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""
 

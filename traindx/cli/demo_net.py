@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,7 +100,7 @@ def train(recipe: Recipe, log: Path, seed: int, on_step: Callable[[int], None]) 
     sizes = (FEATURES, recipe.width, recipe.width, CLASSES)
     layers: Layers = [
         (rng.normal(0, np.sqrt(2 / a), (a, b)), np.full(b, recipe.hidden_bias if b != CLASSES else 0.0))
-        for a, b in zip(sizes[:-1], sizes[1:], strict=True)
+        for a, b in pairwise(sizes)
     ]
     velocity: Layers = [(np.zeros_like(w), np.zeros_like(b)) for w, b in layers]
     with log.open("w", newline="", encoding="utf-8") as stream, np.errstate(all="ignore"):

@@ -85,7 +85,9 @@ def show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> No
     subcommand_metavar="VERB …",
     options_metavar="[-h] [--version]",
 )
-@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=show_version, help="Print the version.")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=show_version, help="Print the version."
+)
 def cli() -> None:
     """Say what is wrong with a neural-network training run, since which step, why that is likely,
     and what to do. Reads the logs you already have; `traindx VERB --help` tells more."""

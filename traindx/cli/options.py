@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import click
 
@@ -14,7 +14,14 @@ from traindx.errors import ConfigError
 from traindx.vocabulary.diagnosis import SEVERITIES
 
 FORMATS = ("text", "json", "markdown", "html")
-SUFFIXES = {".txt": "text", ".json": "json", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html"}
+SUFFIXES = {
+    ".txt": "text",
+    ".json": "json",
+    ".md": "markdown",
+    ".markdown": "markdown",
+    ".html": "html",
+    ".htm": "html",
+}
 
 
 class Output(NamedTuple):
@@ -83,9 +90,10 @@ def config_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def with_options(command: Callable[..., int], options: tuple[Callable[..., Any], ...]) -> Callable[..., int]:
+    decorated: Any = command
     for option in reversed(options):
-        command = option(command)
-    return command
+        decorated = option(decorated)
+    return cast("Callable[..., int]", decorated)
 
 
 def settle_config(

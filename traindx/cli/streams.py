@@ -81,12 +81,9 @@ def permissions(target: Path) -> int:
 def note(text: str, quiet: bool = False) -> None:
     """A line for the person at the terminal; never part of the document."""
     if not quiet:
+        from traindx.reports.labels import visible
+
         print(visible(text), file=sys.stderr, flush=True)
-
-
-def visible(text: str) -> str:
-    """Text in which control characters, which may come from a file, are spelled out."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 @contextlib.contextmanager
@@ -106,5 +103,7 @@ def progress(title: str, total: int, *, show: bool) -> Iterator[Callable[[int, s
 
 
 def markup_free(label: str) -> str:
-    """The end of a label, without what rich would take for markup."""
+    """The end of a label, without what rich or a terminal would take for commands."""
+    from traindx.reports.labels import visible
+
     return visible(label).replace("[", "(").replace("]", ")")[-40:]

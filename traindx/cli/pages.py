@@ -1,0 +1,142 @@
+"""Everything that has a page: rules, causes, patterns and fixes, in one shape.
+
+`traindx explain` prints these pages and the generated docs are made of them.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from traindx import causes, fixes, rules
+from traindx.errors import UnknownPage
+
+HEADINGS = ("What it sees", "Why it matters", "When it is wrong", "What to try", "Sources")
+SECTION = re.compile(rf"^(?:##\s*)?({'|'.join(HEADINGS)})(?::[ \t]*|[ \t]*\n)", re.MULTILINE)
+
+
+class Page(NamedTuple):
+    """What can be explained. `code` is empty except for rules; `links` are other pages' slugs, by
+    what ties them; `facts` are short properties (severity, applicability ...)."""
+
+    kind: str
+    code: str
+    slug: str
+    title: str
+    text: str
+    facts: Mapping[str, str]
+    links: Mapping[str, tuple[str, ...]]
+
+
+def pages() -> tuple[Page, ...]:
+    """Every page there is: rules by code, then causes, patterns and fixes."""
+    return (*rule_pages(), *cause_pages(), *pattern_pages(), *fix_pages())
+
+
+def rule_pages() -> list[Page]:
+    spoken = speaks_to()
+    return [
+        Page(
+            "rule",
+            r.code,
+            r.slug,
+            first_line(r.page),
+            rest(r.page),
+            {
+                "severity": r.severity,
+                "needs": ", ".join(n.replace("|", " or ") for n in r.needs),
+                "points": str(r.min_points),
+            },
+            {"speaks for or against": tuple(spoken.get(r.slug, ())), "may follow from": r.follows},
+        )
+        for r in rules.catalogue()
+    ]
+
+
+def cause_pages() -> list[Page]:
+    cures: dict[str, list[str]] = {}
+    for fix in fixes.catalogue():
+        for slug in fix.causes:
+            cures.setdefault(slug, []).append(fix.slug)
+    return [
+        Page(
+            "cause",
+            "",
+            c.slug,
+            c.title,
+            c.page,
+            {"family": c.family},
+            {"judged by": judged_by(c.weights), "fixes": tuple(cures.get(c.slug, ()))},
+        )
+        for c in causes.catalogue()
+    ]
+
+
+def pattern_pages() -> list[Page]:
+    return [Page("pattern", "", p.slug, p.title, p.page, {}, {}) for p in causes.patterns()]
+
+
+def fix_pages() -> list[Page]:
+    return [
+        Page(
+            "fix",
+            "",
+            f.slug,
+            f.title,
+            f.page,
+            {"applicability": f.applicability, "expected": f.expected},
+            {"for": f.causes},
+        )
+        for f in fixes.catalogue()
+    ]
+
+
+def judged_by(weights: Iterable[str]) -> tuple[str, ...]:
+    """The rules whose outcome speaks for or against a cause, from the keys of its weights."""
+    return tuple(dict.fromkeys(key.split(":")[0] for key in weights if not key.startswith("fact:")))
+
+
+def speaks_to() -> dict[str, list[str]]:
+    """Rule slug -> causes that weigh its outcome."""
+    spoken: dict[str, list[str]] = {}
+    for cause in causes.catalogue():
+        for slug in judged_by(cause.weights):
+            spoken.setdefault(slug, []).append(cause.slug)
+    return spoken
+
+
+def first_line(page: str) -> str:
+    return " ".join(page.split("\n\n", 1)[0].split())
+
+
+def rest(page: str) -> str:
+    return page.partition("\n\n")[2].strip()
+
+
+def sections(text: str) -> list[tuple[str, str]]:
+    """A page's (heading, text) pairs; what stands before the first heading has the heading ""."""
+    parts = SECTION.split(text)
+    found = [("", parts[0].strip())] if parts[0].strip() else []
+    return found + [(h, t.strip()) for h, t in zip(parts[1::2], parts[2::2], strict=True)]
+
+
+def find(word: str) -> list[Page]:
+    """The pages of a code or slug. Raises UnknownPage with the nearest names."""
+    everything = pages()
+    wanted = word.strip().lower().replace("_", "-").replace(" ", "-")
+    found = [page for page in everything if wanted in (page.code.lower(), page.slug)]
+    if found:
+        return found
+    near = nearest(wanted, everything)
+    hint = f"did you mean {' or '.join(near)}?" if near else "`traindx explain --list` shows all"
+    raise UnknownPage(f"nothing is called {word!r}; {hint}")
+
+
+def nearest(wanted: str, everything: Sequence[Page]) -> list[str]:
+    """Up to three names like `wanted`: by spelling, else those that contain it."""
+    names = list(dict.fromkeys(name for page in everything for name in (page.code, page.slug) if name))
+    spelled = difflib.get_close_matches(wanted, [name.lower() for name in names], n=3, cutoff=0.6)
+    chosen = spelled or [name.lower() for name in names if len(wanted) > 2 and wanted in name.lower()][:3]
+    return [name for name in names if name.lower() in chosen]
