@@ -1,0 +1,59 @@
+"""Which training and held-out signals of a run belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.shared import Features
+from traindx.vocabulary.run import Floats, Series
+from traindx.vocabulary.signals import direction_of
+
+
+class Pair(NamedTuple):
+    """A held-out curve and the training curve to read beside it; `same` when both are the same metric,
+    so that their difference means something."""
+
+    train: Curve
+    val: Curve
+    same: bool
+
+    def train_at_val(self) -> Floats:
+        """Level of the training curve (oriented, noise removed) at the steps of the held-out one; shape `[val.n]`."""
+        if len(self.train.steps) == self.val.n and np.array_equal(self.train.steps, self.val.steps):
+            return self.train.oriented
+        return np.interp(self.val.steps, self.train.steps, self.train.trend)
+
+
+def metrics(series: Mapping[str, Series], split: str) -> list[str]:
+    """Names (without the split) of the split's signals that have a direction: "loss" first, then other
+    losses, then the rest, each by name."""
+    names = [n.removeprefix(split) for n in series if n.startswith(split) and len(series[n])]
+    known = [n for n in names if direction_of(split + n) != "none"]
+    return sorted(known, key=lambda n: (n != "loss", "loss" not in n, n))
+
+
+def pairs(features: Features, *, min_points: int) -> list[Pair]:
+    """Curves to compare, the loss first: the same metric on both splits; without any, each held-out metric beside
+    the training loss. Both have at least `min_points` finite points."""
+    series = features.run.series
+    train, val = metrics(series, "train/"), metrics(series, "val/")
+    shared = [(n, n) for n in val if n in train]
+    named = shared if shared else [("loss", n) for n in val if "loss" in train]
+    found = []
+    for t, v in named:
+        pair = Pair(features.curve("train/" + t), features.curve("val/" + v), t == v)  # type: ignore[arg-type]
+        if pair.train is not None and pair.val is not None and min(pair.train.n, pair.val.n) >= min_points:
+            found.append(pair)
+    return found
+
+
+def score(features: Features, split: str) -> Curve | None:
+    """The split's metric that is no loss (accuracy and the like), with most points; None without any."""
+    names = [n for n in metrics(features.run.series, split) if "loss" not in n and "perplexity" not in n]
+    if not names:
+        return None
+    return features.curve(split + max(names, key=lambda n: (len(features.run.series[split + n]), "acc" in n)))

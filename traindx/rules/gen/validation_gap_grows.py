@@ -1,0 +1,150 @@
+"""GEN001: the held-out loss rises from a visible minimum while the training loss does not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.features.generalization import Rise, rise_after_low
+from traindx.features.pairs import Pair, pairs, score
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Floats, Run
+
+
+class Seen(NamedTuple):
+    """A rise with its sizes: `relative` to the lowest level, `lost` as share of the improvement made before."""
+
+    pair: Pair
+    rise: Rise
+    train: Floats
+    relative: float
+    lost: float
+
+
+@rule(
+    code="GEN001",
+    needs=("val/*", "train/*"),
+    min_points=4,
+    severity="medium",
+    message="{signal} is best at step {at:.6g} ({low:.4g}) and ends at {end:.4g}; "
+    "{beside} goes from {then:.4g} to {now:.4g} meanwhile",
+    follows=("train-and-validation-overlap",),
+)
+def validation_gap_grows(
+    run: Run,
+    features: Features,
+    *,
+    noise: float = threshold(4.0, "x the held-out curve's own noise", basis="theory", source="4 sigma: 1 in 30,000"),
+    relative: float = threshold(0.05, "of the lowest level", basis="seed", source="train-validation gap > 5 %"),
+    lost: float = threshold(0.1, "of the improvement", basis="convention", source="the same, free of the loss's zero"),
+    least: float = threshold(0.01, "of the improvement", basis="convention", source="losses that fell to almost zero"),
+    shared: float = threshold(0.25, "of the rise", basis="convention", source="training rises along: divergence"),
+    order: float = threshold(0.6, "Kendall's tau, where points are few", basis="theory", source="5 in order: 1 in 120"),
+    strong: float = threshold(0.5, "of the level or improvement", basis="convention", source="half of it is gone"),
+    mild: float = threshold(0.1, "of the level or improvement", basis="convention", source="usual early stopping"),
+) -> Iterator[Evidence]:
+    """The held-out loss goes up from a visible minimum while the training loss goes on down or stays low.
+
+    What it sees: a held-out curve whose later level lies above its lowest one by more than the curve's own noise
+    (what the best falling-then-rising curve leaves unexplained), for good, and not shared by the training curve.
+    A constant gap, or one that grows while validation still improves, is not it.
+    Why it matters: from the minimum on the network learns what holds for its training data only; the weights at
+    the minimum are the better ones.
+    When it is wrong: accuracy may improve while the held-out loss rises (the finding is milder then and says
+    "metric-improves"); in grokking and double descent the rise is taken back later; a held-out set of a few dozen
+    samples drifts by itself.
+    What to try: keep the weights of the minimum; compare the amount of data with the size of the model; look at
+    regularization.
+    Sources: Prechelt, "Early Stopping - But When?" (1998); Zhang et al., arXiv:1611.03530; Ayer et al. (1955).
+    """
+    candidates = pairs(features, min_points=4)
+    if features.is_reinforcement or not candidates:
+        raise CannotJudge("needs a metric on training and held-out data, with at least 4 points of each")
+    seen = [s for p in candidates if (s := look(p)) is not None]
+    seen = [s for s in seen if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and alone(s, shared)]
+    losses = [s for s in seen if "loss" in s.pair.val.name]
+    for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
+        yield tell(worst, improves(features, worst), strong, mild, lost)
+
+
+def look(pair: Pair) -> Seen | None:
+    rise = rise_after_low(pair.val.oriented)
+    if rise is None:
+        return None
+    train = pair.train_at_val()
+    improvement = max(rise.first - rise.low, pair.train.span if pair.same else 0)
+    level = abs(rise.low) if np.sign(pair.val.oriented).min() == np.sign(pair.val.oriented).max() else np.inf
+    tiny = np.finfo(np.float64).tiny
+    return Seen(pair, rise, train, rise.size / max(level, tiny), rise.size / max(improvement, tiny))
+
+
+def grew(seen: Seen, noise: float, relative: float, lost: float, least: float) -> bool:
+    """Whether the rise is beyond noise and large enough to matter; two points must show more than many."""
+    if seen.rise.after < 2 or seen.rise.z < noise or seen.lost < least:
+        return False
+    factor = 2 if seen.rise.after == 2 else 1
+    return seen.lost >= factor * lost or seen.relative >= factor * relative
+
+
+def lasts(rise: Rise, order: float) -> bool:
+    """Whether the later points stay up, and rise in order where there are too few to speak of a level."""
+    stays = rise.kept >= 0.5 and rise.above >= 0.5
+    return stays and (rise.order >= order or rise.after > 4)
+
+
+def alone(seen: Seen, shared: float) -> bool:
+    """Whether the training curve does not rise along."""
+    then, now = ends(seen)
+    unit = seen.rise.size if seen.pair.same else seen.pair.train.span
+    below = not seen.pair.same or now < seen.rise.end
+    return bool(now - then <= shared * unit and below)
+
+
+def ends(seen: Seen) -> tuple[float, float]:
+    """Training level (oriented) at the held-out minimum and at the end."""
+    tail = seen.train[-max(1, min(len(seen.train) // 3, len(seen.train) - seen.rise.at - 1)) :]
+    return float(seen.train[seen.rise.at]), float(np.median(tail))
+
+
+def improves(features: Features, seen: Seen) -> bool:
+    """Whether a held-out score still gets better after the minimum of the loss."""
+    metric = score(features, "val/")
+    if metric is None or metric is seen.pair.val or metric.n < 4:
+        return False
+    start = int(np.searchsorted(metric.steps, seen.pair.val.step_at(seen.rise.at)))
+    return bool(start < metric.n and metric.end < metric.trend[start] - metric.noise)
+
+
+def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
+    pair, rise = seen.pair, seen.rise
+    then, now = ends(seen)
+    severity: Severity = "medium"
+    if seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
+        severity = "medium" if metric_improves else "high"
+    elif max(seen.relative, seen.lost) < (strong / 2 if metric_improves else mild):
+        severity = "low"
+    at, last = pair.val.step_at(rise.at), pair.val.step_at(pair.val.n - 1)
+    sign, other = pair.val.sign, pair.train.sign
+    low = float(pair.val.values[rise.at])
+    return Evidence(
+        onset=at,
+        last=last,
+        where=pair.val.name,
+        strength=float(np.clip(max(seen.lost, seen.relative) / strong, 0.5, 1)),
+        aspects=("strong",) * (severity == "high") + ("metric-improves",) * metric_improves,
+        severity=severity,
+        values={
+            "signal": pair.val.name, "low": low, "at": at, "end": rise.end * sign,
+            "beside": pair.train.name, "then": then * other, "now": now * other,
+        },
+        points=(
+            EvidencePoint(pair.val.name, at, low),
+            EvidencePoint(pair.val.name, last, rise.end * sign, low),
+            EvidencePoint(pair.train.name, at, then * other),
+            EvidencePoint(pair.train.name, last, now * other, then * other),
+        ),
+    )  # fmt: skip
