@@ -1,0 +1,224 @@
+"""Step times, memory and loss scales: levels that shift, grow or are broken by single outliers.
+
+Arrays in, arrays out. All of it works on row numbers, so that the unit of the step axis is of no
+account; long inputs are condensed to block medians first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traindx.features.noise import robust_sigma
+from traindx.features.shared import Features
+from traindx.features.smoothing import block_edges, block_medians, running_median, trend
+from traindx.features.trends import rank_correlation
+from traindx.vocabulary.run import Floats, Ints
+
+# Parts of a signal's name that tell how much work one step does.
+WORK_WORDS = ("batch_size", "seq", "length", "tokens_per", "resolution", "image_size")
+
+
+def stretches(mask: NDArray[np.bool_], least: int = 1) -> list[tuple[int, int]]:
+    """Half-open ranges `(start, stop)` of consecutive true entries of `mask[n]`, at least `least` long."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= least]
+
+
+def start_up(n: int, share: float, rows: float) -> int:
+    """How many of `n` rows belong to the start: `share` of them, at least `rows`, never more than a third."""
+    return int(min(max(share * n, rows), n // 3))
+
+
+def condensed(values: Floats, limit: int = 1000) -> tuple[Floats, Ints]:
+    """At most `limit` block medians of `values[n]`, and the row number at which each block starts."""
+    return block_medians(values, limit), block_edges(len(values), limit)[:-1]
+
+
+def work_signals(names: Iterable[str]) -> list[str]:
+    """The signals among `names` that tell how much work a step does (batch size, sequence length ...)."""
+    return [n for n in names if any(word in n.lower() for word in WORK_WORDS)]
+
+
+def shares(part: Floats, whole: Floats) -> Floats:
+    """`part[n]` as a share of `whole[n]`, in 0..1. Where the part mostly exceeds the whole, the two were
+    measured side by side, and it is taken as a share of their sum."""
+    if len(part) and float(np.median(part - whole)) > 0:
+        whole = whole + part
+    return np.clip(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0), 0.0, 1.0)
+
+
+class Duration(NamedTuple):
+    """How long a step took: `seconds[n]` at `steps[n]`; `signal` is what it was read from. From a throughput it
+    is the time for one sample or token."""
+
+    signal: str
+    steps: Floats
+    seconds: Floats
+
+
+def durations(features: Features) -> Duration:
+    """Step times as logged, or else the inverse of the throughput; empty when neither tells."""
+    for name in ("time/step", "throughput"):
+        curve = features.curve(name)
+        if curve is not None and np.any(curve.values > 0):
+            steps, values = curve.steps[curve.values > 0], curve.values[curve.values > 0]
+            return Duration(name, steps, values if name == "time/step" else 1.0 / values)
+    return Duration("time/step", np.empty(0), np.empty(0))
+
+
+def work_grows(features: Features, duration: Duration, first: float, last: float, ratio: float) -> bool:
+    """Whether the work of a step explains that it took `ratio` times as long at step `last` as at `first`: one of
+    the run's work signals (batch size, sequence length ...) grew at least by the square root of it. A time for one
+    sample does not depend on the batch."""
+    if duration.signal == "throughput":
+        return False
+    curves = [features.curve(name) for name in work_signals(features.run.series)]
+    pairs = [c.at_steps(np.array([first, last])) for c in curves if c is not None and c.n]
+    return any(a > 0 and b >= np.sqrt(ratio) * a for a, b in pairs)
+
+
+class Level(NamedTuple):
+    """Rows `start` to `stop` (half-open) at one level (median of the values)."""
+
+    start: int
+    stop: int
+    value: float
+
+
+def levels(values: Floats, *, least: float, score: float, margin: int) -> list[Level]:
+    """Cut `values[n]` into stretches of constant level (binary segmentation on the cumulative sums, Scott and
+    Knott 1974). A cut is kept when the levels beside it differ by `least` (units of the values) and by
+    `score` times the noise within them, and both sides have `margin` rows. Isolated outliers of up to two
+    rows are removed first (running median of five)."""
+    y, first = condensed(values)
+    if len(y) >= 7:
+        y = running_median(y, 5)
+    bounds = [0, *sorted(cuts(y, 0, len(y), least, score, max(margin * len(y) // max(len(values), 1), 2))), len(y)]
+    ends = [*first[bounds[1:-1]], len(values)]
+    starts = [0, *first[bounds[1:-1]]]
+    return [Level(int(a), int(b), float(np.median(values[a:b]))) for a, b in zip(starts, ends, strict=True)]
+
+
+def cuts(y: Floats, a: int, b: int, least: float, score: float, margin: int) -> list[int]:
+    """Positions in `a..b` at which `levels` cuts `y`; see there."""
+    n = b - a
+    if n < 2 * margin:
+        return []
+    sums = np.cumsum(y[a:b])
+    k = np.arange(margin, n - margin + 1)
+    gain = (sums[k - 1] - sums[-1] * k / n) ** 2 / (k * (n - k))
+    at = a + int(k[int(np.argmax(gain))])
+    before, after = y[a:at], y[at:b]
+    step = abs(float(np.median(after)) - float(np.median(before)))
+    noise = max(robust_sigma(before), robust_sigma(after))
+    split = step >= least and step >= score * noise
+    # A stretch in the middle hides from a single cut: then look at the two sides all the same.
+    deeper = split or n >= 4 * margin
+    found = [at] if split else []
+    return found + (cuts(y, a, at, least, score, margin) + cuts(y, at, b, least, score, margin) if deeper else [])
+
+
+class Growth(NamedTuple):
+    """How `values` grew: `ratio` last over first level, `correlation` of level and time (Spearman), `late` the
+    share of the whole growth that happened in the last third (1/3 for a straight line, 0 when it
+    saturates), `rises` the share of late blocks that lie above the one before."""
+
+    first: float
+    last: float
+    correlation: float
+    late: float
+    rises: float
+
+    @property
+    def ratio(self) -> float:
+        return self.last / self.first if self.first > 0 else float("inf") if self.last > 0 else 1.0
+
+
+def growth(values: Floats, blocks: int = 30) -> Growth:
+    """Growth of `values[n]`, n >= 3, judged on block medians (single outliers do not count)."""
+    y = block_medians(values, max(3, min(blocks, len(values) // 3 or 3)))
+    third = max(1, len(y) // 3)
+    total = float(y[-1] - y[0])
+    late = float(y[-1] - y[-1 - third]) / total if total else 0.0
+    rises = float(np.mean(np.diff(y[-1 - third :]) > 0))
+    return Growth(float(y[0]), float(y[-1]), rank_correlation(np.arange(len(y), dtype=float), y), late, rises)
+
+
+def never_falls(values: Floats) -> bool:
+    """Whether `values[n]` never goes down: a maximum so far rather than a reading."""
+    return bool(np.all(np.diff(values) >= 0))
+
+
+class Slow(NamedTuple):
+    """Rows that took much longer than their neighbours, the level around them, and the share of the whole time
+    that they took beyond it."""
+
+    rows: Ints
+    base: Floats
+    excess: float
+
+
+def isolated_slow(times: Floats, *, factor: float, longest: int, skip: int) -> Slow:
+    """Rows of `times[n]` above `factor` times the level around them (running median), in stretches of at most
+    `longest` rows, after the first `skip`."""
+    base = np.maximum(trend(times, parts=20), 1e-300)
+    mask = times > factor * base
+    mask[:skip] = False
+    for a, b in stretches(mask, longest + 1):
+        mask[a:b] = False
+    rows = np.flatnonzero(mask)
+    total = float(times[skip:].sum())
+    return Slow(rows, base, float((times - base)[rows].sum()) / total if total > 0 else 0.0)
+
+
+def periodic(rows: Ints, *, tolerance: float) -> bool:
+    """Whether `rows` (ascending row numbers) come at regular intervals: at least three gaps, of which nine in
+    ten are within `tolerance` (of the period) of a whole multiple of the smallest common gap."""
+    gaps = np.diff(rows)
+    if len(gaps) < 3:
+        return False
+    period = float(np.median(gaps))
+    multiple = gaps / period
+    off = np.abs(multiple - np.maximum(np.round(multiple), 1.0))
+    return bool(np.mean(off <= max(tolerance, 1.0 / period if period > 4 else 0.0)) >= 0.9)
+
+
+def near(steps: Floats, others: Floats) -> NDArray[np.bool_]:
+    """For each of `steps[n]` (ascending) whether one of `others` lies in the interval that ends there or in the
+    one that begins there. Shape `[n]`."""
+    if len(steps) < 2 or len(others) == 0:
+        return np.zeros(len(steps), dtype=bool)
+    others = np.sort(others)
+    before = np.concatenate([[2 * steps[0] - steps[1]], steps[:-1]])
+    after = np.concatenate([steps[1:], [2 * steps[-1] - steps[-2]]])
+    count = np.searchsorted(others, after, side="left") - np.searchsorted(others, before, side="right")
+    return np.asarray(count > 0)
+
+
+def halvings(scale: Floats) -> Floats:
+    """How many halvings of `scale[n]` (positive) lie between each row and the one before; negative where it grew.
+    Shape `[n]`, first entry 0."""
+    logs = np.log2(scale)
+    return -np.diff(logs, prepend=logs[:1])
+
+
+def settles(scale: Floats, *, rows: int) -> int | None:
+    """Row at which the search for the first loss scale ends: from there on `rows` rows pass without a fall.
+    None when that never happens."""
+    falls = np.flatnonzero(halvings(scale) > 0)
+    starts = np.concatenate([[0], falls])
+    stops = np.concatenate([falls, [len(scale)]])
+    quiet = np.flatnonzero(stops - starts >= rows)
+    return int(starts[quiet[0]]) if len(quiet) else None
+
+
+def per_row(counts: Floats) -> Floats:
+    """Events per row from `counts[n]`, which either says how many there were since the row before, or (when it
+    never falls and ends higher than it began) how many there were so far."""
+    if len(counts) > 1 and never_falls(counts) and counts[-1] > counts[0]:
+        return np.diff(counts, prepend=counts[:1])
+    return counts

@@ -1,0 +1,76 @@
+"""GRD002 gradient-norm-explodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.gradients import early_level, far_above, worsened_after
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="GRD002",
+    needs=("grad_norm",),
+    min_points=5,
+    severity="high",
+    message="the gradient norm rose to {factor:.0f} times its early level, and the loss did not come back",
+)
+def gradient_norm_explodes(
+    run: Run,
+    features: Features,
+    *,
+    factor: float = threshold(
+        10.0, "x the early level", basis="convention", source="one order above the level this run was healthy at"
+    ),
+    alone: float = threshold(
+        100.0, "x the early level", basis="seed", source="requirements: 100 against a healthy 0.1-10; made relative"
+    ),
+    early: float = threshold(0.2, "of the run", basis="convention", source="the stretch that stands for healthy"),
+    rows: float = threshold(3, "rows in a row", basis="convention", source="fewer is a spike"),
+    worse: float = threshold(0.1, "of the earlier loss", basis="convention", source="a rise that cannot be overlooked"),
+    score: float = threshold(4.0, "x noise of the loss", basis="convention", source="1 in 15,000 under normal noise"),
+) -> Iterator[Evidence]:
+    """The global gradient norm rises far above its early level and the objective is lost with it.
+
+    What it sees: at least three rows in a row with a norm ten times the run's own early level, after which the
+    objective ends not finite or clearly higher than before; without any objective, a hundred times.
+
+    Why it matters: steps of that size throw the weights out of the region where the net had learnt; it seldom
+    comes back by itself.
+
+    When it is wrong: losses that are sums have norms of hundreds all the time, which is why the run is compared
+    with itself; a run whose loss falls while its norm grows is left to gradient-norm-grows.
+
+    What to try: look at the learning rate and the batch at the onset; see which module grew first.
+
+    Sources: Pascanu, Mikolov, Bengio (2013), On the difficulty of training recurrent neural networks.
+    """
+    norm, objective = features.curve("grad_norm"), features.objective
+    assert norm is not None
+    steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
+    if len(values) <= rows:
+        return
+    level = early_level(values, share=early)
+    ended = not np.isfinite(norm.raw.values[-1])
+    for start, stop in far_above(values, level, factor=factor, rows=int(rows), ended=ended):
+        peak = start + int(np.argmax(values[start:stop]))
+        times, at_end = float(values[peak] / level), stop == len(values)
+        lost = objective is not None and worsened_after(objective, float(steps[start]), share=worse, score=score)
+        if lost or (at_end and (ended or (objective is None and times >= alone))):
+            yield Evidence(
+                onset=float(steps[start]),
+                last=float(steps[stop - 1]),
+                strength=1.0 if times >= alone else 0.5,
+                aspects=(
+                    "early" if start <= early * len(values) else "late",
+                    *("until-not-finite",) * (at_end and ended),
+                ),
+                values={"factor": times},
+                points=(EvidencePoint("grad_norm", float(steps[peak]), float(values[peak]), level, "L2"),),
+            )
+            return

@@ -1,0 +1,82 @@
+"""GRD004 gradient-norm-spikes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.gradients import excursions
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+def loss_answers(objective: Curve | None, first: float, last: float, jump: float) -> bool:
+    """Whether the objective rises by `jump` of its level around the steps `first` to `last`."""
+    if objective is None:
+        return False
+    a = max(int(np.searchsorted(objective.steps, first)) - 1, 0)
+    b = int(np.searchsorted(objective.steps, last, side="right")) + 1
+    window = objective.oriented[a:b]
+    return len(window) > 1 and float(window.max() - window[0]) > jump * abs(float(window[0]))
+
+
+@rule(
+    code="GRD004",
+    needs=("grad_norm",),
+    min_points=3,
+    severity="low",
+    message="the gradient norm leapt away from the level around it {count} times, by up to {factor:.0f} times",
+    follows=("gradient-norm-explodes", "gradient-not-finite"),
+)
+def gradient_norm_spikes(
+    run: Run,
+    features: Features,
+    *,
+    factor: float = threshold(10.0, "x the level around", basis="convention", source="an order of magnitude"),
+    score: float = threshold(6.0, "x noise of the log norm", basis="convention", source="beyond heavy-tailed batches"),
+    many: float = threshold(3, "spikes", basis="convention", source="fewer may be single bad batches"),
+    jump: float = threshold(0.2, "of the loss", basis="convention", source="a loss that visibly answers"),
+    short: float = threshold(8, "rows", basis="convention", source="under this the loss must answer as well"),
+) -> Iterator[Evidence]:
+    """The global gradient norm leaps far above the level around it for a few steps.
+
+    What it sees: stretches more than ten times above the local level and six times the noise of the
+    logarithm. Low; medium when the loss answers, or when it happens again and again.
+
+    Why it matters: the norm often leaps a few steps before the loss does; without clipping one such step can
+    undo much training.
+
+    When it is wrong: the first gradients of a fresh net and those of a warm-up are large; heavy-tailed norms
+    (reinforcement learning, small batches) are judged against their own width.
+
+    What to try: look at the batches at these steps; clip the norm a little above its usual level.
+
+    Sources: Chowdhery et al. (2022), PaLM, section 5.1; Zhang et al. (2020), Why are adaptive methods good for
+    attention models? (heavy tails).
+    """
+    norm = features.curve("grad_norm")
+    assert norm is not None
+    steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
+    found = excursions(values, factor=factor, score=score) if len(values) > 2 else []
+    answered = [e for e in found if loss_answers(features.objective, steps[e.start], steps[e.stop - 1], jump)]
+    found = answered if len(values) < short else found
+    if not found:
+        return
+    often = len(found) >= many
+    marks = ("loss-answers",) * bool(answered) + ("recurrent",) * often
+    yield Evidence(
+        onset=float(steps[found[0].start]),
+        last=float(steps[found[-1].stop - 1]),
+        strength=1.0 if often and answered else 0.5,
+        severity="medium" if answered or often else "low",
+        aspects=marks + ("unresolved",) * (found[-1].stop == len(values)),
+        values={"count": len(found), "factor": max(e.factor for e in found)},
+        points=tuple(
+            EvidencePoint("grad_norm", float(steps[e.peak]), float(values[e.peak]), values[e.peak] / e.factor, "L2")
+            for e in sorted(found, key=lambda e: -e.factor)[:3]
+        ),
+    )

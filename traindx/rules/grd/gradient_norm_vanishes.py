@@ -1,0 +1,71 @@
+"""GRD005 gradient-norm-vanishes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.gradients import early_level, improved
+from traindx.features.shared import Features
+from traindx.features.smoothing import trend
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="GRD005",
+    needs=("grad_norm", "objective"),
+    min_points=8,
+    severity="high",
+    message="the gradient norm is down to {norm:.1e} while the loss has not come down",
+)
+def gradient_norm_vanishes(
+    run: Run,
+    features: Features,
+    *,
+    fall: float = threshold(1e-3, "of the early level", basis="convention", source="three orders of magnitude"),
+    tiny: float = threshold(1e-6, "L2", basis="seed", source="requirements: 1e-7 for one layer; the sum of many here"),
+    early: float = threshold(0.2, "of the run", basis="convention", source="the stretch that stands for the start"),
+    learnt: float = threshold(0.5, "of the first loss", basis="convention", source="half the loss gone is learning"),
+    score: float = threshold(8.0, "x spread of the loss", basis="convention", source="a clear improvement"),
+) -> Iterator[Evidence]:
+    """The global gradient norm falls to nearly nothing, or starts there, and the objective stays where it was.
+
+    What it sees: a norm that ends a thousand times below its early level, or that is below 1e-6 throughout,
+    while the objective has lost less than half of its first level and not clearly improved.
+
+    Why it matters: without gradients nothing is learnt, however long the run goes on.
+
+    When it is wrong: a net that has converged has tiny gradients too, which is why the loss must have stayed
+    high; norms printed as 0.000 are not judged here.
+
+    What to try: see the gradients layer by layer; look for saturated or silent units.
+
+    Sources: Hochreiter (1991); Glorot and Bengio (2010), Understanding the difficulty of training deep
+    feedforward neural networks.
+    """
+    norm, objective = features.curve("grad_norm"), features.objective
+    assert norm is not None
+    assert objective is not None
+    steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
+    if len(values) <= norm.n // 2:
+        raise CannotJudge("most gradient norms are exactly zero")
+    if improved(objective, share=learnt, score=score):
+        return
+    level = early_level(values, share=early)
+    smooth = np.exp(trend(np.log(values)))
+    end = float(np.median(smooth[-3:]))
+    throughout = float(np.median(values)) <= tiny
+    if not throughout and end > fall * level:
+        return
+    onset = 0 if throughout else int(np.argmax(smooth <= fall * level))
+    yield Evidence(
+        onset=float(steps[onset]),
+        last=float(steps[-1]),
+        strength=1.0 if end <= tiny else 0.5,
+        aspects=("from-start",) if throughout else ("later",),
+        values={"norm": end},
+        points=(EvidencePoint("grad_norm", float(steps[-1]), end, level, "L2"),),
+    )

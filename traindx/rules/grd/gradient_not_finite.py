@@ -1,0 +1,78 @@
+"""GRD006 gradient-not-finite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.shared import Features
+from traindx.features.systems import stretches
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="GRD006",
+    needs=("grad_norm",),
+    min_points=2,
+    severity="high",
+    message="the gradient norm is not finite in {count} of {rows} rows, from step {step:g} on",
+    follows=("loss-not-finite",),
+)
+def gradient_not_finite(
+    run: Run,
+    features: Features,
+    *,
+    opening: float = threshold(0.05, "of the rows", basis="convention", source="the search for the first loss scale"),
+    search: float = threshold(20, "rows", basis="theory", source="halvings from 2**32 to the range of fp16 gradients"),
+    isolated: float = threshold(2, "rows in a row", basis="convention", source="one overflow between two logs"),
+    often: float = threshold(0.02, "of the rows", basis="convention", source="a dynamic scale overflows 1 in 2,000"),
+) -> Iterator[Evidence]:
+    """The global gradient norm is NaN or infinite, beyond what a loss scale needs to settle.
+
+    What it sees: rows whose norm is not finite. The first rows are passed over if finite ones follow. High when
+    it lasts to the end, goes on for several rows, or happens often; medium when no row is finite in a log so
+    short that the scale may still be sought; low when single rows recover.
+
+    Why it matters: an optimizer step with such a gradient ruins the weights at once; with a gradient scaler
+    the step is skipped, and a run that skips for ever learns nothing.
+
+    When it is wrong: mixed precision starts with a scale that is too high on purpose, and tries a higher one
+    every couple of thousand steps.
+
+    What to try: find the first module whose gradient is not finite; look at the norm just before.
+
+    Sources: Micikevicius et al. (2018), Mixed precision training.
+    """
+    curve = features.curve("grad_norm")
+    assert curve is not None
+    raw, n = curve.raw, len(curve.raw)
+    found = stretches(~np.isfinite(raw.values))
+    if found and found[0][0] == 0 and found[0][1] <= max(min(search, n // 3), opening * n, 1) and found[0][1] < n:
+        found = found[1:]
+    if not found:
+        return
+    count, longest = sum(b - a for a, b in found), max(b - a for a, b in found)
+    to_end = found[-1][1] == n and found[-1][1] - found[-1][0] > 1
+    lasting = to_end or longest > isolated or (count > often * n and len(found) > isolated)
+    searching = count == n <= search and moves(features.curve("train/loss"))
+    severity: Severity = "medium" if searching else "high" if lasting else "low"
+    first = found[-1][0] if to_end else found[0][0]
+    step, before = float(raw.steps[first]), float(raw.values[first - 1]) if first > 0 else None
+    yield Evidence(
+        onset=step,
+        last=float(raw.steps[found[-1][1] - 1]),
+        strength=1.0 if lasting and not searching else 0.5,
+        severity=severity,
+        aspects=("persistent" if to_end else "recurrent" if lasting else "isolated",) + ("from-start",) * (first == 0),
+        values={"count": count, "rows": n, "step": step},
+        points=(EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
+    )
+
+
+def moves(loss: Curve | None) -> bool:
+    """Whether a loss is finite and positive in every row: one that a log may not have put in the place of NaN."""
+    return loss is not None and bool(np.all(np.isfinite(loss.raw.values) & (loss.raw.values > 0)))

@@ -1,0 +1,66 @@
+"""PRC002 half-precision-underflows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.gradients import shed
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="PRC002",
+    needs=("loss_scale", "grad_norm"),
+    min_points=10,
+    severity="medium",
+    message="gradients are exactly zero in {share:.0%} of the rows though the loss scale is at its highest, {scale:g}",
+    follows=("gradient-is-zero",),
+)
+def half_precision_underflows(
+    run: Run,
+    features: Features,
+    *,
+    zeros: float = threshold(0.1, "of the rows", basis="convention", source="more than a few empty batches"),
+    top: float = threshold(0.5, "of the highest scale", basis="theory", source="within one halving of it"),
+    done: float = threshold(0.95, "of the first loss", basis="convention", source="nothing is left to learn"),
+) -> Iterator[Evidence]:
+    """Gradients vanish below what half precision can hold, and the loss scale can do no more.
+
+    What it sees: exact zeros of the gradient norm in a tenth of the rows or more, most of them while the loss
+    scale is within a factor of two of the highest it reached, with a loss that is not yet at zero.
+
+    Why it matters: values under 6e-8 are zero in half precision; what is lost there is not learnt.
+
+    When it is wrong: empty batches and masked labels give zeros too; a loss at zero has no gradient.
+
+    What to try: compare with a few steps in float32 or bfloat16; raise the limit of the scale.
+
+    Sources: Micikevicius et al. (2018), Mixed precision training, section 3.2.
+    """
+    scale, norm, objective = features.curve("loss_scale"), features.curve("grad_norm"), features.objective
+    assert scale is not None
+    assert norm is not None
+    if scale.n == 0 or float(scale.values.max()) <= 1:
+        raise CannotJudge("no loss scale is in use")
+    zero = norm.values == 0
+    if zero.all():
+        raise CannotJudge("the gradient norm is 0 in every row: it was not recorded")
+    if float(zero.mean()) < zeros or (objective is not None and shed(objective) >= done):
+        return
+    highest = float(scale.values.max())
+    high = scale.at_steps(norm.steps[zero]) >= top * highest
+    if float(high.mean()) < top:
+        return
+    first = int(np.argmax(zero))
+    yield Evidence(
+        onset=norm.step_at(first),
+        last=norm.step_at(int(np.flatnonzero(zero)[-1])),
+        strength=0.5,
+        values={"share": float(zero.mean()), "scale": highest},
+        points=(EvidencePoint("grad_norm", norm.step_at(first), 0.0, float(np.median(norm.values[~zero])), "L2"),),
+    )

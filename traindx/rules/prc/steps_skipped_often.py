@@ -1,0 +1,88 @@
+"""PRC004 steps-skipped-often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.features.systems import per_row
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Floats, Run
+
+
+def skipped_shares(run: Run, features: Features) -> tuple[Floats, Floats]:
+    """Steps and the share of optimizer steps skipped since the row before, from a counter or from events."""
+    curve = features.curve("skipped_steps")
+    if curve is not None and curve.n > 1:
+        counts, steps = per_row(curve.values), curve.steps
+    else:
+        steps = max((s.steps for s in run.series.values()), key=len, default=np.empty(0))
+        places = [e.step for e in run.events if e.kind == "skipped-step" and e.step is not None]
+        at = np.searchsorted(steps, np.asarray(places, dtype=float))
+        counts = np.bincount(at, minlength=len(steps) + 1)[: len(steps)].astype(float)
+    if len(steps) < 2:
+        return np.empty(0), np.empty(0)
+    # A row cannot skip more steps than it stands for: a larger count shows what a row really is.
+    interval = max(float(np.median(np.diff(steps))), float(counts.max()), 1.0)
+    return steps, counts / interval
+
+
+@rule(
+    code="PRC004",
+    needs=("skipped_steps|event:skipped-step",),
+    min_points=10,
+    severity="medium",
+    message="{share:.0%} of the optimizer steps from step {step:g} to {last:g} were skipped",
+    follows=("loss-scale-collapses", "gradient-not-finite", "loss-not-finite"),
+)
+def steps_skipped_often(
+    run: Run,
+    features: Features,
+    *,
+    often: float = threshold(0.05, "of the steps", basis="convention", source="a scaler skips 1 in 1,000 to 2,000"),
+    heavy: float = threshold(0.25, "of the steps", basis="convention", source="a quarter of the work thrown away"),
+    search: float = threshold(20, "steps", basis="theory", source="halvings from 2**32 to the range of fp16 gradients"),
+    window: float = threshold(0.2, "of the run", basis="convention", source="long enough to be no accident"),
+    least: float = threshold(3, "skips", basis="convention", source="fewer may be chance"),
+) -> Iterator[Evidence]:
+    """The optimizer skips many of its steps.
+
+    What it sees: in some fifth of the run, at least one step in twenty was skipped; the first twenty skips
+    of the run are not counted. High when it is one in four.
+
+    Why it matters: a skipped step is work thrown away, and a sign that gradients are often not finite.
+
+    When it is wrong: dynamic loss scaling begins with ten to twenty skips and then tries a higher scale every
+    thousand steps or so.
+
+    What to try: look at the loss scale and the gradient norm at these steps.
+
+    Sources: Micikevicius et al. (2018), Mixed precision training; Megatron-LM's count of skipped iterations.
+    """
+    steps, shares = skipped_shares(run, features)
+    n = len(shares)
+    if n == 0:
+        raise CannotJudge("the skipped steps cannot be laid beside the steps of the run")
+    opening = int(np.argmax(shares == 0)) if np.any(shares == 0) else 0
+    shares[: min(opening, int(search), n // 3)] = 0.0
+    width = max(int(window * n), int(least))
+    sums = np.concatenate([[0.0], np.cumsum(shares)])
+    means = (sums[width:] - sums[:-width]) / width
+    at = int(np.argmax(means)) if len(means) else 0
+    share = float(means[at]) if len(means) else 0.0
+    inside = np.flatnonzero(shares[at : at + width] > 0) + at
+    if share < often or len(inside) < least:
+        return
+    severity: Severity = "high" if share >= heavy else "medium"
+    first, last = float(steps[inside[0]]), float(steps[inside[-1]])
+    yield Evidence(
+        onset=first,
+        last=last,
+        strength=1.0 if share >= heavy else 0.5,
+        severity=severity,
+        values={"share": share, "step": first, "last": last},
+        points=(EvidencePoint("skipped_steps", first, share, often, "of the steps"),),
+    )

@@ -1,0 +1,63 @@
+"""SYS007 accelerator-underused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.features.systems import start_up
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS007",
+    needs=("util/device",),
+    min_points=5,
+    severity="low",
+    message="the accelerator is typically busy for {busy:.0%} of the time",
+    follows=("step-waits-for-data",),
+)
+def accelerator_underused(
+    run: Run,
+    features: Features,
+    *,
+    busy: float = threshold(0.8, "of the time", basis="seed", source="requirements: healthy above 80 %"),
+    idle: float = threshold(0.3, "of the time", basis="convention", source="two thirds of the machine unused"),
+    rows: float = threshold(0.75, "of the rows", basis="convention", source="sustained, not now and then"),
+    start: float = threshold(0.1, "of the run", basis="convention", source="loading and compilation come first"),
+) -> Iterator[Evidence]:
+    """The accelerator is idle for a good part of the run.
+
+    What it sees: utilization below 80 % in three quarters of the rows after the start. Medium below 30 %.
+
+    Why it matters: the same run could be done in less time, or on less hardware.
+
+    When it is wrong: small models cannot fill a large device; readings that fall between steps see nothing. A
+    utilization near 100 % is no proof of efficiency either.
+
+    What to try: larger batches; see whether steps wait for data or for the host.
+
+    Sources: requirements, systems symptoms; NVIDIA's definition of utilization (share of time with a kernel running).
+    """
+    curve = features.curve("util/device")
+    assert curve is not None
+    values = curve.values[start_up(curve.n, start, 1) :]
+    if len(values) == 0 or float(values.max()) == 0:
+        raise CannotJudge("the utilization is 0 in every row: it was not recorded")
+    if float(values.max()) > 1:
+        raise CannotJudge("the utilization leaves 0..1: its unit is not known")
+    typical = float(np.median(values))
+    if float(np.mean(values < busy)) < rows:
+        return
+    yield Evidence(
+        onset=curve.step_at(curve.n - len(values)),
+        last=curve.step_at(curve.n - 1),
+        strength=1.0 if typical < idle else 0.5,
+        severity="medium" if typical < idle else "low",
+        values={"busy": typical},
+        points=(EvidencePoint("util/device", curve.step_at(curve.n - 1), typical, busy, "of the time"),),
+    )

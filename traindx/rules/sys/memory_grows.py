@@ -1,0 +1,79 @@
+"""SYS005 memory-grows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.curve import Curve
+from traindx.features.shared import Features
+from traindx.features.systems import growth, never_falls, start_up
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS005",
+    needs=("mem/host|mem/device",),
+    min_points=2,
+    severity="medium",
+    message="{signal} has grown from {first:.3g} to {last:.3g} bytes and is still growing",
+)
+def memory_grows(
+    run: Run,
+    features: Features,
+    *,
+    ratio: float = threshold(1.2, "x the first level", basis="convention", source="a fifth more, after the start"),
+    doubled: float = threshold(1.5, "x the first level", basis="convention", source="for maxima and for two readings"),
+    steady: float = threshold(0.95, "rank correlation", basis="convention", source="of block medians with time"),
+    late: float = threshold(0.2, "of the growth", basis="theory", source="1/3 for a line; caches saturate"),
+    rises: float = threshold(0.5, "of the last blocks", basis="theory", source="a leak rises in nearly all of them"),
+    start: float = threshold(0.05, "of the run", basis="convention", source="allocators and caches fill up first"),
+    points: float = threshold(12, "rows", basis="convention", source="fewer show no trend"),
+    bulk: float = threshold(
+        4e9, "bytes", basis="convention", source="more than libraries and workers take when loaded"
+    ),
+) -> Iterator[Evidence]:
+    """Memory in use grows steadily and does not level off.
+
+    What it sees: the level rises with time nearly without setback, by a fifth after the start (half, where the log
+    gives the maximum so far), and a due part of it in the last third. Of fewer than twelve readings: host memory
+    that grew by half and by gigabytes from the first to the last, low.
+
+    Why it matters: it ends with the run being killed, after hours; meanwhile steps get slower.
+
+    When it is wrong: caches and allocators fill up and then stay; a maximum never falls by construction; a dataset
+    that is read into memory grows until it is all there.
+
+    What to try: count live tensors; look for losses or outputs that are kept with their graph.
+
+    Sources: Spearman (1904) for the rank correlation; PyTorch FAQ, "My model reports out of memory".
+    """
+    for name in ("mem/host", "mem/device"):
+        curve = features.curve(name)
+        if curve is None or curve.n < 2:
+            continue
+        if curve.n < points:
+            skip, found = 0, name == "mem/host" and jumps(curve, doubled, bulk)
+        else:
+            skip = start_up(curve.n, start, 1)
+            seen = growth(curve.values[skip:])
+            least = doubled if never_falls(curve.values) else ratio
+            found = seen.ratio >= least and seen.correlation >= steady and seen.late >= late and seen.rises >= rises
+        if found:
+            first, last = float(curve.values[skip]), float(curve.values[-1])
+            yield Evidence(
+                onset=curve.step_at(skip),
+                last=curve.step_at(curve.n - 1),
+                strength=1.0 if curve.n >= points else 0.5,
+                severity="medium" if curve.n >= points else "low",
+                aspects=("host" if name == "mem/host" else "device", *(("few-readings",) * (curve.n < points))),
+                values={"signal": name, "first": first, "last": last},
+                points=(EvidencePoint(name, curve.step_at(curve.n - 1), last, first, "bytes"),),
+            )
+
+
+def jumps(curve: Curve, ratio: float, bulk: float) -> bool:
+    """Whether a few readings end by `ratio` and by `bulk` bytes above the first, without ever falling."""
+    first, last = float(curve.values[0]), float(curve.values[-1])
+    return never_falls(curve.values) and first > 0 and last >= ratio * first and last - first >= bulk

@@ -1,0 +1,56 @@
+"""SYS008 model-not-compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+ACCELERATORS = ("cuda", "gpu", "rocm", "hip", "xpu", "tpu", "mps")
+NAMES = ("compile", "compiled", "torch_compile")
+
+
+@rule(
+    code="SYS008",
+    needs=("setup:device", "setup:compile|setup:compiled|setup:torch_compile"),
+    min_points=0,
+    severity="info",
+    message="the model runs on {device} without being compiled",
+)
+def model_not_compiled(
+    run: Run,
+    features: Features,
+    *,
+    length: float = threshold(
+        1000, "points", basis="convention", source="shorter runs do not earn the compilation back"
+    ),
+) -> Iterator[Evidence]:
+    """The model runs on an accelerator uncompiled.
+
+    What it sees: setup facts alone: an accelerator, a compile option that is off, and a run long enough (in its
+    own or its planned steps) to earn the compilation back.
+
+    Why it matters: compiled models often train a third faster or more, with nothing else changed.
+
+    When it is wrong: models with changing shapes or much Python in between gain little and compile often.
+
+    What to try: compile it and compare the step time after the first hundred steps.
+
+    Sources: Ansel et al. (2024), PyTorch 2: Faster machine learning through dynamic Python bytecode transformation.
+    """
+    device = str(run.setup.device)
+    answers = [str(run.setup.facts[name]).lower() for name in NAMES if name in run.setup.facts]
+    if not all(a in ("true", "false", "0", "1", "yes", "no", "none") for a in answers):
+        raise CannotJudge("the compile option's value is not a yes or no")
+    on = any(a in ("true", "1", "yes") for a in answers)
+    steps = max(float(run.points), run.setup.planned_steps or 0.0, run.last_step or 0.0)
+    if on or steps < length or not any(word in device.lower() for word in ACCELERATORS):
+        return
+    yield Evidence(
+        strength=0.5,
+        values={"device": device},
+        points=(EvidencePoint("setup:compile", None, 0.0, 1.0),),
+    )

@@ -1,0 +1,54 @@
+"""SYS006 out-of-memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS006",
+    needs=("run",),
+    min_points=0,
+    severity="critical",
+    message="the run ran out of memory: {what}",
+)
+def out_of_memory(
+    run: Run,
+    features: Features,
+    *,
+    shown: float = threshold(160, "characters", basis="convention", source="as much of the message as a reader needs"),
+) -> Iterator[Evidence]:
+    """The log says that memory ran out.
+
+    What it sees: an out-of-memory error in the log, of the accelerator or of the host. High instead of critical where
+    steps follow it: then it was caught.
+
+    Why it matters: the run ended there, or went on without that batch.
+
+    When it is wrong: batch-size finders run out of memory on purpose; then steps follow.
+
+    What to try: smaller batches with accumulation, checkpointed activations, shorter sequences; first see whether
+    memory had been growing.
+
+    Sources: the log itself.
+    """
+    events = [e for e in run.events if e.kind == "out-of-memory"]
+    if not events:
+        return
+    event = events[-1]
+    last = run.last_step
+    survived = event.step is not None and last is not None and last > event.step
+    yield Evidence(
+        onset=event.step if event.step is not None else last,
+        last=last,
+        where=event.place or None,
+        severity="high" if survived else "critical",
+        aspects=("survived",) if survived else ("ended",),
+        values={"what": event.message[: int(shown)]},
+        points=(EvidencePoint("event:out-of-memory", event.step, float(len(events)), 0.0, "times"),),
+    )

@@ -1,0 +1,81 @@
+"""SYS002 step-time-creeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.curve import Curve
+from traindx.features.shared import Features
+from traindx.features.systems import durations, growth, levels, start_up, work_grows
+from traindx.features.trends import slope
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS002",
+    needs=("time/step|throughput",),
+    min_points=20,
+    severity="medium",
+    message="steps take longer and longer: {ratio:.2f} times as long at the end as at the start",
+    follows=("memory-grows",),
+)
+def step_time_creeps(
+    run: Run,
+    features: Features,
+    *,
+    ratio: float = threshold(1.2, "x the first level", basis="convention", source="a fifth slower"),
+    steady: float = threshold(0.9, "rank correlation", basis="convention", source="of block medians with time"),
+    late: float = threshold(
+        0.15, "of the growth", basis="theory", source="1/3 for a line; what saturates is a start-up"
+    ),
+    significant: float = threshold(5.0, "x standard error", basis="convention", source="slope against its own noise"),
+    start: float = threshold(0.05, "of the run", basis="convention", source="compilation and warm caches"),
+    step: float = threshold(0.15, "of the level", basis="convention", source="a sudden change of this size is a jump"),
+    clear: float = threshold(4.0, "x noise", basis="convention", source="two levels told apart"),
+) -> Iterator[Evidence]:
+    """The time for a step grows steadily through the run.
+
+    What it sees: the level of the step time (or of the inverse throughput) rises with time nearly without
+    setback, by a fifth or more, and goes on rising in the last third.
+
+    Why it matters: something piles up from step to step: a list, a graph, fragments of memory, heat.
+
+    When it is wrong: larger batches and longer sequences take longer (their signals are looked at, where logged); an
+    average since the start creeps while it forgets a fast beginning, but saturates; a sudden change is
+    step-time-jumps.
+
+    What to try: time the parts of a step; count live tensors; see whether memory grows as well.
+
+    Sources: Spearman (1904) for the rank correlation; requirements, systems symptoms.
+    """
+    duration = durations(features)
+    skip = start_up(len(duration.seconds), start, 1)
+    steps, seconds = duration.steps[skip:], duration.seconds[skip:]
+    if len(seconds) < 3:
+        raise CannotJudge("no positive step time was logged")
+    seen = growth(seconds)
+    if seen.ratio < ratio or seen.correlation < steady or seen.late < late or slope(seconds).z < significant:
+        return
+    if len(levels(seconds, least=step * seen.first, score=clear, margin=3)) > 1:
+        return
+    if work_grows(features, duration, float(steps[0]), float(steps[-1]), seen.ratio):
+        return
+    data = features.curve("time/data")
+    yield Evidence(
+        onset=float(steps[0]),
+        last=float(steps[-1]),
+        strength=1.0 if seen.ratio >= 2 else 0.5,
+        aspects=("data",) if is_data(data, seen.last - seen.first) else ("compute",) if data is not None else (),
+        values={"ratio": seen.ratio},
+        points=(EvidencePoint(duration.signal, float(steps[-1]), seen.last, seen.first, "s"),),
+    )
+
+
+def is_data(data: Curve | None, grown: float) -> bool:
+    """Whether waiting for data makes up half of what the step time has `grown` (seconds) or more."""
+    if data is None or data.n < 3:
+        return False
+    seen = growth(data.values)
+    return seen.last - seen.first >= 0.5 * grown

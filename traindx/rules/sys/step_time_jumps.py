@@ -1,0 +1,80 @@
+"""SYS003 step-time-jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.features.systems import Level, durations, levels, work_grows
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS003",
+    needs=("time/step|throughput",),
+    min_points=8,
+    severity="medium",
+    message="from step {step:g} on, steps take {ratio:.1f} times as long as before",
+)
+def step_time_jumps(
+    run: Run,
+    features: Features,
+    *,
+    ratio: float = threshold(1.5, "x the level before", basis="convention", source="a third of the throughput lost"),
+    large: float = threshold(
+        4.0, "x the level before", basis="convention", source="as when work leaves the accelerator"
+    ),
+    cut: float = threshold(0.2, "log ratio", basis="convention", source="smaller levels are not told apart"),
+    clear: float = threshold(4.0, "x noise", basis="convention", source="a ramp reaches 2.7"),
+    margin: float = threshold(3, "rows", basis="convention", source="fewer are outliers"),
+    lasts: float = threshold(0.05, "of the run", basis="convention", source="a shorter stretch is an episode"),
+    back: float = threshold(1.25, "x the level before", basis="convention", source="as good as recovered"),
+) -> Iterator[Evidence]:
+    """The time for a step jumps to a higher level and stays there.
+
+    What it sees: the logarithm of the step time (or of the inverse throughput) cut into levels; one of them is at
+    least 1.5 times the lowest before it and lasts. High from four times on, low if it comes back.
+
+    Why it matters: half the throughput is twice the bill; it mostly means that something fell back (device,
+    precision, cache, a neighbour on the machine).
+
+    When it is wrong: single slow steps (evaluation, checkpoints, compilation) are removed before. A larger batch
+    or longer sequences explain the jump where their signals are logged; after a resume it may be another machine.
+
+    What to try: compare the parts of a step before and after; look at what else ran on the machine.
+
+    Sources: Scott and Knott (1974) for the segmentation; Killick et al. (2012) on change points.
+    """
+    duration = durations(features)
+    n = len(duration.seconds)
+    if n < 2 * margin:
+        raise CannotJudge("too few positive step times were logged")
+    found = levels(np.log(duration.seconds), least=cut, score=clear, margin=int(margin))
+    long = [a for a in found if a.stop - a.start >= max(margin, lasts * n)]
+    for at, level in enumerate(long[1:], start=1):
+        before = min(long[:at], key=lambda a: a.value)
+        times = float(np.exp(level.value - before.value))
+        first, last = float(duration.steps[level.start]), float(duration.steps[level.stop - 1])
+        if times < ratio or work_grows(features, duration, float(duration.steps[before.start]), last, times):
+            continue
+        recovered = has_recovered(long[at + 1 :], before.value + float(np.log(back)))
+        resumed = any(e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events)
+        yield Evidence(
+            onset=first,
+            last=last,
+            strength=0.5 if recovered or resumed else 1.0,
+            severity="low" if recovered or resumed else "high" if times >= large else "medium",
+            aspects=("recovered",) * recovered + ("after-resume",) * resumed,
+            values={"step": first, "ratio": times},
+            points=(EvidencePoint(duration.signal, first, np.exp(level.value), float(np.exp(before.value)), "s"),),
+        )
+        return
+
+
+def has_recovered(later: list[Level], bar: float) -> bool:
+    """Whether the last of the `later` levels is at or below `bar`."""
+    return bool(later) and later[-1].value <= bar

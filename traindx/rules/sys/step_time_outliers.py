@@ -1,0 +1,78 @@
+"""SYS004 step-time-outliers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.features.systems import durations, isolated_slow, near, periodic, start_up
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Floats, Run
+
+
+@rule(
+    code="SYS004",
+    needs=("time/step",),
+    min_points=30,
+    severity="low",
+    message="{count} single steps took {factor:.0f} times as long as those around them, {share:.0%} of all the time",
+)
+def step_time_outliers(
+    run: Run,
+    features: Features,
+    *,
+    factor: float = threshold(3.0, "x the level around", basis="convention", source="far outside usual jitter"),
+    share: float = threshold(0.1, "of the time", basis="convention", source="worth the trouble of looking"),
+    least: float = threshold(4, "steps", basis="convention", source="fewer may be chance"),
+    longest: float = threshold(2, "rows in a row", basis="convention", source="longer is a level"),
+    start: float = threshold(0.05, "of the run", basis="convention", source="compilation and warm caches"),
+    regular: float = threshold(0.1, "of the period", basis="convention", source="jitter of a regular interval"),
+) -> Iterator[Evidence]:
+    """Single steps take far longer than their neighbours, and add up.
+
+    What it sees: steps above three times the level around them, at most two in a row, which together take a tenth of
+    the time or more. Steps beside a validation are left out. Information when they come at regular intervals.
+
+    Why it matters: the time is lost for training; a stall is often the loader, the disk or a neighbour.
+
+    When it is wrong: many logs count an evaluation, a checkpoint or the compilation as part of a step; those come
+    at regular intervals, or at the start.
+
+    What to try: see what happens at these steps, starting with the loader and the file system.
+
+    Sources: Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
+    """
+    duration = durations(features)
+    if len(duration.seconds) < 3:
+        raise CannotJudge("no positive step time was logged")
+    steps = duration.steps
+    validated = near(steps, validation_steps(run))
+    kept = ~(validated & (validated.mean() < 0.5))
+    steps, seconds = steps[kept], duration.seconds[kept]
+    slow = isolated_slow(seconds, factor=factor, longest=int(longest), skip=start_up(len(seconds), start, 1))
+    if len(slow.rows) < least or slow.excess < share:
+        return
+    rhythm = periodic(slow.rows, tolerance=regular)
+    worst = int(slow.rows[np.argmax((seconds / slow.base)[slow.rows])])
+    yield Evidence(
+        onset=float(steps[slow.rows[0]]),
+        last=float(steps[slow.rows[-1]]),
+        strength=0.5 if rhythm else 1.0,
+        severity="info" if rhythm else "low",
+        aspects=("periodic",) if rhythm else ("irregular",),
+        values={
+            "count": len(slow.rows),
+            "factor": float(np.median((seconds / slow.base)[slow.rows])),
+            "share": slow.excess,
+        },
+        points=(EvidencePoint("time/step", float(steps[worst]), float(seconds[worst]), float(slow.base[worst]), "s"),),
+    )
+
+
+def validation_steps(run: Run) -> Floats:
+    """All steps at which something was measured on held-out data."""
+    held = [s.steps for name, s in run.series.items() if name.startswith("val/")]
+    return np.unique(np.concatenate(held)) if held else np.empty(0)

@@ -1,0 +1,70 @@
+"""SYS001 step-waits-for-data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.features.systems import shares, start_up
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS001",
+    needs=("time/data", "time/step"),
+    min_points=1,
+    severity="medium",
+    message="a step typically spends {share:.0%} of its time waiting for data",
+)
+def step_waits_for_data(
+    run: Run,
+    features: Features,
+    *,
+    some: float = threshold(0.3, "of the step", basis="seed", source="differential.md: 30-50 % of a step"),
+    much: float = threshold(0.5, "of the step", basis="seed", source="differential.md: 30-50 % of a step"),
+    most: float = threshold(0.8, "of the step", basis="convention", source="the accelerator idles four fifths"),
+    start: float = threshold(0.05, "of the run", basis="convention", source="loaders fill their queues first"),
+) -> Iterator[Evidence]:
+    """Each step waits for its data for a notable part of its time.
+
+    What it sees: the time for data over the time of the step, typical row (median), after the start. Low from
+    30 %, medium from 50 %, high from 80 %.
+
+    Why it matters: while it waits, the accelerator does nothing; the run takes up to that much longer than it
+    would have to.
+
+    When it is wrong: the first rows are always slow, and a single slow row is not counted. Where the logged step time
+    leaves the loading out, the two are added.
+
+    What to try: repeat one batch and compare the step time; count the workers of the loader, look at the disk and
+    at the processors.
+
+    Sources: Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
+    """
+    data, step = features.curve("time/data"), features.curve("time/step")
+    assert data is not None
+    assert step is not None
+    if data.n == 0 or step.n == 0:
+        raise CannotJudge("no finite time was logged")
+    waits = shares(data.values, step.at_steps(data.steps))
+    skip = start_up(len(waits), start, 1)
+    share = float(np.median(waits[skip:]))
+    if share < some:
+        return
+    severity: Severity = "high" if share >= most else "medium" if share >= much else "low"
+    above = np.flatnonzero(waits >= some)
+    yield Evidence(
+        onset=data.step_at(int(above[0])),
+        last=data.step_at(int(above[-1])),
+        strength=1.0 if data.n > 3 and share >= much else 0.5,
+        severity=severity,
+        values={"share": share},
+        points=(
+            EvidencePoint("time/data", data.step_at(data.n - 1), float(np.median(data.values[skip:])), None, "s"),
+            EvidencePoint("time/step", step.step_at(step.n - 1), float(np.median(step.values)), None, "s"),
+        ),
+    )
