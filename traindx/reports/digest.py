@@ -194,4 +194,3 @@ def _why(item: NotEvaluated, present: set[str]) -> tuple[str, str]:
         if not options[0].startswith("event:") and "not recorded" in item.reason:
             return f"needs {' or '.join(options)}", "log it"
     return item.reason, ""
-

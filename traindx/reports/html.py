@@ -1,0 +1,55 @@
+"""The report as one self-contained HTML page with zoomable charts."""
+
+from __future__ import annotations
+
+from traindx.reports import labels, page
+from traindx.reports.charts import Chart, run_charts
+from traindx.reports.digest import digest, term_words
+from traindx.vocabulary.diagnosis import Document, RunDiagnosis
+from traindx.vocabulary.run import Run
+
+
+def render(document: Document, runs: tuple[Run, ...] = ()) -> str:
+    """The diagnosis as an HTML page. `runs` belongs to `document.runs` one by one and gives the
+    curves to draw, or is empty."""
+    curves: list[Run | None] = list(runs) if len(runs) == len(document.runs) else [None] * len(document.runs)
+    charts: dict[str, list[Chart]] = {}
+    views = []
+    for i, (diagnosis, run) in enumerate(zip(document.runs, curves, strict=True)):
+        views.append(view(diagnosis, f"run{i}"))
+        charts[f"run{i}"] = [] if run is None else list(run_charts(run, digest(diagnosis).findings))
+    title = " ".join(labels.name(d.run.id, 40) for d in document.runs[:3]) or "no runs"
+    return page.build("diagnosis.html.j2", charts, title=title, views=views, version=document.traindx_version)
+
+
+def view(diagnosis: RunDiagnosis, key: str) -> dict[str, object]:
+    """What the template shows of one run."""
+    run = diagnosis.run
+    fired = {f.slug for f in diagnosis.findings}
+    return {
+        "key": key,
+        "run": run,
+        "health": diagnosis.health,
+        "word": labels.HEALTH_WORDS[diagnosis.health],
+        "decision": diagnosis.decision,
+        "extent": labels.extent(run),
+        "axis": labels.axis(run),
+        "framework": labels.framework(run),
+        "told": digest(diagnosis),
+        "next": diagnosis.next,
+        "evidence": {id(f): f.evidence for f in diagnosis.findings},
+        "words": lambda term: term_words(term, fired),
+        "since": lambda finding: labels.since(run, finding.onset_step),
+        "setup": setup_rows(run.setup),
+        "trials": diagnosis.trials,
+    }
+
+
+def setup_rows(setup: dict[str, object]) -> list[tuple[str, object, str]]:
+    """(fact, value, where it came from) for what is known about the setup."""
+    origins = setup.get("origins")
+    origin = origins if isinstance(origins, dict) else {}
+    free = setup.get("facts")
+    known = {k: v for k, v in setup.items() if k not in ("facts", "origins")}
+    known |= free if isinstance(free, dict) else {}
+    return [(k, labels.number(v), str(origin.get(k, ""))) for k, v in known.items()]

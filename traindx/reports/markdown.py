@@ -1,0 +1,173 @@
+"""The report as Markdown, short enough for a pull request or an issue."""
+
+from __future__ import annotations
+
+import re
+
+from traindx.reports import labels
+from traindx.reports.digest import Digest, digest, term_words
+from traindx.reports.labels import clean, number, percent, since, step
+from traindx.vocabulary.diagnosis import Document, EvidenceTerm, Finding, RunDiagnosis, RunInfo
+from traindx.vocabulary.run import Run
+
+SHOWN_TERMS = 3
+SPECIAL = re.compile(r"([\\`*_\[\]#|~$])")
+ENTITIES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+JOINER = "&#8288;"  # word joiner: keeps "@name" and "#12" from becoming a mention or a reference
+
+
+def render(document: Document, runs: tuple[Run, ...] = ()) -> str:
+    """The diagnosis as GitHub-flavoured Markdown. Text from logs can form no markup, link, mention
+    or HTML in it. `runs` is not needed: there are no curves in this format."""
+    parts = []
+    if not document.runs:
+        parts.append("No runs were found.")
+    if len(document.runs) > 1:
+        parts.append(summary(document))
+    parts += [one_run(d) for d in document.runs]
+    parts.append(f"<sub>traindx {text(document.traindx_version)}</sub>")
+    return "\n\n".join(parts) + "\n"
+
+
+def text(value: object, limit: int = labels.TEXT_LIMIT) -> str:
+    """Foreign text as plain words: no character can begin markup within a line. It must not stand at
+    the beginning of one, where more characters mean something."""
+    escaped = SPECIAL.sub(r"\\\1", clean(value, limit).translate(ENTITIES))
+    escaped = escaped.replace("@", "@" + JOINER).replace("\\#", "\\#" + JOINER)
+    return re.sub(r"(?i)\b(www|http|https|ftp)\b", lambda m: m[0][0] + JOINER + m[0][1:], escaped)
+
+
+def code(value: object, limit: int = labels.NAME_LIMIT, *, cell: bool = False) -> str:
+    """Foreign text as a code span, fenced longer than any backticks in it. In the cell of a table a
+    pipe would end the cell even there, and is escaped."""
+    inside = clean(value, limit)
+    inside = inside.replace("|", "\\|") if cell else inside
+    longest = max((len(run) for run in re.findall("`+", inside)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if inside.startswith("`") or inside.endswith("`") or not inside.strip() else ""
+    return f"{fence}{space}{inside}{space}{fence}"
+
+
+def sentence(value: object, limit: int) -> str:
+    """Foreign text with a capital at its beginning and a full stop at its end."""
+    words = clean(value, limit).strip()
+    return text(words[:1].upper() + words[1:].rstrip(".") + ".") if words else ""
+
+
+def one_run(diagnosis: RunDiagnosis) -> str:
+    """All sections of one run."""
+    run, decision = diagnosis.run, diagnosis.decision
+    told = digest(diagnosis)
+    word = labels.HEALTH_WORDS[diagnosis.health]
+    parts = [
+        f"## {word}: {code(run.id)}",
+        f"{code(run.source, 160)}, {text(labels.framework(run))}, {text(labels.extent(run))}",
+        f"**{decision.action}** ({percent(decision.confidence)} sure): {text(decision.reason)}",
+        findings(run, told),
+        causes(diagnosis, told),
+        advice(told),
+        outlook(diagnosis, told),
+        notes(run, told),
+        unjudged(diagnosis, told),
+    ]
+    return "\n\n".join(p for p in parts if p)
+
+
+def summary(document: Document) -> str:
+    """One row for each run, worst health first."""
+    lines = ["| health | run | points | first finding | decision |", "|---|---|---:|---|---|"]
+    for d in sorted(document.runs, key=lambda d: -labels.HEALTH_RANK[d.health]):
+        seen = digest(d).findings
+        first = (
+            f"{code(seen[0].finding.slug, cell=True)} {text(since(d.run, seen[0].finding.onset_step))}"
+            if seen
+            else "nothing wrong seen"
+        )
+        word = labels.HEALTH_WORDS[d.health]
+        lines.append(f"| {word} | {code(d.run.id, cell=True)} | {d.run.steps:,} | {first} | {d.decision.action} |")
+    return "\n".join(lines)
+
+
+def findings(run: RunInfo, told: Digest) -> str:
+    if not told.findings:
+        return "Nothing wrong was seen."
+    lines = ["### What is wrong", ""]
+    for seen in told.findings:
+        lines.append(f"{seen.number}. {finding_words(run, seen.finding)}")
+        lines += [f"   - which is followed by {finding_words(run, f)}" for f in seen.consequences]
+    return "\n".join(lines)
+
+
+def finding_words(run: RunInfo, finding: Finding) -> str:
+    """ "**high** `loss-diverges` since step 1,200: The loss climbs ... (LOS002)"."""
+    onset = since(run, finding.onset_step)
+    place = f" {text(onset)}" if onset else ""
+    where = f" in {code(finding.where)}" if finding.where else ""
+    return f"**{finding.severity}** {code(finding.slug)}{place}{where}: {text(finding.message)} ({text(finding.code)})"
+
+
+def causes(diagnosis: RunDiagnosis, told: Digest) -> str:
+    """The likely causes as a table."""
+    if not told.hypotheses:
+        return ""
+    fired = {f.slug for f in diagnosis.findings}
+    lines = ["### Why" if told.findings else "### How it looks", ""]
+    lines += ["| probability | cause | for | against |", "|---:|---|---|---|"]
+    for h in told.hypotheses:
+        pattern = f" ({text(h.pattern, 60)})" if h.pattern else ""
+        chance = percent(h.probability).replace("<", "&lt;").replace(">", "&gt;")
+        words = f"{chance} | {text(h.title, 80)}{pattern}"
+        lines.append(f"| {words} | {terms(h.for_, fired)} | {terms(h.against, fired)} |")
+    return "\n".join(lines)
+
+
+def terms(given: tuple[EvidenceTerm, ...], fired: set[str]) -> str:
+    strongest = sorted(given, key=lambda t: -abs(t.log_odds))[:SHOWN_TERMS]
+    return ", ".join(f"{text(term_words(t, fired), 80)} {t.log_odds:+.1f}" for t in strongest) or "–"
+
+
+def advice(told: Digest) -> str:
+    if not told.advice:
+        return ""
+    lines = ["### What to do", ""]
+    for item in told.advice:
+        otherwise = f" In case of {text(item.otherwise, 80)}." if item.otherwise else ""
+        why = f" {sentence(item.why, 300)}" if item.why else ""
+        lines.append(f"- **{sentence(item.text, 400)}**{why}{otherwise}")
+    return "\n".join(lines)
+
+
+def outlook(diagnosis: RunDiagnosis, told: Digest) -> str:
+    """Forecast and next measurements."""
+    lines = []
+    axis = labels.axis(diagnosis.run)
+    for group in told.forecast:
+        ranges = "; ".join(f"{percent(p.level)} between {number(p.low)} and {number(p.high)}" for p in group)
+        place = f"{code(group[0].signal)} at {text(axis)} {step(group[0].at_step)}"
+        lines.append(f"- {place}: {number(group[0].median)} ({ranges})")
+    if lines:
+        lines = ["### Forecast, if it goes on like this", "", *lines]
+    if diagnosis.next:
+        lines += ["", "### What would settle more", ""] if lines else ["### What would settle more", ""]
+        lines += [f"- **{text(n.measure, 120)}**: {text(n.why, 240)}. {code(n.how, 240)}" for n in diagnosis.next[:3]]
+    return "\n".join(lines)
+
+
+def notes(run: RunInfo, told: Digest) -> str:
+    if not told.notes:
+        return ""
+    lines = [
+        f"- {code(n.slug)} {text(since(run, n.onset_step))}".rstrip() + f": {text(n.message, 240)}" for n in told.notes
+    ]
+    return "\n".join(["### Notes", "", *lines])
+
+
+def unjudged(diagnosis: RunDiagnosis, told: Digest) -> str:
+    """What the reader noticed and what could not be judged, folded away."""
+    lines = [f"- {text(e.get('kind', ''), 24)}: {text(e.get('message', ''), 240)}" for e in told.log_events[:10]]
+    lines += [f"- not checked: {text(u.sentence, 200)}" for u in told.unchecked]
+    if not lines:
+        return ""
+    count = sum(u.count for u in told.unchecked)
+    head = f"<details><summary>About the log; {labels.plural(count, 'rule')} not checked</summary>"
+    return "\n".join([head, "", *lines, "", "</details>"])
