@@ -1,0 +1,16 @@
+"""Causes: from what the rules saw to what is probably wrong, what to do next, and how sure that is.
+
+rank            outcomes -> hypotheses with probabilities and the evidence for and against each
+decide          -> health of the run, and continue / stop / inspect
+next_measures   -> what would settle most, in bits
+recommend       -> what to set up better, whatever the cause
+"""
+
+from traindx.causes.catalogue import catalogue, find, patterns
+from traindx.causes.decide import decide
+from traindx.causes.next_measures import next_measures
+from traindx.causes.patterns import pattern
+from traindx.causes.rank import rank
+from traindx.causes.recommend import recommend
+
+__all__ = ["catalogue", "decide", "find", "next_measures", "pattern", "patterns", "rank", "recommend"]

@@ -1,0 +1,202 @@
+"""How the run is, and whether to let it go on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from traindx.causes.patterns import fired, pattern
+from traindx.causes.words import lowered
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
+from traindx.vocabulary.rule import Outcome, threshold
+from traindx.vocabulary.run import Run
+
+ENDED_BADLY = {"crash": "the log shows an error that ended the run", "out-of-memory": "the device ran out of memory"}
+
+
+class Case(Struct, frozen=True):
+    """All that a decision looks at."""
+
+    findings: tuple[Finding, ...]
+    hypotheses: tuple[Hypothesis, ...]
+    run: Run
+    features: Features
+    shape: str | None
+    aspects: dict[str, frozenset[str]]
+
+    def has(self, slug: str) -> bool:
+        return slug in self.aspects
+
+    @property
+    def healthy(self) -> float:
+        """Probability that nothing is wrong."""
+        return next((h.probability for h in self.hypotheses if h.cause == "healthy"), 0.0)
+
+    @property
+    def leading(self) -> Hypothesis | None:
+        """The most probable cause that is something wrong."""
+        return next((h for h in self.hypotheses if h.cause != "healthy"), None)
+
+
+def decide(
+    findings: Sequence[Finding],
+    hypotheses: Sequence[Hypothesis],
+    outcomes: Sequence[Outcome],
+    run: Run,
+    features: Features,
+) -> tuple[Health, Decision]:
+    """Health of the run, and continue / stop / inspect with the reason and a confidence in 0..1."""
+    case = Case(tuple(findings), tuple(hypotheses), run, features, pattern(outcomes, run, features), fired(outcomes))
+    health = health_of(case)
+    return health, next(d for reason in REASONS if (d := reason(case, health)) is not None)
+
+
+def health_of(
+    case: Case,
+    *,
+    clearly: float = threshold(0.5, "probability", basis="convention", source="more likely than all else together"),
+) -> Health:
+    """failed: broken beyond use; sick: a grave finding, or a lesser one whose cause leads
+    clearly; watch: something to keep an eye on, or nothing that can be judged; else healthy."""
+    if broken(case):
+        return "failed"
+    gravest = {f.severity for f in case.findings}
+    leading = case.leading
+    leads = leading is not None and leading.probability >= clearly
+    if gravest & {"critical", "high"}:
+        return "sick" if case.healthy < clearly else "watch"
+    if "medium" in gravest:
+        return "sick" if leads else "watch"
+    return "watch" if case.shape == "too-short-to-tell" else "healthy"
+
+
+def broken(case: Case) -> str | None:
+    """Why the run is of no use any more, or None."""
+    for event in case.run.events:
+        if event.kind in ENDED_BADLY:
+            return ENDED_BADLY[event.kind]
+    if case.has("loss-not-finite") and ends_not_finite(case):
+        return "the loss is not finite and does not come back"
+    if diverged_for_good(case):
+        return "the loss has diverged and ends above where it began"
+    return None
+
+
+def ends_not_finite(case: Case) -> bool:
+    """The last logged objective is NaN or infinite, or the loss is clamped at what stands for it."""
+    if "clamped" in case.aspects["loss-not-finite"]:
+        return "recovered" not in case.aspects["loss-not-finite"]
+    curve = case.features.objective
+    return curve is not None and len(curve.raw) > 0 and not np.isfinite(curve.raw.values[-1])
+
+
+def diverged_for_good(case: Case) -> bool:
+    """A divergence was seen, and the curve ends no better than it began."""
+    curve = case.features.objective
+    seen = case.has("loss-diverges") or case.has("loss-spikes-then-fails")
+    return seen and curve is not None and curve.n >= 4 and curve.end >= curve.start
+
+
+def stop_broken(case: Case, health: Health) -> Decision | None:
+    why = broken(case)
+    return Decision("stop", f"{why}; go back to the last good checkpoint", 0.95) if why else None
+
+
+def stop_without_rate(case: Case, health: Health) -> Decision | None:
+    """A learning rate of zero to the end: waiting cannot change a weight."""
+    lr = case.features.curve("lr")
+    if not case.has("learning-rate-is-zero") or lr is None or lr.n == 0 or lr.values[-1] != 0 or case.run.complete:
+        return None
+    return Decision("stop", "the learning rate is 0, so no further step can change the model", 0.95)
+
+
+def stop_unmoved(case: Case, health: Health) -> Decision | None:
+    """A loss that is constant to the last digit."""
+    if "never-moved" not in case.aspects.get("loss-flat-from-start", frozenset()):
+        return None
+    return Decision("stop", "the loss has not changed by a single digit: the model does not learn at all", 0.85)
+
+
+def stop_overfitted(
+    case: Case,
+    health: Health,
+    *,
+    past: float = threshold(1.0, "x time to best", basis="convention", source="as long after as before"),
+    above: float = threshold(0.1, "of the best loss", basis="convention", source="clear of evaluation noise"),
+) -> Decision | None:
+    """Validation had its best long ago and is clearly worse now. A late drop (grokking) is excepted."""
+    curve = case.features.curve("val/loss")
+    if not case.has("validation-gap-grows") or case.has("validation-drops-late") or curve is None or curve.n < 4:
+        return None
+    best = int(np.argmin(curve.values))
+    low, end, first, last = curve.values[best], curve.end, curve.steps[0], curve.steps[-1]
+    late = last - curve.steps[best] >= past * (curve.steps[best] - first)
+    if not late or end - low < above * abs(low):
+        return None
+    where = f"{case.run.axis} {curve.steps[best]:g}"
+    return Decision(
+        "stop", f"validation was best at {where} ({low:.4g}) and is {end:.4g} now; use that checkpoint", 0.75
+    )
+
+
+def wait_if_flat(case: Case, health: Health) -> Decision | None:
+    """A flat start may be the first part of an S-curve: twice its length is the time to give it."""
+    if not (case.has("loss-flat-from-start") or case.has("loss-at-chance")) or case.run.last_step is None:
+        return None
+    span = case.run.last_step - (case.run.first_step or 0.0)
+    until = case.run.last_step + 2 * span
+    unit = case.run.axis
+    cause = f"; meanwhile look into this: {lowered(case.leading.title)}" if case.leading else ""
+    return Decision(
+        "inspect", f"nothing learned in {span:g} {unit}s; late starts exist, so wait until {unit} {until:g}{cause}", 0.6
+    )
+
+
+def inspect_sick(case: Case, health: Health) -> Decision | None:
+    """Something is wrong, and the run may still be worth saving."""
+    leading = case.leading
+    if health not in ("sick", "failed") or leading is None:
+        return None
+    main = case.findings[0].message if case.findings else "the findings"
+    return Decision("inspect", f"{main.rstrip('.')}. Most likely: {lowered(leading.title)}", leading.probability)
+
+
+def go_on_short(case: Case, health: Health) -> Decision | None:
+    if case.shape != "too-short-to-tell" or health == "healthy":
+        return None
+    return Decision("continue", "too short to judge; nothing in it speaks for stopping", 0.5)
+
+
+def go_on_watching(case: Case, health: Health) -> Decision | None:
+    if health != "watch" or not case.findings:
+        return None
+    return Decision("continue", f"keep an eye on this: {case.findings[0].message}", max(case.healthy, 0.5))
+
+
+def finish(case: Case, health: Health) -> Decision | None:
+    """A finished run that has levelled off."""
+    if case.shape != "converged" or not case.run.complete:
+        return None
+    return Decision("stop", "finished and converged: more of the same brings little", case.healthy)
+
+
+def go_on(case: Case, health: Health) -> Decision:
+    reasons = {
+        "converged": "levelled off at a good value; stop when validation no longer improves",
+        "still-learning": "healthy and still improving",
+        "s-curve": "healthy: it started late and is learning now",
+        "delayed-generalization": "healthy: validation comes down late",
+        "recovered-spike": "healthy: the loss came back after a spike",
+        "warmup-phase": "healthy so far; the learning rate is still warming up",
+    }
+    return Decision("continue", reasons.get(case.shape or "", "nothing speaks against going on"), case.healthy)
+
+
+# The first that applies is the decision; `go_on` always does.
+REASONS: tuple[Callable[[Case, Health], Decision | None], ...] = (
+    stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, wait_if_flat, inspect_sick, go_on_short,
+    go_on_watching, finish, go_on,
+)  # fmt: skip

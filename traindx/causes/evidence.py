@@ -1,0 +1,133 @@
+"""Signs: what the rules and the facts say about a run, in the one form that the ranking reads.
+
+Rules that see the same event from several sides (a loss that diverges also spikes and ends in
+NaN) are one piece of evidence, not three. They share a named group here; within a group the
+largest contribution to a cause counts fully and each further one of the same direction at
+`SECOND_HAND`. A finding that its rule calls a consequence of another joins that one's group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from traindx.vocabulary.diagnosis import SEVERITIES, Severity
+from traindx.vocabulary.rule import Outcome
+
+# Basis: convention. 1 would count one event several times, 0 would ignore that a second witness
+# adds something; fitted weights should replace this number too.
+SECOND_HAND = 0.3
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "blow-up": (
+        "loss-not-finite",
+        "loss-diverges",
+        "loss-spikes-then-fails",
+        "gradient-not-finite",
+        "activations-not-finite",
+    ),
+    "gradient-growth": (
+        "gradient-norm-explodes",
+        "gradient-norm-grows",
+        "gradient-norm-spikes",
+        "weights-grow-unbounded",
+        "updates-too-large",
+    ),
+    "no-progress": (
+        "loss-flat-from-start",
+        "loss-at-chance",
+        "losses-stay-high",
+        "loss-plateaus",
+        "loss-improves-too-little-noise-considered",
+    ),
+    "unfinished": ("loss-still-falling-at-end", "loss-falls-slowly", "fact:few-updates"),
+    "spikes": ("loss-spikes-and-recovers", "loss-spikes-recur"),
+    "gap": ("validation-gap-grows", "metric-contradicts-loss"),
+    "vanishing": (
+        "gradient-norm-vanishes",
+        "gradients-vanish-with-depth",
+        "gradient-is-zero",
+        "updates-too-small",
+        "activations-saturate",
+        "deep-saturating-activations",
+    ),
+    "schedule": ("learning-rate-is-zero", "learning-rate-vanishes-early"),
+    "warm-up": ("learning-rate-never-warms-up", "fact:no-warmup"),
+    "precision": (
+        "half-precision-overflows",
+        "half-precision-underflows",
+        "loss-scale-collapses",
+        "steps-skipped-often",
+    ),
+    "unmoved": (
+        "parameters-never-change",
+        "parameters-frozen",
+        "optimizer-never-steps",
+        "parameters-missing-from-optimizer",
+    ),
+    "size": ("model-larger-than-data", "fact:parameters-exceed-data", "fact:small-dataset"),
+    "memory": ("memory-grows", "out-of-memory"),
+    "pace": ("step-time-creeps", "step-time-jumps", "step-time-outliers"),
+    "waiting": ("step-waits-for-data", "accelerator-underused"),
+}
+
+GROUP_OF: Mapping[str, str] = {member: name for name, members in GROUPS.items() for member in members}
+
+
+class Sign(msgspec.Struct, frozen=True):
+    """One outcome or fact: `key` is a rule's slug or "fact:<name>", `held` whether it fired (or is
+    true), `strength` 0..1, `marks` its aspects; `group` names the evidence it belongs to."""
+
+    key: str
+    held: bool
+    group: str
+    strength: float = 1.0
+    marks: frozenset[str] = frozenset()
+    severity: Severity = "info"
+
+
+def signs_of(outcomes: Iterable[Outcome], facts: Mapping[str, bool]) -> dict[str, Sign]:
+    """Signs by key. A rule that was not evaluated and a fact that is not known leave none."""
+    judged = {o.rule.slug: o for o in outcomes if o.status != "not-evaluated"}
+    signs = {slug: sign_of(outcome, judged) for slug, outcome in judged.items()}
+    for name, holds in facts.items():
+        key = f"fact:{name}"
+        signs[key] = Sign(key, holds, GROUP_OF.get(key, key))
+    return signs
+
+
+def sign_of(outcome: Outcome, judged: Mapping[str, Outcome]) -> Sign:
+    """The sign of one evaluated outcome."""
+    slug = outcome.rule.slug
+    if outcome.status == "clear":
+        return Sign(slug, False, GROUP_OF.get(slug, slug))
+    parent = parent_of(outcome, judged)
+    return Sign(
+        slug,
+        True,
+        GROUP_OF.get(parent, parent) if parent else GROUP_OF.get(slug, slug),
+        outcome.strength,
+        frozenset(mark for e in outcome.evidence for mark in e.aspects),
+        worst_severity(outcome),
+    )
+
+
+def parent_of(outcome: Outcome, judged: Mapping[str, Outcome]) -> str | None:
+    """The fired rule that this finding follows from: the first of `follows` whose onset is no later."""
+    for slug in outcome.rule.follows:
+        other = judged.get(slug)
+        if other is not None and other.status == "fired" and onset(other) <= onset(outcome):
+            return slug
+    return None
+
+
+def onset(outcome: Outcome) -> float:
+    """First step of the outcome's evidence; minus infinity where it has none."""
+    return min((e.onset for e in outcome.evidence if e.onset is not None), default=float("-inf"))
+
+
+def worst_severity(outcome: Outcome) -> Severity:
+    """The gravest severity among the outcome's evidence."""
+    named = [e.severity or outcome.rule.severity for e in outcome.evidence] or [outcome.rule.severity]
+    return min(named, key=SEVERITIES.index)

@@ -1,0 +1,357 @@
+"""Facts about the set-up that speak for or against causes: lr for its optimizer, model against data ...
+
+Each fact is a pure function of the run: True, False, or None when the log does not tell. Weights refer
+to a fact as "fact:" + its function's name in kebab case. `QUESTIONS` says how a user can supply what the
+log lacks.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from traindx.causes.known import flag, number, optimizer_family, peak_rate, updates, word
+from traindx.features.shared import Features
+from traindx.vocabulary.rule import threshold
+from traindx.vocabulary.run import Run
+
+FactCheck = Callable[..., bool | None]
+
+
+def half_precision(run: Run, features: Features) -> bool | None:
+    """Computes in float16, whose range ends at 65504: told by the precision, or by a loss scale that is used."""
+    name = word(run.setup, "precision")
+    if name:
+        return any(w in name for w in ("16", "half", "amp", "o1", "o2", "mixed")) and not bfloat16(run, features)
+    scale = features.curve("loss_scale")
+    return True if scale is not None and float(scale.values.max(initial=0.0)) > 1.0 else None
+
+
+def bfloat16(run: Run, features: Features) -> bool | None:
+    """Computes in bfloat16: the range of float32, but only 8 bits of mantissa."""
+    name = word(run.setup, "precision")
+    return any(w in name for w in ("bf16", "bfloat16")) if name else None
+
+
+def lr_high_for_optimizer(
+    run: Run,
+    features: Features,
+    *,
+    adaptive: float = threshold(3e-3, "peak lr", basis="convention", source="10x the 3e-4 usual for Adam"),
+    momentum: float = threshold(0.5, "peak lr", basis="convention", source="5x the 0.1 usual for SGD with momentum"),
+    other: float = threshold(1.0, "peak lr", basis="convention", source="above 1 hardly any optimizer is stable"),
+) -> bool | None:
+    """The peak learning rate is beyond what this kind of optimizer usually stands."""
+    rate = peak_rate(run)
+    limits = {"adaptive": adaptive, "sgd": momentum, "": other}
+    return None if rate is None else rate > limits[optimizer_family(run)]
+
+
+def lr_low_for_optimizer(
+    run: Run,
+    features: Features,
+    *,
+    adaptive: float = threshold(2e-6, "peak lr", basis="convention", source="a tenth of small fine-tuning rates"),
+    momentum: float = threshold(5e-4, "peak lr", basis="convention", source="a 200th of the 0.1 usual for SGD"),
+    other: float = threshold(1e-6, "peak lr", basis="convention", source="too low for any optimizer family"),
+) -> bool | None:
+    """The peak learning rate is below what this kind of optimizer usually needs."""
+    rate = peak_rate(run)
+    limits = {"adaptive": adaptive, "sgd": momentum, "": other}
+    return None if rate is None else rate < limits[optimizer_family(run)]
+
+
+def no_warmup(
+    run: Run,
+    features: Features,
+    *,
+    near_peak: float = threshold(0.9, "of the peak lr", basis="convention", source="a ramp starts well below its peak"),
+) -> bool | None:
+    """The learning rate begins at its peak."""
+    if (steps := number(run.setup, "warmup_steps")) is not None:
+        return steps <= 0
+    lr = features.curve("lr")
+    if lr is None or lr.n < 2 or lr.values.max() <= 0:
+        return None
+    return bool(lr.values[0] >= near_peak * lr.values.max())
+
+
+def clip_set(run: Run, features: Features) -> bool | None:
+    """Gradient clipping is on."""
+    norm = number(run.setup, "clip_norm")
+    if norm is not None:
+        return norm > 0
+    return True if "clip_ratio" in run.series else None
+
+
+def tight_clip(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(0.05, "of the median norm", basis="convention", source="cuts every update twentyfold"),
+) -> bool | None:
+    """The clip norm is far below the norm that the gradients usually have."""
+    norm, curve = number(run.setup, "clip_norm"), features.curve("grad_norm")
+    if norm is None or norm <= 0 or curve is None or curve.n == 0:
+        return None
+    return bool(norm < share * float(np.median(curve.values)))
+
+
+def few_updates(
+    run: Run,
+    features: Features,
+    *,
+    least: float = threshold(100, "optimizer steps", basis="convention", source="SGD on small tasks needs hundreds"),
+) -> bool | None:
+    """The whole run was a handful of optimizer steps."""
+    count = updates(run)
+    return None if count is None else count < least
+
+
+def parameters_exceed_data(
+    run: Run,
+    features: Features,
+    *,
+    ratio: float = threshold(10.0, "parameters per sample", basis="seed", source="training-debugging practice, 10:1"),
+) -> bool | None:
+    """Many more parameters than samples (counted only for nets trained from scratch)."""
+    size, samples = number(run.setup, "parameters"), number(run.setup, "dataset_size")
+    if size is None or not samples or finetuning(run, features):
+        return None
+    return size / samples > ratio
+
+
+def small_dataset(
+    run: Run,
+    features: Features,
+    *,
+    few: float = threshold(2000, "samples", basis="convention", source="below this nets memorize within minutes"),
+) -> bool | None:
+    """Few training samples."""
+    samples = number(run.setup, "dataset_size")
+    return None if samples is None else samples < few
+
+
+def small_batch(
+    run: Run,
+    features: Features,
+    *,
+    few: float = threshold(4, "samples per update", basis="convention", source="statistics of 4 samples are noise"),
+) -> bool | None:
+    """Very few samples per update."""
+    batch = number(run.setup, "batch_size")
+    return None if batch is None else batch * (number(run.setup, "accumulation") or 1.0) <= few
+
+
+def large_batch(
+    run: Run,
+    features: Features,
+    *,
+    few: float = threshold(10, "updates per epoch", basis="convention", source="an epoch is then hardly any training"),
+) -> bool | None:
+    """The batch is so large that an epoch has only a few updates."""
+    batch, samples = number(run.setup, "batch_size"), number(run.setup, "dataset_size")
+    if not batch or samples is None:
+        return None
+    return samples / (batch * (number(run.setup, "accumulation") or 1.0)) < few
+
+
+def rewards_logged(run: Run, features: Features) -> bool | None:
+    """Reinforcement learning: losses move with the policy and say little."""
+    return features.is_reinforcement
+
+
+def finetuning(run: Run, features: Features) -> bool | None:
+    """Starts from trained weights: told by the user, by adapters, or by the model's name."""
+    told = flag(run.setup, "finetuning")
+    if told is not None:
+        return told
+    names = " ".join((word(run.setup, "model"), word(run.setup, "adapter"), word(run.setup, "peft")))
+    return True if any(w in names for w in ("lora", "adapter", "pretrained", "finetun")) else None
+
+
+def recurrent_model(run: Run, features: Features) -> bool | None:
+    """The model is recurrent, told by its name."""
+    name = word(run.setup, "model")
+    if not name:
+        return None
+    return any(w in name for w in ("lstm", "gru", "rnn", "recurrent")) and not any(w in name for w in ("rcnn", "r-cnn"))
+
+
+def high_momentum(
+    run: Run,
+    features: Features,
+    *,
+    above: float = threshold(0.98, "momentum", basis="theory", source="memory of 1/(1-b) > 50 steps: swings that long"),
+) -> bool | None:
+    """Momentum so close to 1 that the velocity forgets slowly."""
+    beta = number(run.setup, "momentum")
+    return None if beta is None else beta > above
+
+
+def high_weight_decay(
+    run: Run,
+    features: Features,
+    *,
+    coupled: float = threshold(0.02, "weight decay", basis="convention", source="100x and more of the usual 1e-4"),
+    decoupled: float = threshold(0.4, "weight decay", basis="convention", source="AdamW recipes end near 0.3"),
+) -> bool | None:
+    """Weight decay far above recipes (the limit is higher for decoupled decay)."""
+    decay = number(run.setup, "weight_decay")
+    name = word(run.setup, "optimizer")
+    if decay is None:
+        return None
+    return decay > (decoupled if any(w in name for w in ("adamw", "lion", "muon", "lamb")) else coupled)
+
+
+def no_regularization(run: Run, features: Features) -> bool | None:
+    """Neither weight decay nor dropout is used."""
+    decay, dropout = number(run.setup, "weight_decay"), number(run.setup, "dropout")
+    if decay is None or dropout is None:
+        return False if (decay or dropout) else None
+    return decay == 0 and dropout == 0
+
+
+def high_dropout(
+    run: Run,
+    features: Features,
+    *,
+    above: float = threshold(0.6, "dropout", basis="convention", source="0.5 is the most that is usual"),
+) -> bool | None:
+    """Drops more units than it keeps."""
+    dropout = number(run.setup, "dropout")
+    return None if dropout is None else dropout > above
+
+
+def shuffle_off(run: Run, features: Features) -> bool | None:
+    """Training samples come in a fixed order (off, or only whole batches are shuffled)."""
+    told = word(run.setup, "shuffle")
+    return None if not told else told in ("false", "no", "off", "0", "batch", "none", "0.0")
+
+
+def accumulates_gradients(run: Run, features: Features) -> bool | None:
+    """Several backward passes make one update."""
+    count = number(run.setup, "accumulation")
+    return None if count is None else count > 1
+
+
+def quantized(run: Run, features: Features) -> bool | None:
+    """Trains with (simulated) quantization."""
+    if any(n.startswith("quant/") for n in (*run.series, *run.panels)):
+        return True
+    return flag(run.setup, "quantized")
+
+
+def no_workers(run: Run, features: Features) -> bool | None:
+    """Batches are made in the training process itself."""
+    workers = number(run.setup, "workers")
+    return None if workers is None else workers == 0
+
+
+def resumed(run: Run, features: Features) -> bool | None:
+    """The run goes on from a checkpoint: told by an event, or by a first step far from the start."""
+    return True if any(e.kind == "resume" for e in run.events) else None
+
+
+def starts_above_chance(
+    run: Run,
+    features: Features,
+    *,
+    factor: float = threshold(1.5, "x ln k", basis="theory", source="a calm net starts at ln k nats on k classes"),
+) -> bool | None:
+    """The first training loss is well above that of guessing."""
+    loss, classes = features.curve("train/loss"), number(run.setup, "classes")
+    if loss is None or loss.n == 0 or classes is None or classes < 2:
+        return None
+    return bool(loss.values[0] > factor * math.log(classes))
+
+
+def double_softmax_floor(
+    run: Run,
+    features: Features,
+    *,
+    near: float = threshold(0.04, "of the floor", basis="theory", source="softmax twice cannot go below ln(1+(k-1)/e)"),
+) -> bool | None:
+    """The training loss levels at ln(1 + (k-1)/e), the least that softmax of probabilities allows."""
+    loss, classes = features.curve("train/loss"), number(run.setup, "classes")
+    if loss is None or loss.n < 8 or classes is None or classes < 2:
+        return None
+    floor = math.log1p((classes - 1) / math.e)
+    return bool(-near * floor / 4 <= loss.end - floor <= near * floor)
+
+
+def huge_loss(
+    run: Run,
+    features: Features,
+    *,
+    above: float = threshold(1000.0, "loss", basis="convention", source="E[y^2] of raw targets, not a log-loss"),
+) -> bool | None:
+    """The loss starts in the thousands, as a squared error of unscaled targets does."""
+    loss = features.curve("train/loss")
+    if loss is None or loss.n == 0:
+        return None
+    return bool(loss.values[0] > above) and number(run.setup, "classes") is None
+
+
+def finished(run: Run, features: Features) -> bool | None:
+    """The run got to its planned end."""
+    planned, last = number(run.setup, "planned_steps"), run.last_step
+    if run.complete is not None:
+        return run.complete
+    return None if not planned or last is None else last >= 0.98 * planned
+
+
+def plain_sgd(run: Run, features: Features) -> bool | None:
+    """SGD without momentum."""
+    if word(run.setup, "optimizer") not in ("sgd", "gd", "gradientdescent"):
+        return False if word(run.setup, "optimizer") else None
+    beta = number(run.setup, "momentum")
+    return None if beta is None else beta == 0
+
+
+def on_processor(run: Run, features: Features) -> bool | None:
+    """The run computes on the main processor instead of an accelerator."""
+    device = word(run.setup, "device")
+    return None if not device else device.startswith("cpu")
+
+
+FACTS: tuple[FactCheck, ...] = (
+    half_precision, bfloat16, lr_high_for_optimizer, lr_low_for_optimizer, no_warmup, clip_set, tight_clip,
+    few_updates, parameters_exceed_data, small_dataset, small_batch, large_batch, rewards_logged, finetuning,
+    recurrent_model, high_momentum, high_weight_decay, no_regularization, high_dropout, shuffle_off,
+    accumulates_gradients, quantized, no_workers, resumed, starts_above_chance, double_softmax_floor, huge_loss,
+    finished, plain_sgd, on_processor,
+)  # fmt: skip
+
+# fact -> (what to ask, how to say it); facts that the user cannot know are not here.
+QUESTIONS: Mapping[str, tuple[str, str]] = {
+    "half-precision": ("the number format it computes in", "--fact precision=fp16 (or bf16, fp32)"),
+    "lr-high-for-optimizer": ("the learning rate and the optimizer", "--fact lr=0.1 --fact optimizer=sgd"),
+    "lr-low-for-optimizer": ("the learning rate and the optimizer", "--fact lr=0.1 --fact optimizer=sgd"),
+    "no-warmup": ("the number of warm-up steps", "--fact warmup_steps=0"),
+    "clip-set": ("whether gradients are clipped", "--fact clip_norm=1.0 (0 for none)"),
+    "parameters-exceed-data": ("model and data size", "--fact parameters=1e6 --fact dataset_size=50000"),
+    "small-dataset": ("the number of training samples", "--fact dataset_size=50000"),
+    "small-batch": ("the batch size", "--fact batch_size=64"),
+    "large-batch": ("batch and data size", "--fact batch_size=64 --fact dataset_size=50000"),
+    "finetuning": ("whether it starts from trained weights", "--fact finetuning=true"),
+    "recurrent-model": ("what kind of model it is", "--fact model=lstm (or transformer, resnet ...)"),
+    "high-momentum": ("the momentum", "--fact momentum=0.9"),
+    "high-weight-decay": ("the weight decay", "--fact weight_decay=0.0001"),
+    "high-dropout": ("the dropout", "--fact dropout=0.1"),
+    "shuffle-off": ("whether the training data are shuffled", "--fact shuffle=true"),
+    "accumulates-gradients": ("over how many batches gradients are accumulated", "--fact accumulation=1"),
+    "quantized": ("whether it trains with quantization", "--fact quantized=false"),
+    "no-workers": ("the number of data-loading workers", "--fact workers=4"),
+    "starts-above-chance": ("the number of classes", "--fact classes=10"),
+    "double-softmax-floor": ("the number of classes", "--fact classes=10"),
+    "on-processor": ("the device it runs on", "--fact device=cuda"),
+}
+
+
+def facts_of(run: Run, features: Features) -> dict[str, bool]:
+    """Every fact that can be told, by its name in kebab case."""
+    told = {check.__name__.replace("_", "-"): check(run, features) for check in FACTS}
+    return {name: value for name, value in told.items() if value is not None}

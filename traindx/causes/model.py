@@ -1,0 +1,227 @@
+"""Causes that lie in the model: initialization, activations, depth, output and loss (see `optimization`)."""
+
+from __future__ import annotations
+
+from traindx.vocabulary.cause import Cause
+from traindx.vocabulary.cause import Weight as W
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        slug="bad-initialization",
+        title="The weights start badly",
+        family="model",
+        prior=-3.4,
+        page="""Initial weights that are too large (signals explode layer by layer), too small (they die out) or equal
+(all units stay the same). Default initializations are too small for plain nets of ten and more layers.
+
+In a log: a first loss far above ln k, NaN within the first steps, or a loss that stays flat from the start with a
+tiny gradient norm.
+
+Mistaken for: a learning rate that is too high, saturating units, depth without skip connections, raw inputs.
+
+Settled by: He or Xavier initialization with all else equal.""",
+        weights={
+            "loss-flat-from-start": W(0.8, -0.4), "loss-flat-from-start:norm-tiny": W(1.2),
+            "loss-flat-from-start:norm-healthy": W(-0.8), "loss-flat-from-start:above-chance": W(1.0),
+            "loss-flat-from-start:never-moved": W(0.5), "loss-flat-from-start:lr-zero": W(-3.0),
+            "loss-at-chance": W(0.5), "loss-plateaus:norm-tiny": W(0.8), "loss-not-finite": W(0.3),
+            "loss-not-finite:early": W(1.2), "loss-not-finite:from-start": W(0.9), "loss-not-finite:late": W(-2.5),
+            "loss-diverges:from-start": W(0.8), "loss-diverges:late": W(-1.5), "gradient-norm-vanishes": W(1.2, -0.2),
+            "gradients-vanish-with-depth": W(1.0, -0.3), "gradient-norm-explodes": W(0.6),
+            "weights-start-badly-scaled": W(3.5, -2.5), "validation-gap-grows": W(-1.5),
+            "fact:starts-above-chance": W(1.8, -0.6), "fact:finetuning": W(-1.5),
+        },
+        settles=(
+            ("scale of the weights and activations at step 0", "traindx check -- python train.py"),
+            ("the first loss against ln(classes)", "--fact classes=10"),
+        ),
+    ),
+    Cause(
+        slug="saturating-activations",
+        title="The activations saturate",
+        family="model",
+        prior=-4.2,
+        page="""Sigmoid and tanh are flat beyond about 3; units that sit there pass almost no gradient, and every such
+layer multiplies the loss of signal.
+
+In a log: flat from the start, or an early plateau, with a tiny gradient norm.
+
+Mistaken for: bad initialization, raw inputs (which push the first layer into saturation), plain depth.
+
+Settled by: ReLU or GELU in place of sigmoid and tanh, or normalized inputs; which of them cures tells the root.""",
+        weights={
+            "loss-flat-from-start": W(0.7, -0.4), "loss-flat-from-start:norm-tiny": W(1.6),
+            "loss-flat-from-start:norm-healthy": W(-1.4), "loss-flat-from-start:lr-zero": W(-3.0),
+            "loss-at-chance": W(0.4), "loss-plateaus": W(0.2), "loss-plateaus:norm-tiny": W(2.0),
+            "loss-plateaus:norm-healthy": W(-1.2), "loss-falls-slowly:norm-tiny": W(1.4),
+            "gradient-norm-vanishes": W(2.2, -0.6), "gradients-vanish-with-depth": W(2.0, -1.0),
+            "activations-saturate": W(3.2, -2.0), "deep-saturating-activations": W(2.6, -0.8),
+            "loss-diverges": W(-1.5), "loss-not-finite": W(-1.8), "validation-gap-grows": W(-1.5),
+            "gradient-norm-explodes": W(-2.0), "fact:finetuning": W(-1.0),
+        },
+        settles=(("share of saturated units by layer", "traindx run -- python train.py"),),
+    ),
+    Cause(
+        slug="deep-without-skip-or-norm",
+        title="A deep net without skip connections or normalization",
+        family="model",
+        prior=-4.2,
+        page="""In a plain stack the signal is scaled a little by every layer; after ten and more layers it is gone, or
+has blown up, though no single unit is saturated.
+
+In a log: flat from the start with a tiny global norm; first layers' gradients a thousandth of the last layers'.
+
+Mistaken for: bad initialization (a better one also cures moderate depth), saturation.
+
+Settled by: inserting normalization or skip connections.""",
+        weights={
+            "loss-flat-from-start": W(0.7, -0.4), "loss-flat-from-start:norm-tiny": W(1.5),
+            "loss-flat-from-start:norm-healthy": W(-1.4), "loss-flat-from-start:lr-zero": W(-3.0),
+            "loss-at-chance": W(0.4), "loss-plateaus": W(0.2), "loss-plateaus:norm-tiny": W(1.9),
+            "loss-plateaus:norm-healthy": W(-1.2), "loss-falls-slowly:norm-tiny": W(1.3),
+            "gradient-norm-vanishes": W(2.1, -0.6), "gradients-vanish-with-depth": W(2.2, -1.2),
+            "deep-without-normalization": W(2.6, -1.5), "activations-saturate": W(-0.5),
+            "loss-not-finite:late": W(-1.5), "validation-gap-grows": W(-1.5), "fact:finetuning": W(-1.0),
+        },
+        settles=(("gradient norm of every layer", "traindx run -- python train.py"),),
+    ),
+    Cause(
+        slug="dead-relus",
+        title="Many ReLU units are dead",
+        family="model",
+        prior=-4.2,
+        page="""A ReLU whose input is negative for every sample has gradient zero and never comes back; a large step or
+a very negative bias can silence a layer.
+
+In a log: a plateau right after a spike, a poor floor, or flatness from the start with zero gradients.
+
+Mistaken for: too little capacity, bad initialization.
+
+Settled by: the share of units that are zero on all data (30 to 50 % is too many); LeakyReLU, or a lower rate when
+the deaths follow a large step.""",
+        weights={
+            "relu-units-dead": W(3.6, -2.5), "gradient-is-zero": W(1.3), "gradient-norm-vanishes": W(0.9),
+            "loss-plateaus": W(0.3), "loss-plateaus:norm-tiny": W(1.0), "loss-plateaus:high": W(0.3),
+            "loss-flat-from-start": W(0.4), "loss-flat-from-start:norm-tiny": W(0.8),
+            "loss-flat-from-start:never-moved": W(0.6), "loss-at-chance": W(0.4), "loss-spikes-then-fails": W(0.6),
+            "activations-collapse": W(1.5), "loss-not-finite": W(-2.0), "validation-gap-grows": W(-1.0),
+        },
+        settles=(("share of units that are silent on all data", "traindx run -- python train.py"),),
+    ),
+    Cause(
+        slug="exploding-recurrence",
+        title="The recurrent part's gradients explode",
+        family="model",
+        prior=-4.6,
+        page="""Back-propagation through time multiplies by the same matrix at every step; on long sequences rare
+batches produce gradients hundreds of times the usual.
+
+In a log: bursts of the gradient norm with a loss spike after each, finally NaN.
+
+Mistaken for: a learning rate that is too high, corrupt samples.
+
+Settled by: clipping the norm at 1.0 with the same rate.""",
+        weights={
+            "gradient-norm-spikes": W(1.5, -0.4), "gradient-norm-explodes": W(1.6, -0.6), "loss-spikes-recur": W(0.6),
+            "loss-spikes-recur:with-norm": W(0.6), "loss-not-finite": W(0.6),
+            "loss-not-finite:norm-grew-before": W(1.3), "loss-not-finite:norm-normal-before": W(-1.5),
+            "loss-not-finite:late": W(0.4), "loss-spikes-then-fails": W(0.6), "loss-diverges:sudden": W(0.4),
+            "fact:recurrent-model": W(2.4, -3.0), "fact:clip-set": W(-1.2, 0.5),
+        },
+        settles=(
+            ("whether clipping at norm 1.0 cures it", "traindx investigate -- python train.py"),
+            ("what kind of model it is", "--fact model=lstm"),
+        ),
+    ),
+    Cause(
+        slug="stale-normalization-statistics",
+        title="Batch-norm statistics do not fit the data",
+        family="model",
+        prior=-3.9,
+        page="""Evaluation uses running averages. With tiny batches, a wrong momentum or frozen layers they are far
+from what the layers see in training.
+
+In a log: training is fine, validation is terrible or jumps about from the first evaluation on.
+
+Mistaken for: overfitting (begins later), validation data prepared in another way.
+
+Settled by: evaluating with batch statistics; the loss of one batch in train and in eval mode.""",
+        weights={
+            "validation-gap-grows": W(0.3, -1.2), "validation-gap-grows:from-start": W(2.0),
+            "metric-contradicts-loss": W(0.2), "fact:small-batch": W(1.4, -0.4), "loss-not-finite": W(-1.0),
+            "validation-beats-training": W(-1.0), "losses-stay-high": W(-0.6),
+        },
+        settles=(("loss of the same batch in train mode and in eval mode", "traindx check -- python train.py"),),
+    ),
+    Cause(
+        slug="wrong-output-activation",
+        title="The output activation does not fit the targets",
+        family="model",
+        prior=-3.9,
+        page="""The last layer cannot produce the targets: ReLU before signed targets, sigmoid before values above 1,
+softmax over a single unit.
+
+In a log: a floor at a telling value (the variance of what cannot be reached), or a loss that never moves.
+
+Mistaken for: too little capacity, a loss that does not fit.
+
+Settled by: the range of the outputs against that of the targets; removing the last activation.""",
+        weights={
+            "output-cannot-reach-targets": W(4.0, -2.0), "loss-plateaus": W(0.3), "loss-plateaus:high": W(0.6),
+            "losses-stay-high": W(0.9, -0.3), "loss-flat-from-start": W(0.5),
+            "loss-flat-from-start:above-chance": W(0.4), "loss-flat-from-start:never-moved": W(1.2),
+            "metric-contradicts-loss": W(0.5), "gradient-is-zero": W(0.8), "loss-not-finite": W(-1.0),
+            "loss-not-finite:clamped": W(0.6), "validation-gap-grows": W(-1.5),
+        },
+        settles=(("range of the outputs against the targets", "traindx check -- python train.py"),),
+    ),
+    Cause(
+        slug="double-softmax",
+        title="Softmax is applied twice",
+        family="model",
+        prior=-4.2,
+        page="""The model ends in softmax and the cross-entropy applies its own. The second one sees numbers between 0
+and 1, so even a perfect model cannot get below ln(1 + (k-1)/e): 1.461 for 10 classes.
+
+In a log: slow learning and a floor at just that value while the accuracy is good.
+
+Mistaken for: too little capacity, another wrong output activation.
+
+Settled by: inputs of the cross-entropy that are >= 0 and sum to 1; feeding logits.""",
+        weights={
+            "probabilities-fed-to-cross-entropy": W(5.5, -3.0, "theory"), "loss-plateaus": W(0.3),
+            "loss-plateaus:high": W(0.3), "loss-plateaus:metric-good": W(0.8), "losses-stay-high": W(0.6, -0.2),
+            "loss-falls-slowly": W(0.4), "loss-near-zero-early": W(-4.0, 0.0, "theory"), "loss-not-finite": W(-1.5),
+            "loss-diverges": W(-1.5), "validation-gap-grows": W(-1.5),
+            "fact:double-softmax-floor": W(4.0, -2.0, "theory"),
+        },
+        settles=(
+            ("the number of classes, for the floor ln(1+(k-1)/e)", "--fact classes=10"),
+            ("whether the outputs of a batch sum to 1", "traindx check -- python train.py"),
+        ),
+    ),
+    Cause(
+        slug="wrong-loss",
+        title="The loss does not fit the task",
+        family="model",
+        prior=-3.8,
+        page="""A squared error on class numbers, binary cross-entropy on exclusive classes, cross-entropy on real
+values, a broadcast between (n, 1) and (n): minimizing it does not make the model good.
+
+In a log: the loss falls and the metric stays at chance, or the two move apart.
+
+Mistaken for: a wrong output activation, overconfidence under overfitting (there the metric is good).
+
+Settled by: the loss that belongs to the target's type.""",
+        weights={
+            "loss-does-not-fit-targets": W(4.5, -2.0), "metric-contradicts-loss": W(1.8, -0.3),
+            "metric-contradicts-loss:overconfidence": W(-1.8), "losses-stay-high": W(0.5), "loss-at-chance": W(0.2),
+            "loss-plateaus:metric-good": W(-0.8), "loss-not-finite": W(-0.6), "validation-gap-grows": W(-1.0),
+            "fact:rewards-logged": W(-1.5),
+        },
+        settles=(
+            ("an accuracy or error beside the loss", "log train/accuracy and val/accuracy"),
+            ("type of the targets against the loss", "traindx check -- python train.py"),
+        ),
+    ),
+)  # fmt: skip

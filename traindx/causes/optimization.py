@@ -1,0 +1,268 @@
+"""Causes that lie in the optimizer's settings: rate, schedule, momentum, batch, budget.
+
+Priors are log-odds against a healthy run (0). Basis of priors and weights: convention, in the order in
+which studies of deep-learning faults and help threads report them; to be replaced by fitted ones.
+"""
+
+from __future__ import annotations
+
+from traindx.vocabulary.cause import Cause
+from traindx.vocabulary.cause import Weight as W
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        slug="learning-rate-too-high",
+        title="The learning rate is too high",
+        family="optimization",
+        prior=-1.8,
+        page="""Each update overshoots: the step is longer than the stretch over which the gradient is right. For SGD
+the limit is about 2 / (largest curvature); Adam hits it first in the first steps.
+
+In a log: the loss jumps or rises within the first tens of steps, swings without getting lower, settles above where
+it began, or becomes NaN after the gradient norm grew; seeds disagree with each other.
+
+Mistaken for: bad initialization or raw inputs (both raise the loss before the first update), too much momentum
+(slow swings), a missing warm-up (only the first percent of the run is bad), a batch that is too small.
+
+Settled by: a tenth of the rate for a hundred steps. If the loss then falls at once, it was the rate. If scaling the
+inputs at the old rate cures it too, the inputs are nearer to the root.""",
+        weights={
+            "loss-not-finite": W(1.8, -0.3), "loss-not-finite:early": W(0.8), "loss-not-finite:late": W(-0.3),
+            "loss-not-finite:norm-grew-before": W(1.2), "loss-not-finite:norm-normal-before": W(-1.6),
+            "loss-not-finite:loss-grew-before": W(0.8), "loss-not-finite:recovered": W(-1.2),
+            "loss-diverges": W(2.4, -0.8), "loss-diverges:early": W(0.5), "loss-diverges:from-start": W(0.6),
+            "loss-diverges:gradual": W(0.2), "loss-oscillates": W(1.6, -0.5), "loss-oscillates:growing": W(0.6),
+            "loss-oscillates:alternating": W(0.6), "loss-oscillates:no-progress": W(0.5),
+            "loss-oscillates:periodic": W(-0.8), "loss-spikes-recur": W(0.7), "loss-spikes-recur:periodic": W(-0.5),
+            "loss-spikes-and-recovers": W(0.2), "loss-spikes-and-recovers:early": W(0.5),
+            "loss-spikes-then-fails": W(1.9, -0.2), "loss-flat-from-start": W(0.3),
+            "loss-flat-from-start:above-chance": W(0.9), "loss-flat-from-start:norm-tiny": W(-0.6),
+            "loss-flat-from-start:lr-zero": W(-5.0), "loss-flat-from-start:never-moved": W(-1.5),
+            "loss-at-chance": W(0.5), "loss-plateaus": W(0.1), "loss-plateaus:high": W(0.3),
+            "loss-plateaus:after-lr-drop": W(-0.6), "loss-plateaus:norm-tiny": W(-0.8),
+            "loss-still-falling-at-end": W(-0.4), "loss-falls-slowly": W(-1.0), "validation-gap-grows": W(-0.4),
+            "gradient-norm-explodes": W(1.5, -0.4), "gradient-norm-grows": W(0.8), "gradient-norm-spikes": W(0.4),
+            "gradient-not-finite": W(0.8), "loss-scale-collapses": W(1.0), "steps-skipped-often": W(0.6),
+            "updates-too-large": W(2.5, -1.5), "updates-too-small": W(-2.0), "weights-grow-unbounded": W(0.8),
+            "learning-rate-is-zero": W(-5.0, 0.0, "theory"), "fact:lr-high-for-optimizer": W(2.0, -0.4),
+            "fact:lr-low-for-optimizer": W(-3.0), "learning-rate-never-warms-up": W(0.4),
+        },
+        settles=(
+            ("the loss over 100 steps at a tenth of the learning rate", "traindx find-lr -- python train.py"),
+            ("how large each update is against its weights", "traindx run -- python train.py"),
+        ),
+    ),
+    Cause(
+        slug="learning-rate-too-low",
+        title="The learning rate is too low",
+        family="optimization",
+        prior=-2.4,
+        page="""The gradients are fine, but each update uses almost nothing of them.
+
+In a log: a slow, nearly straight fall that is mostly batch noise, or no visible fall at all, while the gradient
+norm is healthy (about 0.1 to 10); still falling at the end.
+
+Mistaken for: a run that was merely stopped too soon, too little capacity, a clip norm or a schedule that takes the
+rate away, vanishing gradients (then the norm is tiny).
+
+Settled by: ten times the rate; the slope then grows about tenfold.""",
+        weights={
+            "loss-falls-slowly": W(2.2, -0.8), "loss-falls-slowly:norm-healthy": W(0.8),
+            "loss-falls-slowly:norm-tiny": W(-0.5), "loss-falls-slowly:straight": W(0.6),
+            "loss-still-falling-at-end": W(0.6, -0.2), "loss-flat-from-start": W(1.4, -0.4),
+            "loss-flat-from-start:norm-healthy": W(1.3), "loss-flat-from-start:norm-tiny": W(-1.4),
+            "loss-flat-from-start:above-chance": W(-0.3), "loss-flat-from-start:never-moved": W(-1.0),
+            "loss-flat-from-start:lr-zero": W(-4.0), "loss-at-chance": W(0.2), "loss-plateaus": W(0.5),
+            "loss-plateaus:norm-healthy": W(1.9), "loss-plateaus:norm-tiny": W(-1.0),
+            "loss-plateaus:lr-decayed": W(-0.5), "loss-plateaus:after-lr-drop": W(0.3), "loss-plateaus:high": W(0.3),
+            "loss-plateaus:low": W(-1.2), "loss-plateaus:metric-good": W(-1.5), "losses-stay-high": W(0.6),
+            "loss-improves-too-little-noise-considered": W(0.9), "loss-diverges": W(-3.0), "loss-not-finite": W(-3.0),
+            "loss-oscillates": W(-1.2), "loss-spikes-recur": W(-0.8), "validation-gap-grows": W(-1.0),
+            "gradient-norm-vanishes": W(-0.5), "gradient-norm-explodes": W(-1.5), "updates-too-small": W(2.5, -1.5),
+            "updates-too-large": W(-2.5), "learning-rate-is-zero": W(-3.0), "learning-rate-vanishes-early": W(-0.8),
+            "fact:lr-low-for-optimizer": W(2.4, -0.5), "fact:lr-high-for-optimizer": W(-2.5),
+        },
+        settles=(
+            ("the loss over 100 steps at ten times the learning rate", "traindx find-lr -- python train.py"),
+            ("the global gradient norm (tiny would mean vanishing)", "traindx run -- python train.py"),
+        ),
+    ),
+    Cause(
+        slug="missing-warmup",
+        title="The learning rate has no warm-up",
+        family="optimization",
+        prior=-3.4,
+        page="""A peak rate that suits the trained net hits a fresh one: Adam's second moments are not settled, norm
+layers and attention logits jump, and the damage may never be repaired.
+
+In a log: a jump or NaN in the first one to five percent of the run, with a rate that starts at its peak (or reaches
+it within a few steps).
+
+Mistaken for: a rate that is too high altogether: then the trouble does not end with the first percents.
+
+Settled by: the same peak with a few hundred steps of warm-up. If a lower rate cures it as well, prefer the warm-up
+when the peak is a usual one for this model.""",
+        weights={
+            "loss-not-finite": W(0.3), "loss-not-finite:early": W(1.5), "loss-not-finite:late": W(-2.0),
+            "loss-diverges": W(0.4, -0.2), "loss-diverges:early": W(1.3), "loss-diverges:late": W(-2.0),
+            "loss-spikes-and-recovers:early": W(1.4), "loss-spikes-and-recovers": W(-0.2),
+            "loss-spikes-then-fails:early": W(1.3), "learning-rate-never-warms-up": W(2.2, -2.0),
+            "loss-flat-from-start": W(-0.2), "fact:no-warmup": W(1.2, -1.8), "fact:lr-high-for-optimizer": W(0.3),
+            "gradient-norm-explodes": W(0.5),
+        },
+        settles=(
+            ("the learning rate over the first steps", "log `lr` at every logged step"),
+            ("the same peak rate behind a warm-up", "traindx investigate -- python train.py"),
+        ),
+    ),
+    Cause(
+        slug="learning-rate-schedule-fault",
+        title="The learning-rate schedule does not do what was meant",
+        family="optimization",
+        prior=-3.4,
+        page="""The rate is zero, decays long before the run ends, jumps, or follows another clock (stepped per batch
+instead of per epoch, horizon of another run).
+
+In a log: an lr column that is zero or under 1 % of its peak while the loss still had room, or that jumps; the loss
+freezes, or leaps, at exactly that step.
+
+Mistaken for: a converged run, too little capacity, a rate that is too low throughout.
+
+Settled by: plotting lr; a constant rate from the step where the loss froze makes it fall again.""",
+        weights={
+            "learning-rate-is-zero": W(5.5, -0.7, "theory"), "learning-rate-vanishes-early": W(3.8, -0.7),
+            "learning-rate-jumps": W(2.2, -0.4), "loss-flat-from-start:lr-zero": W(4.5, 0.0, "theory"),
+            "loss-plateaus:lr-decayed": W(1.8), "loss-plateaus:after-lr-drop": W(0.5), "loss-falls-slowly": W(0.2),
+            "loss-flat-from-start": W(0.4), "loss-diverges": W(-0.5), "loss-oscillates:periodic": W(0.4),
+            "updates-too-small": W(0.8),
+        },
+        settles=(
+            ("the learning rate of every step", "log `lr`, or: traindx run -- python train.py"),
+            ("a constant rate from the step where the loss froze", "traindx investigate -- python train.py"),
+        ),
+    ),
+    Cause(
+        slug="momentum-too-high",
+        title="The momentum is too high",
+        family="optimization",
+        prior=-4.6,
+        page="""With momentum b the optimizer remembers about 1/(1-b) steps; close to 1 it rolls through every valley
+and out again, whatever the rate.
+
+In a log: slow, smooth swings of that period, then a late and gradual divergence.
+
+Mistaken for: a learning rate that is too high (faster, step-to-step swings).
+
+Settled by: momentum 0.9 at the same rate.""",
+        weights={
+            "loss-oscillates": W(1.2, -0.4), "loss-oscillates:periodic": W(1.2), "loss-oscillates:growing": W(0.5),
+            "loss-oscillates:alternating": W(-0.6), "loss-diverges": W(0.8, -0.3), "loss-diverges:gradual": W(0.5),
+            "loss-plateaus:high": W(0.2), "fact:high-momentum": W(3.2, -2.0),
+        },
+        settles=(("the momentum (or Adam's first beta)", "--fact momentum=0.9"),),
+    ),
+    Cause(
+        slug="batch-too-small",
+        title="The batch is too small for the learning rate",
+        family="optimization",
+        prior=-3.6,
+        page="""The gradient of so few samples is mostly noise: the weights wander in a ball whose size is set by rate
+over batch. Batch normalization over fewer than about 8 samples makes it worse.
+
+In a log: a very noisy loss with a floor that more steps do not lower; a lower rate lowers the floor as well.
+
+Mistaken for: a rate that is too high (the two trade off), noisy labels.
+
+Settled by: accumulating 8 to 16 batches at the same rate: the floor falls.""",
+        weights={
+            "loss-oscillates": W(1.0, -0.3), "loss-oscillates:no-progress": W(0.5),
+            "loss-oscillates:periodic": W(-0.8), "loss-improves-too-little-noise-considered": W(1.2, -0.2),
+            "gradient-noise-dominates": W(2.5, -1.5), "loss-plateaus": W(0.2), "loss-spikes-recur": W(0.3),
+            "fact:small-batch": W(2.2, -1.5),
+        },
+        settles=(
+            ("the batch size", "--fact batch_size=64"),
+            ("the loss with 8 batches accumulated at the same rate", "traindx investigate -- python train.py"),
+        ),
+    ),
+    Cause(
+        slug="batch-too-large",
+        title="The batch is too large: too few updates",
+        family="optimization",
+        prior=-4.4,
+        page="""Far beyond the gradient noise scale more samples per step do not make the step better; at a fixed
+number of epochs they only take updates away.
+
+In a log: few steps, a smooth and slow curve; good per step, poor per epoch.
+
+Mistaken for: a rate that is too low, a run that was too short.
+
+Settled by: a smaller batch over the same epochs, or the rate scaled up with the batch.""",
+        weights={
+            "fact:large-batch": W(2.6, -1.5), "fact:few-updates": W(1.2, -0.8), "loss-falls-slowly": W(0.6, -0.2),
+            "loss-still-falling-at-end": W(0.5), "gradient-noise-dominates": W(-2.0), "loss-oscillates": W(-1.5),
+            "loss-not-finite": W(-1.5), "loss-diverges": W(-1.0),
+        },
+        settles=(("batch and data size", "--fact batch_size=64 --fact dataset_size=50000"),),
+    ),
+    Cause(
+        slug="clip-too-tight",
+        title="The gradient clip is too tight",
+        family="optimization",
+        prior=-4.8,
+        page="""Clipping is a safety belt; when every step is clipped to a small norm it is a second learning rate, and
+a tiny one.
+
+In a log: a gradient norm that is constant (logged after clipping) or always far above the clip; a slow, even fall.
+
+Mistaken for: a learning rate that is too low.
+
+Settled by: a clip norm above the usual gradient norm.""",
+        weights={
+            "clipping-always-active": W(3.4, -2.5), "fact:tight-clip": W(2.8, -0.8), "fact:clip-set": W(0.2, -3.0),
+            "loss-falls-slowly": W(0.5), "loss-flat-from-start": W(0.3), "loss-not-finite": W(-1.5),
+        },
+        settles=(("the clip norm beside the gradient norm before clipping", "--fact clip_norm=1.0, and log the norm"),),
+    ),
+    Cause(
+        slug="unsuitable-optimizer",
+        title="The optimizer does not suit the model",
+        family="optimization",
+        prior=-4.4,
+        page="""Plain SGD on a net whose layers see gradients of very different size (transformers, embeddings), or an
+adaptive method with an extreme epsilon.
+
+In a log: an early plateau or crawl although the norm and the rate look usual; layer norms far apart.
+
+Mistaken for: a rate that is too low, too little capacity.
+
+Settled by: AdamW at 3e-4 (or SGD with momentum 0.9) on the same model.""",
+        weights={
+            "loss-falls-slowly": W(0.4), "loss-plateaus": W(0.4), "loss-plateaus:norm-healthy": W(0.3),
+            "loss-flat-from-start:norm-healthy": W(0.3), "gradients-imbalanced": W(1.0, -0.3),
+            "fact:plain-sgd": W(1.8, -0.3), "loss-not-finite": W(-1.0),
+        },
+        settles=(("the optimizer and its settings", "--fact optimizer=adamw --fact lr=0.0003"),),
+    ),
+    Cause(
+        slug="undertrained",
+        title="The run was stopped before it had finished learning",
+        family="optimization",
+        prior=-2.4,
+        page="""Nothing is wrong but the budget: the loss was still falling when the run ended.
+
+In a log: a slope at the end that is clear of the noise; updates and gradients look usual.
+
+Mistaken for: a learning rate that is too low (then more steps help, but slowly), a decayed schedule (then more
+steps at that rate help nothing).
+
+Settled by: going on, and comparing with the forecast.""",
+        weights={
+            "loss-still-falling-at-end": W(2.3, -1.8), "loss-falls-slowly": W(0.3), "fact:few-updates": W(1.0, -0.3),
+            "fact:finished": W(0.5, -0.3), "losses-stay-high": W(0.4), "loss-plateaus": W(-2.0),
+            "loss-flat-from-start": W(-1.5), "loss-diverges": W(-2.5), "loss-not-finite": W(-3.0),
+            "validation-gap-grows": W(-1.8), "loss-oscillates": W(-0.5), "loss-drops-late": W(0.3),
+        },
+        settles=(("the loss after as many steps again", "continue the run and compare it with the forecast"),),
+    ),
+)  # fmt: skip

@@ -1,0 +1,137 @@
+"""Which benign shape a run shows; said beside the cause `healthy`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from traindx.causes.known import number
+from traindx.features.curve import Curve
+from traindx.features.shared import Features
+from traindx.features.trends import slope
+from traindx.vocabulary.rule import Outcome, threshold
+from traindx.vocabulary.run import Run
+
+Seen = Mapping[str, frozenset[str]]
+EPOCH_AXES = ("epoch", "round")
+GENERATOR_WORDS = ("g_loss", "loss_g", "gen_loss", "generator", "loss_gen", "d_loss", "loss_d", "disc", "discriminator")
+
+
+def pattern(outcomes: Sequence[Outcome], run: Run, features: Features) -> str | None:
+    """The slug of the benign shape that says most about this run, or None."""
+    seen = fired(outcomes)
+    return next((slug for slug, shows in SHAPES if shows(seen, run, features)), None)
+
+
+def fired(outcomes: Sequence[Outcome]) -> dict[str, frozenset[str]]:
+    """Aspects of every rule that fired, by slug."""
+    return {o.rule.slug: frozenset(a for e in o.evidence for a in e.aspects) for o in outcomes if o.status == "fired"}
+
+
+def too_short_to_tell(
+    seen: Seen,
+    run: Run,
+    features: Features,
+    *,
+    points: float = threshold(10, "points", basis="convention", source="fewer do not tell a trend from noise"),
+    epochs: float = threshold(4, "epochs", basis="convention", source="a point that averages an epoch says more"),
+    early: float = threshold(0.02, "of the plan", basis="convention", source="usual length of a warm-up"),
+) -> bool:
+    """Too few points, or less than the first percents of a planned run."""
+    curve = features.objective
+    if curve is None or curve.n < (epochs if run.axis in EPOCH_AXES else points):
+        return True
+    planned, last = number(run.setup, "planned_steps"), run.last_step
+    return bool(planned and last is not None and 0 <= last < early * planned)
+
+
+def adversarial_balance(seen: Seen, run: Run, features: Features) -> bool:
+    """Both players of an adversarial game are logged and no rule saw one of them fail."""
+    names = [n.lower().rsplit("/", 1)[-1] for n in run.series]
+    players = {w for w in GENERATOR_WORDS if any(w in n for n in names)}
+    generator = any(w[0] == "g" or w.endswith(("_g", "_gen")) for w in players)
+    discriminator = any(w[0] == "d" or w.endswith("_d") for w in players)
+    return generator and discriminator and not {"loss-not-finite", "loss-diverges"} & set(seen)
+
+
+def warmup_phase(
+    seen: Seen,
+    run: Run,
+    features: Features,
+    *,
+    at_peak: float = threshold(0.999, "of the peak lr", basis="convention", source="rounding of logged rates"),
+    ramp: float = threshold(1.5, "x", basis="convention", source="clear of a constant rate"),
+) -> bool:
+    """The learning rate has only risen so far, or fewer steps are done than its warm-up takes."""
+    steps, last = number(run.setup, "warmup_steps"), run.last_step
+    if steps and last is not None and last < steps:
+        return True
+    lr = features.curve("lr")
+    if lr is None or lr.n < 4 or lr.values.max() <= 0:
+        return False
+    rising = bool(np.all(np.diff(lr.values) >= 0))
+    at_end, halfway = lr.values[-1], lr.values[lr.n // 2]
+    return rising and bool(at_end >= at_peak * lr.values.max()) and bool(at_end > ramp * halfway)
+
+
+def restart_bump(seen: Seen, run: Run, features: Features) -> bool:
+    """The learning rate was raised, and the loss did not end worse for it."""
+    raised = "up" in seen.get("learning-rate-jumps", frozenset())
+    return raised and not {"loss-diverges", "loss-not-finite", "loss-spikes-then-fails"} & set(seen)
+
+
+def converged(seen: Seen, run: Run, features: Features) -> bool:
+    """Level at the end, well below the start; never at the level of guessing."""
+    plateau = seen.get("loss-plateaus", frozenset())
+    if "at-chance" in plateau or {"loss-at-chance", "loss-flat-from-start", "loss-diverges"} & set(seen):
+        return False
+    if {"low", "metric-good"} & plateau:
+        return True
+    curve = features.objective
+    open_end = {"loss-still-falling-at-end", "losses-stay-high"} & set(seen)
+    return curve is not None and not open_end and levelled_off(curve)
+
+
+def levelled_off(
+    curve: Curve,
+    *,
+    last: float = threshold(0.25, "of the run", basis="convention", source="stretch on which an end is judged"),
+    rest: float = threshold(0.02, "of the fall", basis="convention", source="a quarter of the run for 2 % of the gain"),
+    clear: float = threshold(4.0, "x spread", basis="convention", source="the fall must be beyond the noise"),
+) -> bool:
+    """Whether the last stretch of the curve changed by less than a small part of the whole fall."""
+    fall = curve.start - curve.end
+    if curve.n < 8 or fall <= 0 or fall < clear * curve.spread:
+        return False
+    change = slope(curve.oriented[-max(4, int(last * curve.n)) :]).change
+    return bool(abs(change) < rest * fall)
+
+
+def still_learning(seen: Seen, run: Run, features: Features) -> bool:
+    """The loss ends lower than it began and is not level yet."""
+    if {"loss-flat-from-start", "loss-at-chance", "loss-diverges", "loss-plateaus"} & set(seen):
+        return False
+    curve = features.objective
+    return "loss-still-falling-at-end" in seen or (curve is not None and curve.start - curve.end > 2 * curve.spread)
+
+
+def saw(slug: str) -> Callable[[Seen, Run, Features], bool]:
+    """A shape that one rule sees."""
+    return lambda seen, run, features: slug in seen
+
+
+# First match is shown: what explains an odd curve before what merely describes a plain one.
+SHAPES: tuple[tuple[str, Callable[[Seen, Run, Features], bool]], ...] = (
+    ("too-short-to-tell", too_short_to_tell),
+    ("adversarial-balance", adversarial_balance),
+    ("delayed-generalization", saw("validation-drops-late")),
+    ("epoch-wise-double-descent", saw("validation-rises-then-falls")),
+    ("s-curve", saw("loss-drops-late")),
+    ("warmup-phase", warmup_phase),
+    ("restart-bump", restart_bump),
+    ("recovered-spike", saw("loss-spikes-and-recovers")),
+    ("regularization-gap", saw("validation-beats-training")),
+    ("converged", converged),
+    ("still-learning", still_learning),
+)

@@ -1,0 +1,65 @@
+"""Causes of quantization-aware training (basis of the numbers: see `optimization`)."""
+
+from __future__ import annotations
+
+from traindx.vocabulary.cause import Cause
+from traindx.vocabulary.cause import Weight as W
+
+CAUSES: tuple[Cause, ...] = (
+    Cause(
+        slug="quantization-gap",
+        title="What is learned does not survive quantization",
+        family="quantization",
+        prior=-5.0,
+        page="""The loss with simulated quantization parts from the loss without: ranges are poorly calibrated, groups
+too coarse, or quantization began before (or long after) the weights had settled.
+
+In a log: a quantized metric far below the float one, with a gap that widens.
+
+Mistaken for: validation data prepared in another way.
+
+Settled by: the loss of one batch with and without fake quantization.""",
+        weights={
+            "quantization-gap-widens": W(5.0, -2.0), "quantized-much-worse": W(4.0, -2.0),
+            "fact:quantized": W(1.5, -4.0),
+        },
+        settles=(("loss with and without fake quantization", "log quant/loss_gap"),),
+    ),
+    Cause(
+        slug="ternary-collapse",
+        title="Ternary weights collapse to one level",
+        family="quantization",
+        prior=-5.2,
+        page="""Nearly all weights of a layer round to the same of the levels -1, 0, 1, usually 0; the layer is dead.
+
+In a log: a zero fraction near 1 where it is logged; the loss at chance, or a sudden loss of quality.
+
+Mistaken for: bad initialization.
+
+Settled by: the share of each level per layer; a lower threshold.""",
+        weights={
+            "ternary-weights-collapse": W(5.5, -2.5), "loss-at-chance": W(0.3), "quantized-much-worse": W(0.8),
+            "fact:quantized": W(1.2, -4.0),
+        },
+        settles=(("share of each level per layer", "log quant/zero_fraction"),),
+    ),
+    Cause(
+        slug="quantized-layer-gradient-imbalance",
+        title="Quantized layers get gradients of another size",
+        family="quantization",
+        prior=-5.4,
+        page="""The straight-through estimate and the quantizer's scales give gradients a hundred times larger or
+smaller than those of the float layers beside them.
+
+In a log: divergence or a stall that begins with quantization.
+
+Mistaken for: a learning rate that is too high.
+
+Settled by: gradient norms of quantized against other layers; a separate rate for the scales.""",
+        weights={
+            "quantized-gradients-imbalanced": W(5.5, -2.5), "gradients-imbalanced": W(0.5), "loss-diverges": W(0.2),
+            "fact:quantized": W(1.2, -4.0),
+        },
+        settles=(("gradient norms of quantized against other layers", "traindx run -- python train.py"),),
+    ),
+)  # fmt: skip

@@ -1,0 +1,31 @@
+"""How to get a signal that a log lacks: signal -> (what it is called in words, how to have it)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+WITH_CAPTURE = "traindx run -- python train.py"
+
+HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
+    "objective": ("a training loss", "log the loss with its step"),
+    "train/loss": ("the training loss", "log the loss with its step"),
+    "val/loss": ("the validation loss", "evaluate every few hundred steps and log val/loss"),
+    "val/accuracy": ("a validation metric", "log an accuracy or error beside the loss"),
+    "train/accuracy": ("a training metric", "log an accuracy or error beside the loss"),
+    "lr": ("the learning rate of every step", "log `lr` (optimizer.param_groups[0]['lr'])"),
+    "grad_norm": (
+        "the global gradient norm",
+        f"log what torch.nn.utils.clip_grad_norm_ returns, or: {WITH_CAPTURE}",
+    ),
+    "grad_norm/": ("the gradient norm of every layer", WITH_CAPTURE),
+    "clip_ratio": ("the gradient norm before and after clipping", WITH_CAPTURE),
+    "loss_scale": ("the loss scale", "log scaler.get_scale()"),
+    "skipped_steps": ("the number of skipped steps", "log it from the gradient scaler"),
+    "time/step": ("the time of each step", "log seconds per step"),
+    "time/data": ("the time spent waiting for data", f"log it, or: {WITH_CAPTURE}"),
+    "throughput": ("samples per second", "log samples per second"),
+    "mem/host": ("the memory of the process", f"log it, or: {WITH_CAPTURE}"),
+    "mem/device": ("the memory of the device", f"log torch.cuda.memory_allocated(), or: {WITH_CAPTURE}"),
+    "util/device": ("the utilization of the accelerator", "log it (nvidia-smi, or the system metrics of your logger)"),
+    "epoch": ("the epoch of each row", "log the (fractional) epoch"),
+}

@@ -1,0 +1,114 @@
+"""Which causes explain what was seen: additive log-odds, softmax over all causes.
+
+A cause's score is its prior plus one term for every sign it has a weight for. Terms of one
+evidence group are discounted (see `evidence`), so that one event is not counted several times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+import numpy as np
+
+from traindx.causes.catalogue import catalogue
+from traindx.causes.evidence import SECOND_HAND, Sign, signs_of
+from traindx.causes.facts import facts_of
+from traindx.causes.patterns import pattern
+from traindx.features.shared import Features
+from traindx.vocabulary.cause import Cause
+from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis
+from traindx.vocabulary.rule import Outcome
+from traindx.vocabulary.run import Run
+
+# Causes below this probability are left out of the list (unless fewer than SHOWN_AT_LEAST remain);
+# the others are scaled to sum to 1. Basis: convention.
+SHOWN_FROM = 0.005
+SHOWN_AT_LEAST = 3
+
+
+def rank(
+    outcomes: Sequence[Outcome], run: Run, features: Features, causes: Sequence[Cause] | None = None
+) -> tuple[Hypothesis, ...]:
+    """Hypotheses, most probable first; their probabilities sum to 1 and `healthy` is always among
+    them. `causes` replaces the catalogue (for tests and for fitting weights)."""
+    chosen = catalogue() if causes is None else tuple(causes)
+    signs = signs_of(outcomes, facts_of(run, features))
+    terms = [terms_of(cause, signs) for cause in chosen]
+    scores = np.array([c.prior + sum(t.values()) for c, t in zip(chosen, terms, strict=True)])
+    probabilities = np.exp(scores - scores.max())
+    probabilities /= probabilities.sum()
+    order = sorted(range(len(chosen)), key=lambda i: (-probabilities[i], chosen[i].slug))
+    kept = [
+        i
+        for place, i in enumerate(order)
+        if place < SHOWN_AT_LEAST or probabilities[i] >= SHOWN_FROM or chosen[i].slug == "healthy"
+    ]
+    total = float(sum(probabilities[i] for i in kept))
+    shape = pattern(outcomes, run, features)
+    return tuple(hypothesis(chosen[i], float(probabilities[i]) / total, terms[i], shape) for i in kept)
+
+
+def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], shape: str | None) -> Hypothesis:
+    """The published form: evidence for and against, strongest first."""
+    ordered = sorted(terms.items(), key=lambda item: (-abs(item[1]), item[0]))
+    rounded = [EvidenceTerm(name, round(value, 3)) for name, value in ordered]
+    return Hypothesis(
+        cause=cause.slug,
+        title=cause.title,
+        probability=probability,
+        pattern=shape if cause.slug == "healthy" else None,
+        for_=tuple(t for t in rounded if t.log_odds > 0),
+        against=tuple(t for t in rounded if t.log_odds < 0),
+    )
+
+
+def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
+    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out."""
+    raw: dict[str, float] = {}
+    for key, subject, aspect in parsed(tuple(cause.weights)):
+        sign = signs.get(subject)
+        if sign is None:
+            continue
+        weight = cause.weights[key]
+        holds = sign.held and (not aspect or aspect in sign.marks)
+        raw[subject] = raw.get(subject, 0.0) + (weight.fired * sign.strength if holds else weight.clear)
+    named = {subject for _, subject, _ in parsed(tuple(cause.weights))}
+    for sign in signs.values():
+        default = cause.weights.get(f"severity:{sign.severity}")
+        if default is not None and sign.held and sign.key not in named and not sign.key.startswith("fact:"):
+            raw[sign.key] = default.fired * sign.strength
+    return discounted(raw, signs)
+
+
+def discounted(raw: Mapping[str, float], signs: Mapping[str, Sign]) -> dict[str, float]:
+    """`raw` with every contribution but the largest of its group and direction scaled down."""
+    result: dict[str, float] = {}
+    leaders: set[tuple[str, bool]] = set()
+    for key in sorted(raw, key=lambda k: (-abs(raw[k]), k)):
+        value = raw[key]
+        if value == 0.0:
+            continue
+        place = (signs[key].group, value > 0)
+        result[key] = value * SECOND_HAND if place in leaders else value
+        leaders.add(place)
+    return result
+
+
+@cache
+def parsed(keys: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
+    """(key, subject, aspect) of weight keys: "slug", "slug:aspect" and "fact:name"; the
+    "severity:level" defaults are left out."""
+    parts: list[tuple[str, str, str]] = []
+    for key in keys:
+        subject, _, aspect = key.partition(":")
+        if subject == "fact":
+            parts.append((key, key, ""))
+        elif subject != "severity":
+            parts.append((key, subject, aspect))
+    return tuple(parts)
+
+
+def probability_of(hypotheses: Iterable[Hypothesis], slug: str) -> float:
+    """Probability of one cause; 0 when it was not listed."""
+    return next((h.probability for h in hypotheses if h.cause == slug), 0.0)

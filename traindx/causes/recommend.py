@@ -1,0 +1,175 @@
+"""What to set up better next time, or right now, whatever the cause: prevention rather than cure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from msgspec import Struct
+
+from traindx.causes.known import number
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import Finding, Hypothesis, Recommendation
+from traindx.vocabulary.rule import Outcome, threshold
+from traindx.vocabulary.run import Run
+
+MOST = 5
+
+
+class Scene(Struct, frozen=True):
+    """What the advice looks at: `seen` are the slugs of the findings."""
+
+    seen: frozenset[str]
+    leading: str
+    run: Run
+    features: Features
+
+    def has(self, *slugs: str) -> bool:
+        return any(s in self.seen for s in slugs)
+
+
+def recommend(
+    findings: Sequence[Finding],
+    hypotheses: Sequence[Hypothesis],
+    outcomes: Sequence[Outcome],
+    run: Run,
+    features: Features,
+) -> tuple[Recommendation, ...]:
+    """At most five pieces of advice that fit this run, most useful first."""
+    fired = {o.rule.slug for o in outcomes if o.status == "fired"}
+    leading = next((h.cause for h in hypotheses), "healthy")
+    scene = Scene(frozenset(fired | {f.slug for f in findings}), leading, run, features)
+    return tuple(r for advice in ADVICE if (r := advice(scene)) is not None)[:MOST]
+
+
+def keep_the_best(scene: Scene) -> Recommendation | None:
+    curve = scene.features.curve("val/loss")
+    if not scene.has("validation-gap-grows") or curve is None or curve.n < 3:
+        return None
+    step = curve.steps[int(np.argmin(curve.values))]
+    return Recommendation(
+        "checkpoint",
+        f"Save a checkpoint whenever validation improves; here the best was at {scene.run.axis} {step:g}.",
+        "validation got worse while training went on",
+    )
+
+
+def overfit_one_batch(scene: Scene) -> Recommendation | None:
+    if not scene.has("loss-flat-from-start", "loss-at-chance", "losses-stay-high"):
+        return None
+    return Recommendation(
+        "sanity",
+        "Train on one small batch first: a sound model and loop bring its loss to almost 0 in a few hundred steps.",
+        "the run learns little, and this separates faults of model and loop from those of data and settings",
+    )
+
+
+def clip_spikes(scene: Scene) -> Recommendation | None:
+    if not scene.has("loss-spikes-recur", "gradient-norm-spikes", "loss-spikes-then-fails", "gradient-norm-explodes"):
+        return None
+    if number(scene.run.setup, "clip_norm") or "clip_ratio" in scene.run.series:
+        return None
+    return Recommendation(
+        "stability",
+        "Clip the gradient norm (1.0, or a little above its usual value) and keep checkpoints from before each spike.",
+        "spikes were seen and no clipping is known of",
+    )
+
+
+def validate(scene: Scene) -> Recommendation | None:
+    if scene.features.is_reinforcement or any(n.startswith("val/") for n in scene.run.series):
+        if not scene.has("validation-too-rare"):
+            return None
+        return Recommendation(
+            "validation",
+            "Evaluate more often, every 100 to 500 steps or several times per epoch.",
+            "with so few evaluations the turn into overfitting is seen late",
+        )
+    return Recommendation(
+        "validation",
+        "Hold out a validation set and evaluate it every 100 to 500 steps.",
+        "no validation was logged, so neither overfitting nor leakage can be seen",
+    )
+
+
+def log_gradients(scene: Scene) -> Recommendation | None:
+    if any(n.startswith("grad_norm") for n in (*scene.run.series, *scene.run.panels)) or not scene.run.series:
+        return None
+    return Recommendation(
+        "logging",
+        "Log the global gradient norm (clip_grad_norm_ returns it) at every step.",
+        "it tells a rate that is too low from vanishing gradients, and an explosion from an unstable operation",
+    )
+
+
+def log_rate(scene: Scene) -> Recommendation | None:
+    if any(n == "lr" or n.startswith("lr/") for n in scene.run.series) or not scene.run.series:
+        return None
+    return Recommendation(
+        "logging",
+        "Log the learning rate beside the loss.",
+        "without it a schedule that does something else than was meant cannot be seen",
+    )
+
+
+def decay_rate(
+    scene: Scene,
+    *,
+    constant: float = threshold(0.01, "relative range", basis="convention", source="a rate that hardly changes"),
+) -> Recommendation | None:
+    lr = scene.features.curve("lr")
+    if lr is None or lr.n < 10 or not scene.has("loss-oscillates", "loss-plateaus"):
+        return None
+    if lr.values.max() <= 0 or np.ptp(lr.values) > constant * lr.values.max():
+        return None
+    return Recommendation(
+        "schedule",
+        "Let the learning rate fall towards the end (cosine or linear decay after a short warm-up).",
+        "the rate was constant and the loss stopped improving",
+    )
+
+
+def go_on(scene: Scene) -> Recommendation | None:
+    if not scene.has("loss-still-falling-at-end") or scene.leading not in ("healthy", "undertrained"):
+        return None
+    return Recommendation(
+        "budget",
+        "Plan for more steps, and stretch the schedule with them.",
+        "the loss was still falling when the log ended; see the forecast",
+    )
+
+
+def log_more_often(
+    scene: Scene,
+    *,
+    few: float = threshold(20, "points", basis="convention", source="shapes shorter than that are guesses"),
+) -> Recommendation | None:
+    if not scene.run.series or scene.run.points >= few:
+        return None
+    return Recommendation("logging", "Log more often.", f"there are only {scene.run.points} points to judge by")
+
+
+def log_a_metric(scene: Scene) -> Recommendation | None:
+    if number(scene.run.setup, "classes") is None or any("acc" in n or "err" in n for n in scene.run.series):
+        return None
+    return Recommendation(
+        "logging",
+        "Log an accuracy (better: recall per class) beside the loss.",
+        "for a classifier the loss alone hides a majority answer and overconfidence",
+    )
+
+
+def set_seed(scene: Scene) -> Recommendation | None:
+    if scene.run.setup.seed is not None or not scene.run.series:
+        return None
+    return Recommendation(
+        "reproducibility",
+        "Fix and log the random seed and the versions, and judge changes on at least three seeds.",
+        "no seed is known; differences between two runs may be luck",
+    )
+
+
+ADVICE: tuple[Callable[[Scene], Recommendation | None], ...] = (
+    keep_the_best, overfit_one_batch, clip_spikes, validate, log_gradients, log_rate, decay_rate, go_on, log_more_often,
+    log_a_metric, set_seed,
+)  # fmt: skip
