@@ -1,0 +1,232 @@
+"""Diagnose damaged copies of real logs: nothing may crash, hang or eat the memory.
+
+    python -m benchmarks.mutations LOGS --count 10000 --out mutations.jsonl
+
+LOGS is a folder of logs; a folder in it is one log (a TensorBoard directory, a run folder ...). Case
+number i of a seed is always the same damage to the same log. Each case is diagnosed and written
+as text, JSON, Markdown and HTML in a worker process with a time limit and a memory limit. Results
+are appended to --out, one JSON line a case: a run that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import json
+import multiprocessing
+import multiprocessing.connection
+import resource
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+GOOD = ("diagnosed", "refused")
+
+
+def flip(data: bytearray, rng: np.random.Generator, _other: bytes) -> None:
+    """One to a few hundred bytes get another value."""
+    count = int(min(len(data), 2 ** rng.uniform(0, 9)))
+    for place in rng.integers(0, len(data), count):
+        data[place] ^= int(rng.integers(1, 256))
+
+
+def cut(data: bytearray, rng: np.random.Generator, _other: bytes) -> None:
+    """The tail, the head, or a piece of the middle is missing."""
+    first, last = sorted(int(x) for x in rng.integers(0, len(data) + 1, 2))
+    kind = rng.integers(3)
+    if kind == 0:
+        del data[last:]
+    elif kind == 1:
+        del data[:first]
+    else:
+        del data[first:last]
+
+
+def splice(data: bytearray, rng: np.random.Generator, other: bytes) -> None:
+    """A piece of another log, perhaps of another format, stands in the middle."""
+    first, last = sorted(int(x) for x in rng.integers(0, len(other) + 1, 2))
+    place = int(rng.integers(0, len(data) + 1))
+    data[place:place] = other[first : min(last, first + 100_000)]
+
+
+def repeat(data: bytearray, rng: np.random.Generator, _other: bytes) -> None:
+    """A piece is there several times."""
+    first, last = sorted(int(x) for x in rng.integers(0, len(data) + 1, 2))
+    piece = bytes(data[first : min(last, first + 50_000)])
+    data[last:last] = piece * int(rng.integers(1, 20))
+
+
+def swap_lines(data: bytearray, rng: np.random.Generator, _other: bytes) -> None:
+    """Some lines change places, as when two processes write to one file."""
+    lines = bytes(data).split(b"\n")
+    for _ in range(int(rng.integers(1, 20))):
+        a, b = (int(x) for x in rng.integers(0, len(lines), 2))
+        lines[a], lines[b] = lines[b], lines[a]
+    data[:] = b"\n".join(lines)
+
+
+def strange_tokens(data: bytearray, rng: np.random.Generator, _other: bytes) -> None:
+    """Text that readers trip over stands where something else was."""
+    tokens = (b"nan", b"1e999", b"-inf", b"9" * 400, b"\x00" * 40, b"\x1b[2J", b'"', b"{", b"[" * 3000, b",,,,", b"\r",
+              b"\xff\xfe", b"<script>", b"1e-400", b"-0", "\u202e\u2028".encode(), b"9223372036854775808")  # fmt: skip
+    for _ in range(int(rng.integers(1, 12))):
+        place, length = int(rng.integers(0, len(data) + 1)), int(rng.integers(0, 12))
+        data[place : place + length] = tokens[int(rng.integers(len(tokens)))]
+
+
+MUTATIONS: tuple[Callable[[bytearray, np.random.Generator, bytes], None], ...] = (
+    flip, cut, splice, repeat, swap_lines, strange_tokens,
+)  # fmt: skip
+
+
+def files_of(log: Path) -> list[Path]:
+    return [log] if log.is_file() else sorted(p for p in log.rglob("*") if p.is_file())
+
+
+def make_case(number: int, seed: int, logs: list[Path], folder: Path) -> tuple[Path, str]:
+    """Write case `number` into `folder`; returns the damaged log and what was done to it."""
+    rng = np.random.default_rng([seed, number])
+    log, other = (logs[int(i)] for i in rng.integers(0, len(logs), 2))
+    copy = folder / log.name
+    if log.is_dir():
+        shutil.copytree(log, copy)
+    else:
+        shutil.copyfile(log, copy)
+    victims = files_of(copy)
+    victim = victims[int(rng.integers(len(victims)))]
+    other_files = files_of(other)
+    stranger = other_files[int(rng.integers(len(other_files)))].read_bytes()
+    data, done = bytearray(victim.read_bytes()), []
+    for index in rng.integers(0, len(MUTATIONS), int(rng.integers(1, 4))):
+        if data:
+            MUTATIONS[index](data, rng, stranger)
+            done.append(MUTATIONS[index].__name__)
+    victim.write_bytes(data)
+    return copy, f"{log.name}: {'+'.join(done)}"
+
+
+def work(pipe: multiprocessing.connection.Connection, memory: int) -> None:
+    """A worker: takes paths, answers with (result, detail)."""
+    import traindx
+
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    while True:
+        path = pipe.recv()
+        try:
+            diagnosis = traindx.diagnose(traindx.read_all(path))
+            for document in (diagnosis.to_text(), diagnosis.to_json(), diagnosis.to_markdown(), diagnosis.to_html()):
+                document.encode("utf-8")
+            answer = ("diagnosed", "")
+        except traindx.TraindxError as error:
+            answer = ("refused", str(error)[:300])
+        except MemoryError:
+            answer = ("memory", traceback.format_exc(limit=-3))
+        except Exception:
+            answer = ("traceback", traceback.format_exc(limit=-6))
+        pipe.send(answer)
+
+
+class Worker:
+    """A process that is replaced when it is too slow or dies."""
+
+    def __init__(self, memory: int) -> None:
+        self.memory = memory
+        self.start()
+
+    def start(self) -> None:
+        self.pipe, theirs = multiprocessing.Pipe()
+        self.process = multiprocessing.get_context("spawn").Process(
+            target=work, args=(theirs, self.memory), daemon=True
+        )
+        self.process.start()
+        theirs.close()
+
+    def ask(self, path: Path, limit: float) -> tuple[str, str]:
+        self.pipe.send(str(path))
+        try:
+            if self.pipe.poll(limit):
+                answer: tuple[str, str] = self.pipe.recv()
+                return answer
+            answer = ("timeout", f"longer than {limit:g} s")
+        except EOFError:
+            answer = ("died", f"exit code {self.process.exitcode}")
+        self.stop()
+        self.start()
+        return answer
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.join()
+
+
+def cases_to_do(out: Path, count: int) -> Iterator[int]:
+    done = {json.loads(line)["case"] for line in out.read_text().splitlines()} if out.exists() else set()
+    return (number for number in range(count) if number not in done)
+
+
+def report(out: Path) -> int:
+    """Print the counts, every kind of failure once; the number of failed cases."""
+    results = [json.loads(line) for line in out.read_text().splitlines()]
+    counts = collections.Counter(r["result"] for r in results)
+    slowest = max(results, key=lambda r: r["seconds"])
+    print(f"{len(results)} cases: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
+    print(f"slowest {slowest['seconds']:.2f} s (case {slowest['case']}, {slowest['what']})")
+    failures = [r for r in results if r["result"] not in GOOD]
+    kinds: dict[str, list[dict[str, Any]]] = {}
+    for failure in failures:
+        kinds.setdefault(failure["detail"].strip()[-400:] if failure["result"] != "timeout" else "timeout", []).append(
+            failure
+        )
+    for detail, same in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        print(f"\n{len(same)} x {same[0]['result']}, e.g. case {same[0]['case']} ({same[0]['what']})\n{detail}")
+    return len(failures)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("logs", type=Path)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("mutations.jsonl"))
+    parser.add_argument("--limit", type=float, default=5.0, help="seconds a case may take")
+    parser.add_argument("--memory", type=float, default=2.0, help="GiB of address space a worker may take")
+    parser.add_argument("--keep", type=Path, help="write the damaged log of one case here, and stop")
+    parser.add_argument("--case", type=int, default=0, help="the case for --keep")
+    given = parser.parse_args()
+    logs = sorted(p for p in given.logs.iterdir() if files_of(p))
+    if given.keep:
+        given.keep.mkdir(parents=True, exist_ok=True)
+        print(*make_case(given.case, given.seed, logs, given.keep))
+        return 0
+    return 1 if run_all(given, logs) else 0
+
+
+def run_all(given: argparse.Namespace, logs: list[Path]) -> int:
+    worker = Worker(int(given.memory * 2**30))
+    started, done = time.monotonic(), 0
+    with given.out.open("a", encoding="utf-8") as out:
+        for number in cases_to_do(given.out, given.count):
+            with tempfile.TemporaryDirectory() as folder:
+                path, what = make_case(number, given.seed, logs, Path(folder))
+                began = time.monotonic()
+                result, detail = worker.ask(path, given.limit)
+            seconds = round(time.monotonic() - began, 3)
+            line = {"case": number, "what": what, "result": result, "seconds": seconds, "detail": detail}
+            out.write(json.dumps(line) + "\n")
+            out.flush()
+            done += 1
+            if done % 100 == 0:
+                print(f"{number + 1}/{given.count}, {done / (time.monotonic() - started):.1f}/s", file=sys.stderr)
+    worker.stop()
+    return report(given.out)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""The reference pages: signals, thresholds, rules, causes and patterns, fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from traindx.cli.pages import Page, cause_pages, fix_pages, pattern_pages, rule_pages, sections
+from traindx.rules import catalogue
+from traindx.vocabulary.rule import Threshold
+from traindx.vocabulary.signals import SIGNALS
+
+FAMILIES = {
+    "LOS": "loss",
+    "GEN": "generalization",
+    "GRD": "gradients",
+    "ACT": "activations",
+    "WGT": "weights and updates",
+    "LRS": "learning-rate schedule",
+    "DAT": "data",
+    "ARC": "architecture",
+    "LOP": "training loop",
+    "PRC": "precision",
+    "QNT": "quantization-aware training",
+    "SYS": "throughput and memory",
+    "DST": "distributed training",
+    "ENV": "environment",
+}
+
+HOME = {"rule": "rules.md", "cause": "causes.md", "pattern": "causes.md", "fix": "fixes.md"}
+
+
+INTRODUCTIONS = {
+    "signals": """
+# Signals
+
+The names that traindx uses whatever the log calls them; the diagnosis shows what was mapped from what.
+`--map train/loss=my_loss` maps a column or tag that was not recognized. A metric that is not listed keeps its own
+name below `train/` or `val/`; which way it should go is told by words in it (`loss`, `error` ... down; `accuracy`,
+`f1`, `reward` ... up).
+""",
+    "thresholds": """
+# Thresholds
+
+Every number that a rule compares with. The basis says how it was found: *measured* on labelled runs, *theory*, a
+*paper*, a *convention* of the field, or *seed* (from the requirements, to be replaced by a measured one). Change one in
+`[tool.traindx]`:
+""",
+    "rules": """
+# Rules
+
+A rule says what is *seen*; why it is so is for the [causes](causes.md). Every rule is asked of every run, and its
+outcome is one of three: it fired, it is clear, or it could not be evaluated, for a reason that is told.
+`traindx explain CODE` prints the same page.
+""",
+    "causes": """
+# Causes
+
+What may be wrong. The outcomes of the rules speak for or against each cause, in log-odds that add up; the
+probabilities of all causes of a run sum to 1, and `healthy` is one of them.
+""",
+    "patterns": """
+# Patterns
+
+Benign shapes that a healthy run may show.
+""",
+    "fixes": """
+# Fixes
+
+What to do about a cause. A *runtime* fix can be tried on the unmodified script from outside, a *patch* is an edit of
+the user's code, *advice* needs a person.
+""",
+}
+
+
+def introduction(name: str) -> str:
+    return INTRODUCTIONS[name].strip() + "\n"
+
+
+def row(*cells: object) -> str:
+    """One line of a Markdown table."""
+    return "| " + " | ".join(str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    return "\n".join([row(*heads), row(*["---"] * len(heads)), *(row(*cells) for cells in rows)])
+
+
+def signals() -> str:
+    rows = [(f"`{s.name}`", s.meaning, s.unit or "–", {"none": "–"}.get(s.direction, s.direction)) for s in SIGNALS]
+    return introduction("signals") + "\n" + table(("signal", "meaning", "unit", "better"), rows)
+
+
+def plain(number: float) -> str:
+    return f"{number:g}"
+
+
+def threshold_rows() -> list[tuple[str, str, Threshold]]:
+    return [(rule.slug, name, value) for rule in catalogue() for name, value in rule.thresholds.items()]
+
+
+def thresholds() -> str:
+    rows = [
+        (f"[{slug}](rules.md#{slug})", f"`{name}`", plain(t), t.unit, t.basis, t.source)
+        for slug, name, t in threshold_rows()
+    ]
+    slug, name, value = threshold_rows()[0]
+    example = f"```toml\n[tool.traindx.thresholds]\n{slug}.{name} = {plain(value)}\n```\n"
+    listed = table(("rule", "threshold", "value", "unit", "basis", "source"), rows)
+    return "\n".join([introduction("thresholds"), example, listed])
+
+
+def rules() -> str:
+    pages = rule_pages()
+    parts = [
+        introduction("rules"),
+        table(
+            ("code", "rule", "what it sees", "severity"),
+            [(p.code, f"[{p.slug}](#{p.slug})", p.title, p.facts["severity"]) for p in pages],
+        ),
+    ]
+    for family in dict.fromkeys(p.code[:3] for p in pages):
+        parts.append(f"\n## {family}: {FAMILIES[family]}")
+        parts += [section(page, f"{page.code}. ") for page in pages if page.code.startswith(family)]
+    return "\n".join(parts)
+
+
+def causes() -> str:
+    pages = cause_pages()
+    parts = [
+        introduction("causes"),
+        table(
+            ("cause", "what is wrong", "family"),
+            [(f"[{p.slug}](#{p.slug})", p.title, p.facts["family"]) for p in pages],
+        ),
+        *(section(page) for page in pages),
+        "\n" + introduction("patterns"),
+        *(section(page) for page in pattern_pages()),
+    ]
+    return "\n".join(parts)
+
+
+def fixes() -> str:
+    pages = fix_pages()
+    parts = [
+        introduction("fixes"),
+        table(
+            ("fix", "what to do", "applicability"),
+            [(f"[{p.slug}](#{p.slug})", p.title, p.facts["applicability"]) for p in pages],
+        ),
+        *(section(page) for page in pages),
+    ]
+    return "\n".join(parts)
+
+
+def section(page: Page, before: str = "") -> str:
+    """One page under a heading that links can name."""
+    parts = [f"\n### {page.slug}\n", before + page.title + "\n"]
+    for title, text in sections(page.text):
+        parts.append((f"**{title}.** " if title else "") + text + "\n")
+    facts = [f"{name}: {value}" for name, value in page.facts.items() if value]
+    links = [
+        f"{tie}: {', '.join(linked(page.kind, tie, slug) for slug in slugs)}"
+        for tie, slugs in page.links.items()
+        if slugs
+    ]
+    if facts or links:
+        parts.append("; ".join([*facts, *links]) + ".\n")
+    return "\n".join(parts)
+
+
+def linked(kind: str, tie: str, slug: str) -> str:
+    """A link to the page of a slug; which file it is in follows from what ties it to this page."""
+    target = {
+        "speaks for or against": "cause",
+        "may follow from": "rule",
+        "judged by": "rule",
+        "fixes": "fix",
+        "for": "cause",
+    }[tie]
+    home = "" if HOME[target] == HOME[kind] else HOME[target]
+    return f"[{slug}]({home}#{slug})"
