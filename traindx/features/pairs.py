@@ -51,9 +51,18 @@ def pairs(features: Features, *, min_points: int) -> list[Pair]:
     return found
 
 
+SCORE_WORDS = ("error", "err", "wer", "cer")  # lower is better, and still a score rather than a loss
+
+
 def score(features: Features, split: str) -> Curve | None:
-    """The split's metric that is no loss (accuracy and the like), with most points; None without any."""
-    names = [n for n in metrics(features.run.series, split) if "loss" not in n and "perplexity" not in n]
-    if not names:
+    """The split's score (accuracy and the like, error rates): an accuracy first, then the one with most points;
+    None without any."""
+    series = features.run.series
+    scores = [
+        n
+        for n in metrics(series, split)
+        if "loss" not in n and (direction_of(split + n) == "higher" or set(n.lower().split("_")) & set(SCORE_WORDS))
+    ]
+    if not scores:
         return None
-    return features.curve(split + max(names, key=lambda n: (len(features.run.series[split + n]), "acc" in n)))
+    return features.curve(split + max(scores, key=lambda n: ("acc" in n, len(series[split + n]))))

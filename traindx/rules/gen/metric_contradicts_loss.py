@@ -1,0 +1,118 @@
+"""GEN008: the loss and the score of one split move apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.pairs import score
+from traindx.features.shared import Features
+from traindx.features.trends import slope
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+MIN_POINTS = 8
+
+
+class Apart(NamedTuple):
+    """From index `start` of the loss on: changes of loss and score (oriented: negative is better) over their spans."""
+
+    loss: Curve
+    metric: Curve
+    start: int
+    loss_change: float
+    metric_change: float
+
+
+@rule(
+    code="GEN008",
+    needs=("val/loss|train/loss", "val/*|train/*"),
+    min_points=MIN_POINTS,
+    severity="low",
+    message="{loss} goes from {loss_then:.4g} to {loss_now:.4g} while {metric} goes from {then:.4g} to {now:.4g}",
+)
+def metric_contradicts_loss(
+    run: Run,
+    features: Features,
+    *,
+    sure: float = threshold(4.0, "x the error of the slope", basis="theory", source="4 sigma, on both curves"),
+    better: float = threshold(0.05, "of the curve's range", basis="convention", source="an improvement in a plot"),
+    worse: float = threshold(0.1, "of the curve's range", basis="convention", source="a loss that matters"),
+) -> Iterator[Evidence]:
+    """Loss and score of the same split move apart: one gets better while the other gets worse.
+
+    What it sees: significant slopes of opposite sign in the loss and in accuracy (or another score) of the same
+    split, over the last half of the run or since the loss was lowest.
+    Why it matters: on held-out data a rising loss with rising accuracy is over-confidence: few but very wrong
+    answers. A falling loss with a falling score means that the loss does not ask for what is wanted.
+    When it is wrong: a score averaged over another time or data than the loss; a loss with a penalty that shrinks.
+    What to try: choose the checkpoint by what counts; look at calibration, label smoothing, and at what the loss
+    and the score are computed from.
+    Sources: Guo et al., "On Calibration of Modern Neural Networks", arXiv:1706.04599.
+    """
+    found = False
+    for split in ("val/", "train/"):
+        loss, metric = features.curve(split + "loss"), score(features, split)
+        if loss is None or metric is None or min(loss.n, metric.n) < MIN_POINTS or features.is_reinforcement:
+            continue
+        found = True
+        for start in sorted({int(np.argmin(loss.trend)), loss.n // 2}):
+            apart = look(loss, metric, start, sure)
+            if apart is not None and beyond(apart, better, worse):
+                yield tell(apart, split)
+                return
+    if not found:
+        raise CannotJudge(f"needs the loss and a score of the same split, with at least {MIN_POINTS} points of each")
+
+
+def look(loss: Curve, metric: Curve, start: int, sure: float) -> Apart | None:
+    """The changes from point `start` of the loss on, where both are beyond doubt."""
+    since = int(np.searchsorted(metric.steps, loss.step_at(start)))
+    if min(loss.n - start, metric.n - since) < 4 or not loss.span or not metric.span:
+        return None
+    a, b = slope(loss.oriented[start:]), slope(metric.oriented[since:])
+    if min(abs(a.z), abs(b.z)) < sure:
+        return None
+    return Apart(loss, metric, start, a.change / loss.span, b.change / metric.span)
+
+
+def beyond(apart: Apart, better: float, worse: float) -> bool:
+    """Whether one gets better and the other worse, by enough."""
+    gains, pains = sorted((apart.loss_change, apart.metric_change))
+    return gains <= -better and pains >= worse
+
+
+def tell(apart: Apart, split: str) -> Evidence:
+    loss, metric = apart.loss, apart.metric
+    at, last = loss.step_at(apart.start), loss.step_at(loss.n - 1)
+    since = int(np.searchsorted(metric.steps, at))
+    confident = apart.loss_change > 0
+    severity: Severity = "low" if confident else "medium"
+    aspects = ("overconfidence" if confident else "metric-worsens", split.strip("/"))
+    then, now = float(metric.trend[since]) * metric.sign, metric.end * metric.sign
+    loss_then, loss_now = float(loss.trend[apart.start]), loss.end
+    return Evidence(
+        onset=at,
+        last=last,
+        where=metric.name,
+        aspects=aspects,
+        severity=severity,
+        values={
+            "loss": loss.name,
+            "loss_then": loss_then,
+            "loss_now": loss_now,
+            "metric": metric.name,
+            "then": then,
+            "now": now,
+        },
+        points=(
+            EvidencePoint(loss.name, at, loss_then),
+            EvidencePoint(loss.name, last, loss_now, loss_then),
+            EvidencePoint(metric.name, at, then),
+            EvidencePoint(metric.name, last, now, then),
+        ),
+    )

@@ -1,0 +1,59 @@
+"""GEN007: too few validations to see when the run turned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="GEN007",
+    needs=("val/*", "train/*"),
+    min_points=8,
+    severity="info",
+    message="{count} validations beside {points} points of training{until}",
+)
+def validation_too_rare(
+    run: Run,
+    features: Features,
+    *,
+    few: float = threshold(5, "validations", basis="convention", source="a minimum needs points on both sides"),
+    long: float = threshold(200, "training points", basis="seed", source="validate every 100-500 steps"),
+    covered: float = threshold(0.6, "of the run", basis="convention", source="validation ends early"),
+    rhythm: float = threshold(3.0, "x the usual distance", basis="convention", source="two validations left out"),
+) -> Iterator[Evidence]:
+    """There are too few validations to see where the held-out curve turns, or they end early.
+
+    What it sees: fewer than five points of every held-out signal in a run with hundreds of training points; or
+    validations that stop long before the run does.
+    Why it matters: overfitting between two validations is not seen, and the best checkpoint is missed.
+    When it is wrong: a fine-tuning of three epochs that is validated after each is usual, and enough for many.
+    What to try: validate a fixed number of times per run, ten or more, on a part of the held-out data if it is slow.
+    Sources: Prechelt, "Early Stopping - But When?" (1998); the project's seed rule (every 100-500 steps).
+    """
+    held = max((s for n, s in run.series.items() if n.startswith("val/")), key=len)
+    train = max((s for n, s in run.series.items() if n.startswith("train/")), key=len)
+    if not len(held) or len(train) < long:
+        return
+    length = float(train.steps[-1] - train.steps[0])
+    at, left = float(held.steps[-1]), float(train.steps[-1] - held.steps[-1])
+    usual = float(np.median(np.diff(held.steps))) if len(held) > 1 else length
+    ended = len(held) >= few and left > (1 - covered) * length and left > rhythm * usual
+    if len(held) < few or ended:
+        yield Evidence(
+            onset=at if ended else None,
+            last=float(train.steps[-1]),
+            aspects=("ends-early",) if ended else (),
+            values={
+                "count": len(held),
+                "points": len(train),
+                "until": f", the last at step {at:.6g} of {float(train.steps[-1]):.6g}",
+            },
+            points=tuple(EvidencePoint("validation", float(step), float(i)) for i, step in enumerate(held.steps[-3:])),
+        )
