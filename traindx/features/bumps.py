@@ -10,19 +10,15 @@ from traindx.features.spikes import Spike, spikes
 
 
 def curve_spikes(curve: Curve, *, multiple: float, visible: float) -> list[Spike]:
-    """Spikes of a curve that are `multiple` robust sigmas high and at least `visible` of its
-    trend's range."""
-    return spikes(curve.oriented, multiple=multiple, least=visible * curve.span)
+    """Spikes of a curve that are `multiple` robust sigmas high and at least `visible` of all that
+    it gained."""
+    return spikes(curve.oriented, multiple=multiple, least=visible * max(curve.start - curve.best, 0.0))
 
 
-def fails_after(curve: Curve, spike: Spike) -> bool:
-    """Whether a spike that did not come back is followed by the end of the run or by values that
-    are not finite."""
-    after = curve.nonfinite_steps > curve.step_at(spike.first)
-    return (
-        bool(after.any())
-        and float(curve.nonfinite_steps[after][0]) <= curve.step_at(min(spike.last + 3, curve.n - 1)) + 1e-9
-    )
+def fails_after(curve: Curve, spike: Spike, *, points: int = 3) -> bool:
+    """Whether a value that is not finite comes within `points` logged points after a spike."""
+    following = curve.raw.values[curve.raw.steps > curve.step_at(spike.last)]
+    return not bool(np.isfinite(following[:points]).all())
 
 
 def regular_interval(found: list[Spike]) -> float | None:

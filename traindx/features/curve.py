@@ -66,7 +66,11 @@ class Curve:
     @cached_property
     def end(self) -> float:
         """Level at the end (oriented): the median of the last twentieth of the points."""
-        return float(np.median(self.oriented[-max(1, min(self.n // 3, max(3, self.n // 20))) :])) if self.n else float("nan")
+        return (
+            float(np.median(self.oriented[-max(1, min(self.n // 3, max(3, self.n // 20))) :]))
+            if self.n
+            else float("nan")
+        )
 
     @cached_property
     def best(self) -> float:

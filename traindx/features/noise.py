@@ -19,6 +19,12 @@ def robust_sigma(values: Floats) -> float:
     return MAD_TO_SIGMA * mad if mad > 0 else 1.2533 * float(np.mean(centred))
 
 
+def median_error(sigma: float, points: float) -> float:
+    """Standard error of the median of `points` values with normal noise `sigma`: sqrt(pi/2) times
+    that of the mean."""
+    return 1.2533 * sigma / float(np.sqrt(max(points, 1.0)))
+
+
 def difference_noise(values: Floats) -> float:
     """Sigma of the point-to-point noise of `values[n]`, blind to any smooth trend: the scale of the
     second differences over sqrt(6), which is what white noise of sigma 1 would give. Needs n >= 4,

@@ -73,14 +73,31 @@ def swing(values: Floats, *, most_points: int = 2048) -> Swing | None:
 
 
 def epoch_profile(values: Floats, period: float, *, bins: int = 12) -> tuple[Floats, float]:
-    """Mean profile over one epoch (`bins` values, detrended) of `values[n]` whose epochs are
-    `period` points long, and the share of the detrended variance that it explains beyond what
-    noise would (0..1)."""
-    residual = clipped(detrended(values))
-    phase = ((np.arange(len(values)) % period) / period * bins).astype(np.int64).clip(0, bins - 1)
-    counts = np.maximum(np.bincount(phase, minlength=bins), 1)
-    profile = np.bincount(phase, weights=residual, minlength=bins) / counts
+    """Mean profile over one epoch (`bins` values) of `values[n]` whose epochs are `period` points
+    long, and the share of the variance around the epochs' own levels that it explains beyond chance
+    (0..1). A steady descent, or a step down from epoch to epoch, is no profile: of the linear part
+    only what neither of them explains is kept.
+    """
+    epochs = int(len(values) // period)
+    place = np.arange(len(values)) / period
+    used = place < epochs
+    values, place = values[used], place[used]
+    number = place.astype(np.int64)
+    levels = np.bincount(number, weights=values) / np.bincount(number)
+    residual = clipped(values - levels[number])
+    phase = ((place - number) * bins).astype(np.int64).clip(0, bins - 1)
+    profile = np.bincount(phase, weights=residual, minlength=bins) / np.maximum(np.bincount(phase, minlength=bins), 1)
+    x = np.linspace(-0.5, 0.5, bins)
+    line = float(np.dot(x, profile) / np.dot(x, x))
+    progress = min(float(np.median(np.diff(levels))), 0.0)
+    profile = profile - x * float(np.clip(line, 1.5 * progress, 0.0))
     total = float(np.var(residual))
-    explained = float(np.mean(profile[phase] ** 2))
     by_chance = total * bins / max(len(values), 1)
-    return profile, max(0.0, (explained - by_chance) / total) if total > 0 else 0.0
+    explained = float(np.mean(profile[phase] ** 2))
+    return profile, max(0.0, min(1.0, (explained - by_chance) / total)) if total > 0 else 0.0
+
+
+def is_even(spacing: Floats, *, tolerance: float = 0.01, share: float = 0.9) -> bool:
+    """Whether nearly all (`share`) gaps between logged steps are the same within `tolerance`."""
+    usual = float(np.median(spacing))
+    return float(np.mean(np.abs(spacing - usual) <= tolerance * usual)) >= share

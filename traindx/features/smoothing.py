@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from traindx.vocabulary.run import Floats
+
+TREND_PARTS = 40  # a trend resolves about this many parts of a run
 
 
 def block_edges(n: int, blocks: int) -> np.ndarray:
@@ -21,7 +25,7 @@ def block_medians(values: Floats, blocks: int) -> Floats:
     size = n // (len(edges) - 1)
     if size * (len(edges) - 1) == n:
         return np.median(values.reshape(-1, size), axis=1)
-    return np.array([np.median(values[a:b]) for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    return np.array([np.median(values[a:b]) for a, b in pairwise(edges)])
 
 
 def running_median(values: Floats, window: int) -> Floats:
@@ -52,7 +56,7 @@ def running_mean(values: Floats, window: int) -> Floats:
     return (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
 
 
-def trend(values: Floats, *, parts: int = 40) -> Floats:
+def trend(values: Floats, *, parts: int = TREND_PARTS) -> Floats:
     """The curve without its noise, shape `[n]`: a running median over about `n / parts` points, then
     a short running mean. Robust to isolated spikes and to heavy tails; short inputs (under 12
     points) are returned almost as they are. Inputs over 20 k points are reduced to block medians

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.noise import robust_sigma
-from traindx.features.smoothing import running_median
+from traindx.features.noise import difference_noise
 from traindx.vocabulary.run import Floats
 
 
@@ -25,24 +24,33 @@ class Spike(NamedTuple):
     settle: int
 
 
-def tail_threshold(residual: Floats, *, multiple: float, margin: float) -> float:
-    """How far a point must stand out to be no ordinary noise: `multiple` robust sigmas, or `margin`
-    times the largest value that the residual's own tail leads one to expect (a power tail fitted
-    between the 80th and 95th percentile of |residual[n]|), whichever is more. Heavy-tailed batch
-    losses thus raise their own bar."""
-    size = np.abs(residual)
-    sigma = robust_sigma(residual)
-    q80, q95 = np.quantile(size, [0.80, 0.95])
-    if q80 <= 0 or sigma <= 0:
+def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
+    """How far a point of `values[n]` must rise to be no ordinary noise: `multiple` sigmas of the
+    point-to-point noise, or `margin` times the largest rise that the signal's own tail leads one to
+    expect (a power tail fitted between the 80th and 95th percentile of the rises), whichever is more.
+    Heavy-tailed batch losses thus raise their own bar. Only rises count: a steep descent is no noise.
+    """
+    rises = np.diff(values)
+    rises = rises[rises > 0]
+    sigma = difference_noise(values)
+    if len(rises) < 8:
+        return multiple * sigma
+    q80, q95 = np.quantile(rises, [0.80, 0.95])
+    if q80 <= 0:
         return max(multiple * sigma, margin * float(q95))
     exponent = min(np.log(q95 / q80) / np.log(4.0), 0.6)
     # Beyond 2000 points the extrapolation would hide real spikes rather than explain noise.
-    expected = q95 * max(0.05 * min(len(size), 2000), 1.0) ** exponent
+    expected = q95 * max(0.05 * min(len(rises), 2000), 1.0) ** exponent
     return float(max(multiple * sigma, margin * expected))
 
 
 def spikes(
-    values: Floats, *, multiple: float = 8.0, margin: float = 1.5, least: float = 0.0, patience: int | None = None
+    values: Floats,
+    *,
+    multiple: float = 8.0,
+    margin: float = 1.5,
+    least: float = 0.0,
+    patience: int | None = None,
 ) -> list[Spike]:
     """All upward spikes of `values[n]` (lower is better), in order.
 
@@ -54,18 +62,15 @@ def spikes(
     if n < 6:
         return []
     patience = max(5, n * 3 // 100) if patience is None else patience
-    level = running_median(values, min(501, max(7, n // 20) | 1))
-    residual = values - level
-    bar = max(tail_threshold(residual, multiple=multiple, margin=margin), least)
+    bar = max(tail_threshold(values, multiple=multiple, margin=margin), least)
     if bar <= 0:
         return []
     # A cheap necessary condition first; the exact one is checked point by point.
-    rise = np.diff(values, prepend=values[0])
-    candidates = np.flatnonzero((residual > 0.6 * bar) | (rise > 0.6 * bar))
+    candidates = np.flatnonzero(np.diff(values, prepend=values[0]) > 0.4 * bar)
     found: list[Spike] = []
-    after = 0
+    after = 1
     for i in candidates:
-        if i < max(after, 1):
+        if i < after:
             continue
         before = float(np.median(values[max(0, i - 5) : i]))
         spike = measured(values, int(i), before, bar, patience)
@@ -79,8 +84,6 @@ def measured(values: Floats, first: int, before: float, bar: float, patience: in
     """The spike that begins at `first`, or None when the rise is too small."""
     window = values[first : first + patience + 1]
     climb = window - before
-    if climb[0] <= bar * 0.6:
-        return None
     peak = int(np.argmax(window[: max(1, min(len(window), patience // 2 + 1))]))
     height = float(climb[peak])
     if height <= bar:

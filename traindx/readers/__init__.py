@@ -22,7 +22,9 @@ from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
 from traindx.vocabulary.run import Event, Run
 
 Progress = Callable[[str], None]
-SKIPPED_FOLDERS = frozenset({".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages", ".ipynb_checkpoints"})
+SKIPPED_FOLDERS = frozenset(
+    {".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages", ".ipynb_checkpoints"}
+)
 
 
 @cache
@@ -56,7 +58,9 @@ def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Pro
         logs += read_stdin() if place == "-" else read_place(Path(place))
     runs = [run for log in merge_groups(logs) for run in assemble(log, mapping)]
     if not any(run.series or run.panels or run.events for run in runs):
-        raise NotALog(path, "nothing in it looks like a training log", hint="see `traindx diagnose --help` for the formats read")
+        raise NotALog(
+            path, "nothing in it looks like a training log", hint="see `traindx diagnose --help` for the formats read"
+        )
     return runs
 
 
@@ -102,7 +106,9 @@ def read_source(source: Source) -> list[RawLog]:
     """Read by the format that claims the bytes most surely; if it then finds nothing, by the
     next that claims them at all."""
     refuse_pointer(source)
-    claims = sorted(((m.sniff(source), m.NAME, m) for m in formats() if hasattr(m, "sniff")), key=lambda c: (-c[0], c[1]))
+    claims = sorted(
+        ((m.sniff(source), m.NAME, m) for m in formats() if hasattr(m, "sniff")), key=lambda c: (-c[0], c[1])
+    )
     failure: ReadError | None = None
     for claim, _, module in claims:
         if claim <= 0:
@@ -135,7 +141,10 @@ def read_folder(path: Path) -> list[RawLog]:
 
 
 def walk(path: Path) -> list[RawLog]:
-    claims = sorted(((m.sniff_folder(path), m.NAME, m) for m in formats() if hasattr(m, "sniff_folder")), key=lambda c: (-c[0], c[1]))
+    claims = sorted(
+        ((m.sniff_folder(path), m.NAME, m) for m in formats() if hasattr(m, "sniff_folder")),
+        key=lambda c: (-c[0], c[1]),
+    )
     if claims and claims[0][0] > 0.5:
         logs: list[RawLog] = claims[0][2].read_folder(path)
         return logs
@@ -155,8 +164,29 @@ def walk(path: Path) -> list[RawLog]:
     return logs
 
 
-LOG_SUFFIXES = frozenset({".log", ".out", ".err", ".txt", ".md", ".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".wandb", ".npz", ".db",
-                          ".sqlite", ".sqlite3", ".gz", ".v2", ".arrows", ""})  # fmt: skip
+LOG_SUFFIXES = frozenset(
+    {
+        ".log",
+        ".out",
+        ".err",
+        ".txt",
+        ".md",
+        ".csv",
+        ".tsv",
+        ".json",
+        ".jsonl",
+        ".ndjson",
+        ".wandb",
+        ".npz",
+        ".db",
+        ".sqlite",
+        ".sqlite3",
+        ".gz",
+        ".v2",
+        ".arrows",
+        "",
+    }
+)
 
 
 def looks_like_log(path: Path) -> bool:

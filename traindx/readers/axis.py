@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from traindx.readers.aliases import words_of
@@ -9,11 +11,49 @@ from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Floats, Ints
 
 # Names of step axes, the best first: exact counters of optimizer steps before coarse ones.
-AXIS_NAMES = ("global_step", "trainer/global_step", "train/global_step", "num_updates", "step", "steps", "iteration", "iterations", "iter",
-              "it", "i", "update", "updates", "n_iter", "total_timesteps", "timesteps", "time/total_timesteps", "total_steps",
-              "env_steps", "totalenvsteps", "total_num_steps", "nupdates", "samples", "batch", "epoch", "epochs", "ep", "round", "_step",
-              "episode", "episodes", "train/epoch", "n_epoch")  # fmt: skip
-AXIS_KINDS = {"epoch": "epoch", "epochs": "epoch", "ep": "epoch", "episode": "episode", "episodes": "episode", "train/epoch": "epoch"}
+AXIS_NAMES = (
+    "global_step",
+    "trainer/global_step",
+    "train/global_step",
+    "num_updates",
+    "step",
+    "steps",
+    "iteration",
+    "iterations",
+    "iter",
+    "it",
+    "i",
+    "update",
+    "updates",
+    "n_iter",
+    "total_timesteps",
+    "timesteps",
+    "time/total_timesteps",
+    "total_steps",
+    "env_steps",
+    "totalenvsteps",
+    "total_num_steps",
+    "nupdates",
+    "samples",
+    "batch",
+    "epoch",
+    "epochs",
+    "ep",
+    "round",
+    "_step",
+    "episode",
+    "episodes",
+    "train/epoch",
+    "n_epoch",
+)
+AXIS_KINDS = {
+    "epoch": "epoch",
+    "epochs": "epoch",
+    "ep": "epoch",
+    "episode": "episode",
+    "episodes": "episode",
+    "train/epoch": "epoch",
+}
 
 
 def find_axis(columns: dict[str, RawColumn]) -> str | None:
@@ -25,7 +65,9 @@ def find_axis(columns: dict[str, RawColumn]) -> str | None:
     full = [a for a in usable if len(columns[a].rows) >= 0.9 * rows]
     for name in full or usable:
         return name
-    guess = [n for n in columns if n.lower().endswith(("step", "steps", "iteration", "epoch")) and "per" not in words_of(n)]
+    guess = [
+        n for n in columns if n.lower().endswith(("step", "steps", "iteration", "epoch")) and "per" not in words_of(n)
+    ]
     return next((n for n in guess if counts_up(columns[n].values) and len(columns[n].rows) >= 0.5 * rows), None)
 
 
@@ -72,7 +114,7 @@ def is_inner_counter(steps: Floats, values: Floats, jumps: Ints) -> bool:
     if np.ptp(lasts) > 0.1 * lasts.max():
         return False
     firsts = np.array([np.nanmedian(values[a : a + 3]) for a in edges[:-1]])
-    ends = np.array([np.nanmedian(values[max(a, b - 3) : b]) for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    ends = np.array([np.nanmedian(values[max(a, b - 3) : b]) for a, b in pairwise(edges)])
     to_previous = np.abs(firsts[1:] - ends[:-1])
     to_start = np.abs(firsts[1:] - firsts[0])
     return bool(np.nanmedian(to_previous) <= np.nanmedian(to_start))

@@ -14,8 +14,27 @@ from traindx.vocabulary.signals import direction_of
 # Two players, each with a loss of its own: their sum means nothing.
 ADVERSARIAL = ("gen", "disc", "_g", "_d", "generator", "discriminator", "critic", "actor", "policy", "value")
 # Stand in for a loss where none is logged; the order is the preference.
-LOSS_LIKE = ("loss", "logloss", "nll", "cross_entropy", "crossentropy", "entropy", "mse", "rmse", "mae", "l1", "l2", "bpb", "bpc",
-             "perplexity", "error", "objective", "cost", "elbo", "merror")  # fmt: skip
+LOSS_LIKE = (
+    "loss",
+    "logloss",
+    "nll",
+    "cross_entropy",
+    "crossentropy",
+    "entropy",
+    "mse",
+    "rmse",
+    "mae",
+    "l1",
+    "l2",
+    "bpb",
+    "bpc",
+    "perplexity",
+    "error",
+    "objective",
+    "cost",
+    "elbo",
+    "merror",
+)
 
 
 def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
@@ -27,8 +46,10 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
             raise ConfigError(f"--map {canonical}={wanted}: no column {wanted!r}; there are: {names}")
     chosen = {c: w for c, w in given.items() if w in raw.columns}
     taken = set(chosen.values())
-    offers = [(raw.roles[name] if name in raw.roles else None, name) for name in raw.columns if name not in taken]
-    ranked = sorted((Role(fixed, -1) if fixed is not None else role_of(name), i, name) for i, (fixed, name) in enumerate(offers))
+    offers = [(raw.roles.get(name), name) for name in raw.columns if name not in taken]
+    ranked = sorted(
+        (Role(fixed, -1) if fixed is not None else role_of(name), i, name) for i, (fixed, name) in enumerate(offers)
+    )
     ranked.sort(key=lambda item: (item[0].rank, -len(raw.columns[item[2]].values) if item[0].rank > 0 else 0, item[1]))
     for role, _, name in ranked:
         if not role.signal or name == raw.axis:

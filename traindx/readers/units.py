@@ -8,8 +8,19 @@ from traindx.readers.aliases import words_of
 from traindx.vocabulary.run import Floats, Series, series
 
 SECONDS = {"ms": 1e-3, "msec": 1e-3, "milliseconds": 1e-3, "us": 1e-6, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
-BYTES = {"b": 1.0, "k": 2.0**10, "kb": 2.0**10, "kib": 2.0**10, "m": 2.0**20, "mb": 2.0**20, "mib": 2.0**20, "g": 2.0**30,
-         "gb": 2.0**30, "gib": 2.0**30, "t": 2.0**40}  # fmt: skip
+BYTES = {
+    "b": 1.0,
+    "k": 2.0**10,
+    "kb": 2.0**10,
+    "kib": 2.0**10,
+    "m": 2.0**20,
+    "mb": 2.0**20,
+    "mib": 2.0**20,
+    "g": 2.0**30,
+    "gb": 2.0**30,
+    "gib": 2.0**30,
+    "t": 2.0**40,
+}
 FRACTIONS = ("accuracy", "error_rate", "balanced_accuracy")
 
 
@@ -45,7 +56,10 @@ def is_clock(values: Floats) -> bool:
     finite = values[np.isfinite(values)]
     if len(finite) < 5 or (np.diff(finite) <= 0).any():
         return False
-    return bool(finite[-1] - finite[0] > 0.5 * (len(finite) - 1) * np.median(np.diff(finite)) and finite[-1] > 3 * max(finite[0], 0.0))
+    return bool(
+        finite[-1] - finite[0] > 0.5 * (len(finite) - 1) * np.median(np.diff(finite))
+        and finite[-1] > 3 * max(finite[0], 0.0)
+    )
 
 
 def bytes_factor(values: Floats, unit: str, original: str) -> float:

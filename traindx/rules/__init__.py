@@ -68,9 +68,10 @@ def missing(rule: Rule, features: Features) -> str:
             return f"needs {' or '.join(alternatives)}, which was not recorded"
         if position == 0:
             curve = features.curve(present[0])
-            have = len(curve.raw) if curve is not None else features.run.points
-            if have < rule.min_points:
-                return f"needs {rule.min_points} points of {present[0]}, there are {have}"
+            have = curve.n if curve is not None else features.run.points
+            # A rule about values that are not finite asks for a single point, finite or not.
+            if have < rule.min_points > 1:
+                return f"needs {rule.min_points} finite points of {present[0]}, there are {have}"
     return ""
 
 

@@ -10,7 +10,7 @@ from traindx.features.chance import chance_classes, chance_loss
 from traindx.features.noise import robust_sigma
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
 
@@ -19,7 +19,7 @@ from traindx.vocabulary.run import Run
     needs=("train/loss|val/loss",),
     min_points=6,
     severity="high",
-    message="{name} ends at {level:.4g}, the score of a uniform guess over {classes} classes (ln {classes} = {chance:.4g})",
+    message="{name} ends at {level:.4g}: a uniform guess over {classes} classes scores ln {classes} = {chance:.4g}",
     follows=("loss-flat-from-start", "loss-plateaus", "loss-diverges", "learning-rate-is-zero"),
 )
 def loss_at_chance(
@@ -43,8 +43,8 @@ def loss_at_chance(
     """The final level is that of a classifier which knows nothing.
 
     ## What it sees
-    The last third of the run scatters tightly around ln k for a known number of classes, or for one that is common. An accuracy clearly above 1/k
-    overrules it.
+    The last third of the run scatters tightly around ln k for a known number of classes, or for one that is common.
+    An accuracy clearly above 1/k overrules it.
 
     ## Why it matters
     The outputs do not depend on the inputs: whatever fell before, the run now predicts nothing.
@@ -63,8 +63,6 @@ def loss_at_chance(
     curve = features.curve(name)
     assert curve is not None
     tail = curve.values[-max(3, int(stretch * curve.n)) :]
-    if curve.n < 6:
-        raise CannotJudge(f"only {curve.n} finite points")
     level = float(np.median(tail))
     classes = chance_classes(level, run.setup.classes, tolerance=near)
     if classes is None or robust_sigma(tail) > steady * level or knows_better(features, classes, better):
@@ -79,7 +77,7 @@ def loss_at_chance(
     yield Evidence(
         onset=curve.step_at(onset),
         last=float(curve.steps[-1]),
-        strength=1.0 if run.setup.classes else 0.7,
+        strength=1.0 if run.setup.classes else 0.5,
         aspects=("known-classes",) if run.setup.classes else (),
         values={"name": name, "level": level, "classes": classes, "chance": chance_loss(classes)},
         points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(classes), "nats"),),

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.noise import median_error
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
+
+SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly ended
 
 
 @rule(
@@ -33,38 +36,40 @@ def loss_diverges(
         0.05, "of the level", basis="convention", source="a rise that a reader of the curve would see"
     ),
     sudden: float = threshold(0.05, "of the points", basis="convention", source="a jump, not a drift"),
+    ending: float = threshold(0.1, "of the points", basis="convention", source="what counts as the end of the run"),
+    falling: float = threshold(0.4, "of the rise", basis="convention", source="the end may be the flank of a spike"),
 ) -> Iterator[Evidence]:
     """The loss ends well above a level it had already reached, and stays there.
 
     ## What it sees
-    The level at the end against the best level before, in units of the noise of a level and of the progress made. Half of
-    the progress must be lost (all of it is critical), or the run must end above where it began.
+    The level at the end against the best level before, in units of the noise of a level and of the progress made.
+    Half of the progress must be lost (all of it is critical), or the run must end above where it began.
 
     ## Why it matters
     A run that diverges does not come back by itself; every further step is wasted.
 
     ## When it is wrong
-    A deliberate change of the task or of the loss's weights in mid-run looks the same. Rewards fall and rise; they are only judged
-    when the fall is far outside their spread. A log cut off in the middle of a spike is not yet a divergence.
+    A deliberate change of the task or of the loss's weights in mid-run looks the same. Rewards fall and rise; they
+    are only judged when the fall is far outside their spread. A log cut off in the middle of a spike is not yet a
+    divergence.
 
     ## What to try
     Go back to the last checkpoint before the onset; look at learning rate and gradient norm there.
 
     ## Sources
-    Requirements (loss curve shapes); peers.md: a ratio to the minimum is false near zero, so progress and noise are used.
+    Requirements (loss curve shapes); peers.md: a ratio to the minimum is false near zero, so progress and noise are
+    used.
     """
     curve = features.curve("objective")
     assert curve is not None
-    if curve.n < 6:
-        raise CannotJudge(f"only {curve.n} finite points")
     y, best = curve.oriented, curve.best_index
-    tail = y[-max(3, curve.n // 10) :]
+    tail = y[-max(3, int(ending * curve.n)) :]
     end, error = float(np.median(tail)), level_error(curve, len(tail))
     gained = max(curve.start - curve.best, 0.0)
     risen = end - curve.best
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
-    if risen <= needed or best >= curve.n - len(tail) or still_recovering(tail, curve, risen):
+    if risen <= needed or best >= curve.n - len(tail) or still_recovering(tail, falling * risen):
         return
     # Rewards and held-out losses wander; only a loss in training is expected to go down.
     if curve.name != "train/loss" and risen < max(gained, 2 * needed):
@@ -72,12 +77,12 @@ def loss_diverges(
     onset = onset_index(curve, best, risen)
     length = settle_length(curve, onset, end)
     worse = end >= curve.start - error
-    aspects = ("from-start",) if from_start else ("early" if onset < 0.1 * curve.n else "late",)
+    aspects = ("from-start",) if from_start else ("early" if onset < ending * curve.n else "late",)
     yield Evidence(
         onset=curve.step_at(onset),
         last=float(curve.steps[-1]),
         severity="critical" if worse else "high",
-        strength=min(1.0, 0.6 + 0.4 * risen / max(gained, risen)),
+        strength=min(1.0, 0.5 + 0.5 * risen / max(gained, risen)),
         aspects=(*aspects, "sudden" if length <= max(2, sudden * curve.n) else "gradual"),
         values={
             "name": curve.name,
@@ -94,23 +99,23 @@ def loss_diverges(
 
 def level_error(curve: Curve, k: int) -> float:
     """Standard error of a level that is the median of k points; slow wobble counts as noise too."""
-    return 1.2533 * max(curve.noise, curve.spread) / float(np.sqrt(k))
+    return median_error(max(curve.noise, curve.spread), k)
 
 
-def still_recovering(tail: np.ndarray, curve: Curve, risen: float) -> bool:
+def still_recovering(tail: np.ndarray, fall: float) -> bool:
     """Whether the end of the run is the falling flank of a spike rather than a new level."""
     half = len(tail) // 2
-    return bool(np.median(tail[half:]) < np.median(tail[:half]) - 0.4 * risen)
+    return bool(np.median(tail[half:]) < np.median(tail[:half]) - fall)
 
 
 def onset_index(curve: Curve, best: int, risen: float) -> int:
     """The last point after the best at which the trend was still within a tenth of the rise."""
-    near = np.flatnonzero(curve.trend[best:] <= curve.best + 0.1 * risen)
+    near = np.flatnonzero(curve.trend[best:] <= curve.best + SMALL * risen)
     return best + (int(near[-1]) if len(near) else 0)
 
 
 def settle_length(curve: Curve, onset: int, end: float) -> int:
     """Points from the onset until the trend first passes nine tenths of the final rise."""
-    bar = curve.best + 0.9 * (end - curve.best)
+    bar = curve.best + (1 - SMALL) * (end - curve.best)
     above = np.flatnonzero(curve.trend[onset:] >= bar)
     return int(above[0]) if len(above) else curve.n - onset

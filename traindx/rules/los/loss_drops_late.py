@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from traindx.features.noise import median_error
 from traindx.features.plateaus import late_drop
 from traindx.features.shared import Features
-from traindx.features.smoothing import block_medians
+from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
+
+BLOCKS = 60  # how finely the run is cut in the search for the drop
 
 
 @rule(
@@ -27,13 +32,14 @@ def loss_drops_late(
     most: float = threshold(
         0.4, "of all progress, in the drop", basis="convention", source="the drop must be where the learning happened"
     ),
+    kept: float = threshold(0.6, "of the drop", basis="convention", source="a dip that is undone is no learning"),
     surely: float = threshold(6.0, "x standard error", basis="theory", source="choice among 60 blocks"),
 ) -> Iterator[Evidence]:
     """The loss hardly moves for a long time and then falls within a tenth of the run.
 
     ## What it sees
-    The steepest fall over a tenth of the run holds most of all progress and comes after a stretch, at least 15 % of the run long, in
-    which the level stayed within a fifth of that fall.
+    The steepest fall over a tenth of the run holds most of all progress and comes after a stretch, at least 15 % of
+    the run long, in which the level stayed within a fifth of that fall.
 
     ## Why it matters
     It is good news: the run had not been stuck. It warns against stopping others like it too early.
@@ -49,23 +55,15 @@ def loss_drops_late(
     """
     curve = features.curve("objective")
     assert curve is not None
-    drop = late_drop(curve.oriented)
+    drop = late_drop(curve.oriented, blocks=BLOCKS)
     if drop is None:
-        if curve.n < 12:
-            raise CannotJudge(f"only {curve.n} finite points")
         return
     y = curve.oriented
-    k = max(3, curve.n // 20)
-    total = float(block_medians(y[:k], 1)[0]) - curve.best
-    error = 1.2533 * max(curve.noise, 1e-300) * (2.0 / max(1, curve.n // 60)) ** 0.5
-    if (
-        drop.wait < waited
-        or drop.size < most * max(total, drop.size + max(drop.early, 0.0))
-        or drop.size < surely * error
-    ):
+    first_level = float(np.median(y[: max(3, curve.n // TREND_PARTS)]))
+    error = median_error(curve.noise, curve.n / BLOCKS / 2)
+    if drop.wait < waited or drop.size < most * (first_level - curve.best) or drop.size < surely * error:
         return
-    # What was gained must be kept to the end, or it was a dip.
-    if curve.end > y[: drop.first + 1].min() - 0.3 * drop.size and curve.end > curve.best + 0.6 * drop.size:
+    if drop.early > drop.size or curve.end > curve.best + kept * drop.size:
         return
     yield Evidence(
         onset=curve.step_at(drop.first),

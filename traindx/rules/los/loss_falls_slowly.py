@@ -32,19 +32,22 @@ def loss_falls_slowly(
     straight: float = threshold(
         0.6, "of the first half's fall", basis="theory", source="a power law's second half gains < 0.5 of its first"
     ),
+    transient: float = threshold(0.05, "of the run", basis="convention", source="warm-up says nothing about speed"),
+    tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: very low (< 0.01)"),
     surely: float = threshold(4.0, "x standard error", basis="theory", source="the fall itself must be beyond doubt"),
 ) -> Iterator[Evidence]:
     """A significant but slow, nearly straight fall over the whole run.
 
     ## What it sees
-    The loss gains less than a quarter of its starting level, the second half gains about as much as the first, and the
-    fall is clear against the noise.
+    The loss gains less than a quarter of its starting level, the second half gains about as much as the first, and
+    the fall is clear against the noise.
 
     ## Why it matters
     A curve that is still straight has not met any limit yet: its steps are too small, or too few.
 
     ## When it is wrong
-    Fine-tuning starts near its goal and has little to gain. Losses with a large constant part move little by construction.
+    Fine-tuning starts near its goal and has little to gain. Losses with a large constant part move little by
+    construction.
 
     ## What to try
     Multiply the learning rate by three to ten for a short run; compare slopes.
@@ -57,10 +60,9 @@ def loss_falls_slowly(
     if curve.sign < 0:
         raise CannotJudge("only losses are judged: a metric that rises slowly may be near its limit")
     y, n = curve.oriented, curve.n
-    if n < 10 or curve.start <= 0:
-        raise CannotJudge("needs ten finite points of a positive loss")
-    # The first points hold a transient (a large initial loss, warm-up) that says nothing about speed.
-    skip = n // 20
+    if curve.start <= 0:
+        raise CannotJudge("needs a positive loss")
+    skip = int(transient * n)
     first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
     fall, error = improvement(curve)
     fraction = fall / curve.start
@@ -69,11 +71,11 @@ def loss_falls_slowly(
     if second.change >= 0 or -second.change < straight * max(-first.change, 0.0) or second.z > -2:
         return
     norm = features.curve("grad_norm")
-    tiny = norm is not None and norm.n > 0 and float(np.median(norm.values)) < 0.01
+    tiny = norm is not None and norm.n > 0 and float(np.median(norm.values)) < tiny_norm
     yield Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
-        strength=0.8 if fraction < slow / 2 else 0.6,
+        strength=1.0 if fraction < slow / 2 else 0.5,
         aspects=("straight", *(() if norm is None else ("norm-tiny" if tiny else "norm-healthy",))),
         values={"name": curve.name, "fraction": fraction},
         points=(

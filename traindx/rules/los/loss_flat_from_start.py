@@ -8,8 +8,10 @@ import numpy as np
 
 from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
+from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
+from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
@@ -34,6 +36,9 @@ def loss_flat_from_start(
     power: float = threshold(
         0.1, "of the level", basis="convention", source="noise may not hide a fall larger than this"
     ),
+    clearly: float = threshold(4.0, "x standard error", basis="theory", source="of another metric that improves"),
+    gained: float = threshold(0.1, "of the metric", basis="convention", source="an improvement worth having"),
+    dip: float = threshold(0.06, "of the level", basis="convention", source="a level in mid-run that was really lower"),
     tiny_norm: float = threshold(
         1e-3, "gradient norm", basis="seed", source="healthy global norms are 0.1 to 10; vanishing < 0.01"
     ),
@@ -41,15 +46,16 @@ def loss_flat_from_start(
     """The loss is where it began, for the whole run.
 
     ## What it sees
-    The fall from the first to the last tenth of the points is less than 2 % of the level and no trend inside the run is clear
-    against the noise. Where the noise could hide a fall of 10 % of the level, it says that it cannot judge.
+    The fall from the first to the last tenth of the points is less than 2 % of the level and no trend inside the run
+    is clear against the noise. Where the noise could hide a fall of 10 % of the level, it says that it cannot judge.
 
     ## Why it matters
     Nothing is learned: something between the data and the weights is cut, or the steps are far too small.
 
     ## When it is wrong
-    Some runs lie flat at first and then fall (an S-curve): judge only after twice the usual flat stretch. Losses that are about zero
-    by construction (policy ratios) have nothing to fall; where a reward or an accuracy is logged and improves, the rule is silent.
+    Some runs lie flat at first and then fall (an S-curve): judge only after twice the usual flat stretch. Losses that
+    are about zero by construction (policy ratios) have nothing to fall; where a reward or an accuracy is logged and
+    improves, the rule is silent.
 
     ## What to try
     Check that parameters change at all; overfit a single batch; multiply the learning rate by ten.
@@ -59,18 +65,17 @@ def loss_flat_from_start(
     """
     curve = features.curve("objective")
     assert curve is not None
-    if curve.n < 8:
-        raise CannotJudge(f"only {curve.n} finite points")
     level = float(np.median(np.abs(curve.values)))
     constant = bool(np.ptp(curve.values) == 0)
-    if metric_improves(features, curve) or (constant and level == 0):
+    if metric_improves(features, curve, clearly, gained) or (constant and level == 0):
         return
     fall, error = improvement(curve)
     deepest = curve.start - curve.best
     if not constant:
-        if fall > moved * level or (fall > surely * max(error, trend_error(curve)) > 0 and fall > 0.25 * moved * level):
+        unsure = max(error, trend_error(curve))
+        if fall > moved * level or (fall > surely * unsure > 0 and fall > moved * level / 4):
             return
-        if deepest > max(3 * moved * level, 3 * trend_error(curve)) or fall < -max(5 * moved * level, surely * error):
+        if deepest > max(dip * level, surely * unsure) or fall < -max(dip * level, surely * error):
             return
         if error > power * level:
             raise CannotJudge("its noise could hide a real improvement")
@@ -78,7 +83,7 @@ def loss_flat_from_start(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
         aspects=tuple(aspects(features, curve, level, constant, tiny_norm)),
-        strength=1.0 if constant or error < moved * level else 0.7,
+        strength=1.0 if constant or error < moved * level else 0.5,
         values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
         points=(
             EvidencePoint(curve.name, float(curve.steps[0]), curve.start * curve.sign),
@@ -89,11 +94,10 @@ def loss_flat_from_start(
 
 def trend_error(curve: Curve) -> float:
     """Standard error of the difference between two levels of the trend."""
-    window = max(3, curve.n // 40)
-    return 1.2533 * curve.noise * float(np.sqrt(2.0 / window))
+    return median_error(curve.noise, max(3, curve.n // TREND_PARTS) / 2)
 
 
-def metric_improves(features: Features, curve: Curve) -> bool:
+def metric_improves(features: Features, curve: Curve, clearly: float, share: float) -> bool:
     """Whether another measure of success on training or held-out data clearly got better."""
     for name in features.run.series:
         if name == curve.name or not name.startswith(("train/", "val/")):
@@ -102,7 +106,7 @@ def metric_improves(features: Features, curve: Curve) -> bool:
         assert other is not None
         if other.sign < 0 and other.n >= 4:
             gained, error = improvement(other)
-            if gained > 4 * error and gained > 0.1 * max(abs(other.end), abs(other.start)):
+            if gained > clearly * error and gained > share * max(abs(other.end), abs(other.start)):
                 return True
     return False
 

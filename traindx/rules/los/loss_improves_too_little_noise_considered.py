@@ -44,15 +44,15 @@ def loss_improves_too_little_noise_considered(
     """
     curve = features.curve("objective")
     assert curve is not None
-    if curve.n < 8 or curve.noise == 0:
-        raise CannotJudge("needs eight finite points that vary")
+    if curve.noise == 0:
+        raise CannotJudge("it does not vary")
     fall, error = improvement(curve)
     if abs(fall) > doubtful * error:
         return
     yield Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
-        strength=0.6,
+        strength=0.5,
         values={"name": curve.name, "fall": fall, "noise": curve.noise, "n": curve.n},
         points=(EvidencePoint(curve.name, float(curve.steps[-1]), fall * curve.sign, doubtful * error, "change"),),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.noise import median_error
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -39,8 +40,8 @@ def loss_jumps_on_resume(
     Medians of a few points on either side of each resume, against the noise and the range of the curve.
 
     ## Why it matters
-    A checkpoint that restores everything gives a curve without a seam. A bump upward means that something was left out: the optimizer's
-    moments, the schedule's place, the order of the data, the scale of the loss.
+    A checkpoint that restores everything gives a curve without a seam. A bump upward means that something was left
+    out: the optimizer's moments, the schedule's place, the order of the data, the scale of the loss.
 
     ## When it is wrong
     A resume with another batch size, accumulation or data changes the level on purpose.
@@ -64,7 +65,7 @@ def loss_jumps_on_resume(
             continue
         judged += 1
         a, b = float(np.median(before)), float(np.median(after))
-        error = 1.2533 * curve.noise * float(np.sqrt(1 / len(before) + 1 / len(after)))
+        error = median_error(curve.noise, 1 / (1 / len(before) + 1 / len(after)))
         if abs(b - a) < max(surely * error, visible * curve.span) or b == a:
             continue
         yield Evidence(

@@ -32,8 +32,8 @@ def loss_near_zero_early(
     """The training loss is a hundredth of its start within the first tenth of the run.
 
     ## What it sees
-    The level of the loss against its first points, and how early it gets there. Where epochs are known, reaching it within the first
-    one is marked.
+    The level of the loss against its first points, and how early it gets there. Where epochs are known, reaching it
+    within the first one is marked.
 
     ## Why it matters
     Real tasks are rarely that easy: the target may leak into the input, one batch may be fed again and again, or all
@@ -50,8 +50,8 @@ def loss_near_zero_early(
     """
     curve = features.curve("train/loss")
     assert curve is not None
-    if curve.n < 20 or not curve.start > 0 or float(curve.values.min()) < 0:
-        raise CannotJudge("needs twenty finite points of a positive loss")
+    if not curve.start > 0 or float(curve.values.min()) < 0:
+        raise CannotJudge("needs a positive loss")
     below = np.flatnonzero(curve.trend <= near * float(np.median(curve.values[:2])))
     if not len(below) or below[0] > early * curve.n or float(np.median(curve.values[below[0] :])) > near * curve.start:
         return
@@ -61,7 +61,7 @@ def loss_near_zero_early(
     yield Evidence(
         onset=curve.step_at(first),
         last=float(curve.steps[-1]),
-        strength=0.7,
+        strength=0.5,
         aspects=("first-epoch",) if within else (),
         values={
             "share": float(curve.trend[first]) / curve.start,

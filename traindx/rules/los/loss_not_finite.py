@@ -46,14 +46,15 @@ def loss_not_finite(
 
     ## What it sees
     Values of the loss (training, or whatever stands for it) that are not finite: from some step to the end, or
-    here and there. What the log itself replaced (a NaN written as 0.0, Caffe's 87.3365) counts too, where that is certain.
+    here and there. What the log itself replaced (a NaN written as 0.0, Caffe's 87.3365) counts too, where that is
+    certain.
 
     ## Why it matters
     From the first non-finite loss that reaches the optimizer, every weight is lost. Nothing after it is training.
 
     ## When it is wrong
-    The first steps of mixed-precision training may overflow while the loss scale is found; a single value that the scaler
-    skipped does no harm, and is reported as low.
+    The first steps of mixed-precision training may overflow while the loss scale is found; a single value that the
+    scaler skipped does no harm, and is reported as low.
 
     ## What to try
     Look at the gradient norm and the loss just before: grown, or normal? Then the batch of that step.
@@ -79,7 +80,7 @@ def loss_not_finite(
     yield Evidence(
         onset=float(curve.raw.steps[first]),
         last=float(curve.raw.steps[np.flatnonzero(bad)[-1]]),
-        strength=1.0 if persistent else 0.6,
+        strength=1.0 if persistent else 0.5,
         severity=severity,
         aspects=tuple(aspects),
         values={
@@ -98,6 +99,7 @@ def said_by_crash(run: Run) -> Iterator[Evidence]:
             yield Evidence(
                 onset=event.step,
                 aspects=("late",) if event.step and event.step > 0 else (),
+                points=(EvidencePoint("train/loss", event.step, float("nan")),),
                 message="the run stopped with an error about a loss that is not finite",
             )
             return
@@ -121,5 +123,5 @@ def before(run: Run, features: Features, curve: Curve, onset: float, grown: floa
         elif bool((norm.nonfinite_steps <= onset).any()):
             yield "norm-grew-before"
     mine = curve.oriented[curve.steps < onset]
-    if len(mine) >= 4 and mine[-1] - np.median(mine[:-1]) > grown * max(curve.noise, 1e-12 * abs(mine[-1])):
+    if len(mine) >= 4 and mine[-1] - np.median(mine[:-1]) > grown * curve.noise:
         yield "loss-grew-before"

@@ -18,9 +18,9 @@ from traindx.vocabulary.run import Run
 @rule(
     code="LOS006",
     needs=("objective",),
-    min_points=16,
+    min_points=24,
     severity="medium",
-    message="{name} swings ({kind}, about every {period:.3g} points) by {amplitude:.3g}, {fraction:.0%} of all it has gained",
+    message="{name} swings by {amplitude:.3g} ({kind}, every {period:.3g} points), {fraction:.0%} of all it gained",
     follows=("loss-diverges", "loss-repeats-each-epoch", "learning-rate-jumps"),
 )
 def loss_oscillates(
@@ -41,15 +41,15 @@ def loss_oscillates(
     """A regular swing that is large against the progress, in the later two thirds of the run.
 
     ## What it sees
-    Points that alternate up and down, or a period, that white noise would give with p < 0.0001, explain a good part of the variance around the
-    trend, and are large against all that the run has gained.
+    Points that alternate up and down, or a period, that white noise would give with p < 0.0001, explain a good part
+    of the variance around the trend, and are large against all that the run has gained.
 
     ## Why it matters
     Steps that overshoot: the optimizer jumps across the valley instead of going down it.
 
     ## When it is wrong
-    Noise alone is not oscillation and does not fire. Cyclic schedules, rising and falling losses of adversarial nets and
-    evaluations on alternating data sets swing on purpose.
+    Noise alone is not oscillation and does not fire. Cyclic schedules, rising and falling losses of adversarial nets
+    and evaluations on alternating data sets swing on purpose.
 
     ## What to try
     Halve the learning rate, or the momentum, or double the batch.
@@ -60,11 +60,11 @@ def loss_oscillates(
     curve = features.curve("objective")
     assert curve is not None
     y = curve.oriented[curve.n // 3 :]
-    found = swing(y) if len(y) >= 16 else None
+    found = swing(y)
     if found is None:
         raise CannotJudge("too few points, or none that vary")
     gained, _ = improvement(curve)
-    scale = max(gained, 2 * found.amplitude, 1e-300)
+    scale = max(gained, 2 * found.amplitude)
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
     trend = slope(y)
@@ -77,13 +77,16 @@ def loss_oscillates(
         last=float(curve.steps[-1]),
         aspects=tuple(marks),
         severity="medium" if stuck else "low",
-        strength=min(1.0, 0.4 + found.share),
+        strength=min(1.0, 0.5 + found.share),
         values={
-            "name": curve.name, "kind": found.kind, "period": found.period, "amplitude": 2 * found.amplitude,
+            "name": curve.name,
+            "kind": found.kind,
+            "period": found.period,
+            "amplitude": 2 * found.amplitude,
             "fraction": 2 * found.amplitude / scale,
         },
         points=point(curve.name, curve.step_at(curve.n - 1), found),
-    )  # fmt: skip
+    )
 
 
 def point(name: str, step: float, found: Swing) -> tuple[EvidencePoint, ...]:

@@ -10,8 +10,9 @@ from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
 from traindx.features.plateaus import Flat, flat_tail
 from traindx.features.shared import Features
+from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
 
@@ -47,17 +48,17 @@ def loss_plateaus(
     """After an initial fall the loss is level for at least a third of the run.
 
     ## What it sees
-    The longest final stretch over which the trend changes by less than 1.5 % of what was gained before it, with a standard error
-    small enough to say so. Its aspects say whether the level is at chance, high or low, whether the learning rate had decayed, and what the
-    gradient norm does.
+    The longest final stretch over which the trend changes by less than 1.5 % of what was gained before it, with a
+    standard error small enough to say so. Its aspects say whether the level is at chance, high or low, whether the
+    learning rate had decayed, and what the gradient norm does.
 
     ## Why it matters
     More of the same will not help. It may be convergence, which is good, or a learning rate, a schedule or a capacity
     that holds the run back.
 
     ## When it is wrong
-    Long flat stretches precede sudden learning in some tasks (modular arithmetic, very deep or ternary nets): wait twice the flat stretch.
-    A plateau under a decayed learning rate is what a schedule is for.
+    Long flat stretches precede sudden learning in some tasks (modular arithmetic, very deep or ternary nets): wait
+    twice the flat stretch. A plateau under a decayed learning rate is what a schedule is for.
 
     ## What to try
     Compare with validation and with the theoretical minimum; then learning rate, schedule, capacity, in this order.
@@ -67,8 +68,6 @@ def loss_plateaus(
     """
     curve = features.curve("objective")
     assert curve is not None
-    if curve.n < 12:
-        raise CannotJudge(f"only {curve.n} finite points")
     flat = flat_tail(curve, tolerance=tolerance)
     if flat is None:
         return
@@ -79,7 +78,7 @@ def loss_plateaus(
         last=float(curve.steps[-1]),
         aspects=marks,
         severity=severity(marks),
-        strength=min(1.0, 0.4 + flat.share * 0.6),
+        strength=min(1.0, 0.5 + flat.share / 2),
         values={
             "name": curve.name,
             "level": level * curve.sign,
@@ -112,7 +111,7 @@ def aspects(
         peak = float(np.max(np.abs(lr.values)))
         if peak > 0 and float(np.median(rates)) < decayed * peak:
             yield "lr-decayed"
-        before = np.abs(lr.at_steps(curve.steps[max(0, flat.first - curve.n // 20) : flat.first + 1]))
+        before = np.abs(lr.at_steps(curve.steps[max(0, flat.first - curve.n // TREND_PARTS) : flat.first + 1]))
         if len(before) > 1 and float(before[-1]) < 0.5 * float(before[0]):
             yield "after-lr-drop"
     for name in ("val/accuracy", "train/accuracy"):
@@ -122,15 +121,5 @@ def aspects(
             break
     norm = features.curve("grad_norm")
     if norm is not None and norm.n:
-        yield (
-            "norm-tiny"
-            if float(
-                np.median(
-                    norm.values[norm.steps >= curve.step_at(flat.first)]
-                    if norm.steps[-1] >= curve.step_at(flat.first)
-                    else norm.values
-                )
-            )
-            < tiny
-            else "norm-healthy"
-        )
+        during = norm.values[norm.steps >= curve.step_at(flat.first)]
+        yield "norm-tiny" if float(np.median(during if len(during) else norm.values)) < tiny else "norm-healthy"

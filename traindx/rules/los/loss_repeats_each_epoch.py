@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.oscillation import epoch_profile
+from traindx.features.oscillation import epoch_profile, is_even
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -35,15 +35,17 @@ def loss_repeats_each_epoch(
     """The same rise and fall at the same place of every epoch.
 
     ## What it sees
-    The loss less its trend, folded by the epoch: the mean profile explains a third of what is left, over three epochs or more.
+    The loss less its trend, folded by the epoch: the mean profile explains a third of what is left, over three epochs
+    or more.
 
     ## Why it matters
-    Shuffled data have no place in an epoch. A repeated shape means that batches come in the same order: sorted by class, by length, by
-    source.
+    Shuffled data have no place in an epoch. A repeated shape means that batches come in the same order: sorted by
+    class, by length, by source.
 
     ## When it is wrong
-    A log that prints the running mean since the epoch's start falls within each epoch by construction (said as such where it can be told).
-    Nets that memorize step down at each new epoch; a step is not a shape and is taken out with the trend.
+    A log that prints the running mean since the epoch's start falls within each epoch by construction (said as such
+    where it can be told). Nets that memorize step down at each new epoch; a step is not a shape and is taken out with
+    the trend.
 
     ## What to try
     Shuffle each epoch; look at the labels of a few successive batches.
@@ -69,7 +71,7 @@ def loss_repeats_each_epoch(
     yield Evidence(
         onset=curve.step_at(skip),
         last=float(curve.steps[-1]),
-        strength=min(1.0, 0.4 + share),
+        strength=min(1.0, 0.5 + share / 2),
         aspects=("rising-within" if rising else "falling-within",),
         values={"share": share, "shape": "rising within it" if rising else "falling within it"},
         points=(EvidencePoint("train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"),),
@@ -80,17 +82,14 @@ def points_per_epoch(features: Features, curve: Curve) -> float | None:
     """Logged points in an epoch, from the epoch signal or a known number of steps; None if unknown or
     if the points are not evenly spaced."""
     spacing = np.diff(curve.steps)
-    if (
-        not len(spacing)
-        or float(np.median(spacing)) <= 0
-        or float(np.mean(np.abs(spacing - np.median(spacing)) < 0.01 * np.median(spacing))) < 0.9
-    ):
+    usual = float(np.median(spacing)) if len(spacing) else 0.0
+    if usual <= 0 or not is_even(spacing):
         return None
     stated = features.run.setup.facts.get("steps_per_epoch")
     if isinstance(stated, (int, float)) and stated > 0:
-        return float(stated) / float(np.median(spacing))
+        return float(stated) / usual
     epoch = features.curve("epoch")
     if epoch is None or epoch.n < 3 or float(np.ptp(epoch.values)) <= 0:
         return None
     steps_per_epoch = float(epoch.steps[-1] - epoch.steps[0]) / float(np.ptp(epoch.values))
-    return steps_per_epoch / float(np.median(spacing))
+    return steps_per_epoch / usual

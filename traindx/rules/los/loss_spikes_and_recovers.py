@@ -37,11 +37,12 @@ def loss_spikes_and_recovers(
     """A rise far above the noise that is gone after a few points, once or twice.
 
     ## What it sees
-    Points that stand out from the running median by 8 robust sigmas, and by more than the curve's own tail explains, and
-    that fall back to within a third of their height. Three or more are another rule's.
+    Points that stand out from the running median by 8 robust sigmas, and by more than the curve's own tail explains,
+    and that fall back to within a third of their height. Three or more are another rule's.
 
     ## Why it matters
-    Alone it does not: most runs survive single spikes of two or three times the average. It marks where to look (batch, learning rate).
+    Alone it does not: most runs survive single spikes of two or three times the average. It marks where to look
+    (batch, learning rate).
 
     ## When it is wrong
     Losses logged per sample or per tiny batch have tails that look like spikes; the bar rises with the tail.
@@ -64,20 +65,27 @@ def loss_spikes_and_recovers(
             onset=curve.step_at(worst.first),
             last=curve.step_at(worst.last),
             severity="low" if name == "objective" else "info",
-            strength=0.8,
-            aspects=("single", *(("early",) if worst.first <= max(3, start * curve.n) else ()), *with_norm(features, worst, curve.step_at(worst.peak))),
+            strength=1.0,
+            aspects=(
+                "single",
+                *(("early",) if worst.first <= max(3, start * curve.n) else ()),
+                *with_norm(features, worst, curve.step_at(worst.peak)),
+            ),
             values={
-                "name": curve.name, "peak": worst.before + worst.height, "before": worst.before,
-                "onset": curve.step_at(worst.peak), "settle": worst.settle,
+                "name": curve.name,
+                "peak": worst.before + worst.height,
+                "before": worst.before,
+                "onset": curve.step_at(worst.peak),
+                "settle": worst.settle,
             },
             points=(EvidencePoint(curve.name, curve.step_at(worst.peak), worst.before + worst.height, worst.before),),
-        )  # fmt: skip
+        )
 
 
 def with_norm(features: Features, spike: Spike, step: float) -> tuple[str, ...]:
     """Whether the gradient norm stood out at the spike too."""
     norm = features.curve("grad_norm")
-    if norm is None or norm.n < 8:
+    if norm is None or not norm.n:
         return ()
     at = norm.values[abs(norm.steps - step) <= 2 * (norm.steps[-1] - norm.steps[0]) / norm.n]
     middle = sorted(norm.values)[norm.n // 2]

@@ -31,7 +31,7 @@ def loss_spikes_recur(
     ),
     many: float = threshold(3, "spikes", basis="convention", source="two may be chance"),
     heavy: float = threshold(
-        0.5, "of the curve's range", basis="convention", source="a spike that undoes half of the training"
+        0.5, "of all that was gained", basis="convention", source="a spike that undoes half of the training"
     ),
     late: float = threshold(0.5, "of the run", basis="convention", source="spikes that go on are not those of warm-up"),
 ) -> Iterator[Evidence]:
@@ -42,7 +42,8 @@ def loss_spikes_recur(
     high as half of the curve's range; low otherwise. When they come at a fixed interval, that is said.
 
     ## Why it matters
-    Repeated spikes cost progress, often grow, and end in divergence. A fixed interval points to a batch, a schedule or an evaluation.
+    Repeated spikes cost progress, often grow, and end in divergence. A fixed interval points to a batch, a schedule
+    or an evaluation.
 
     ## When it is wrong
     Very heavy-tailed losses; adversarial training.
@@ -62,16 +63,26 @@ def loss_spikes_recur(
             continue
         worst = max(found, key=lambda s: s.height)
         rhythm = regular_interval(found)
-        serious = worst.height > heavy * curve.span and found[-1].first > late * curve.n and name == "objective"
+        serious = (
+            worst.height > heavy * (curve.start - curve.best)
+            and found[-1].first > late * curve.n
+            and name == "objective"
+        )
         yield Evidence(
             onset=curve.step_at(found[0].first),
             last=curve.step_at(found[-1].last),
             severity="medium" if serious else "low",
-            strength=min(1.0, 0.5 + len(found) / 20),
+            strength=min(1.0, 0.5 + len(found) / (2 * many) / 2),
             aspects=("periodic",) if rhythm else ("many",),
             values={
-                "name": curve.name, "count": len(found), "onset": curve.step_at(found[0].first), "peak": worst.before + worst.height,
+                "name": curve.name,
+                "count": len(found),
+                "onset": curve.step_at(found[0].first),
+                "peak": worst.before + worst.height,
                 "rhythm": f", about every {rhythm:.3g} points" if rhythm else "",
             },
-            points=tuple(EvidencePoint(curve.name, curve.step_at(s.peak), s.before + s.height, s.before) for s in found[:5]),
-        )  # fmt: skip
+            points=tuple(
+                EvidencePoint(curve.name, curve.step_at(s.peak), s.before + s.height, s.before)
+                for s in found[: int(many)]
+            ),
+        )

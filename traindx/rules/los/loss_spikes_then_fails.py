@@ -34,8 +34,8 @@ def loss_spikes_then_fails(
     """A sudden rise that is not undone: the run stays up, or ends in values that are not finite.
 
     ## What it sees
-    A spike by the measure of the other spike rules whose level does not fall back, and after which either the loss stops being finite or
-    the run ends with more than half of the jump still there.
+    A spike by the measure of the other spike rules whose level does not fall back, and after which either the loss
+    stops being finite or the run ends with more than half of the jump still there.
 
     ## Why it matters
     One step did the damage; what came before it was fine and can be used again.
@@ -61,8 +61,11 @@ def loss_spikes_then_fails(
             last=float(curve.steps[-1]),
             aspects=("then-not-finite",) if broken else ("stays-up",),
             values={
-                "name": curve.name, "before": spike.before, "peak": spike.before + spike.height, "onset": curve.step_at(spike.first),
+                "name": curve.name,
+                "before": spike.before,
+                "peak": spike.before + spike.height,
+                "onset": curve.step_at(spike.first),
             },
             points=(EvidencePoint(curve.name, curve.step_at(spike.peak), spike.before + spike.height, spike.before),),
-        )  # fmt: skip
+        )
         return

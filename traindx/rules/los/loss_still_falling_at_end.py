@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from traindx.features.shared import Features
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
 
@@ -29,6 +29,7 @@ def loss_still_falling_at_end(
     gained: float = threshold(
         0.12, "of the whole gain", basis="theory", source="a straight line gives 0.25, a settled curve under 0.05"
     ),
+    slack: float = threshold(0.1, "of the whole gain", basis="convention", source="how far above its best it may end"),
     surely: float = threshold(3.0, "x standard error", basis="theory", source="a slope beyond doubt"),
 ) -> Iterator[Evidence]:
     """The slope over the last quarter is clear, and still a good part of the whole.
@@ -40,7 +41,8 @@ def loss_still_falling_at_end(
     More steps would have bought more: the budget, not the model, set the result.
 
     ## When it is wrong
-    A learning rate that decays to zero makes any loss fall at the very end; going on would then need another schedule.
+    A learning rate that decays to zero makes any loss fall at the very end; going on would then need another
+    schedule.
 
     ## What to try
     Train longer (see the forecast), or raise the learning rate.
@@ -50,15 +52,13 @@ def loss_still_falling_at_end(
     """
     curve = features.curve("objective")
     assert curve is not None
-    if curve.n < 10:
-        raise CannotJudge(f"only {curve.n} finite points")
-    tail = slope(curve.oriented[int(curve.n * (1 - last)) :]) if curve.n >= 16 else slope(curve.oriented[-4:])
+    tail = slope(curve.oriented[min(int(curve.n * (1 - last)), curve.n - 4) :])
     total = curve.start - curve.end
     share = -tail.change / total if total > 0 else 0.0
     if share < gained or tail.z > -surely:
         return
     # The last points must be the best: a late wobble downward is no trend.
-    if curve.end > curve.best + 0.1 * total:
+    if curve.end > curve.best + slack * total:
         return
     yield Evidence(
         onset=curve.step_at(int(curve.n * (1 - last))),

@@ -1,0 +1,39 @@
+"""Samples for LOS002."""
+
+import numpy as np
+
+from tests.lookalikes import heavy_tailed, near_zero, negative, warm_restarts
+from tests.make import healthy_loss, rng, run
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    noise = rng(3)
+    late = healthy_loss(400)
+    late[300:] += 2.0 * (1 - np.exp(-np.arange(100) / 15))
+    rising = 7.2 + 5.0 * (1 - np.exp(-np.arange(80) / 20)) + 0.1 * noise.standard_normal(80)
+    jump = np.concatenate([1.5 - 0.2 * np.arange(40) / 40, [36.8, 20.0, 12.0], np.full(60, 7.8)])
+    jump *= 1 + 0.03 * noise.standard_normal(len(jump))
+    slow = healthy_loss(600, seed=5) + np.concatenate([np.zeros(300), np.linspace(0, 3, 300)])
+    return {
+        "late": run({"train/loss": late}),
+        "from the start": run({"train/loss": rising}),
+        "sudden, never back": run({"train/loss": jump}),
+        "gradual": run({"train/loss": slow}),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    bump = healthy_loss(400)
+    bump[200:230] += 1.5 * np.exp(-np.arange(30) / 8)
+    up_a_little = healthy_loss(400)
+    up_a_little[300:] += 0.08
+    return {
+        "healthy": run({"train/loss": healthy_loss()}),
+        "heavy-tailed": run({"train/loss": heavy_tailed()}),
+        "near zero": run({"train/loss": near_zero()}),
+        "negative": run({"train/loss": negative()}),
+        "warm restarts": run({"train/loss": warm_restarts()[0]}),
+        "a bump that heals": run({"train/loss": bump}),
+        "a little up": run({"train/loss": up_a_little}),
+    }

@@ -1,0 +1,35 @@
+"""Samples for LOS003."""
+
+import numpy as np
+
+from tests.lookalikes import fine_tune, s_curve, warm_up
+from tests.make import healthy_loss, rng, run
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    noise = rng(1)
+    chance = np.log(10) * (1 + 0.003 * noise.standard_normal(200))
+    return {
+        "ln 10": run({"train/loss": chance}),
+        "rate far too low": run({"train/loss": np.linspace(2.311, 2.309, 100) + 2e-4 * noise.standard_normal(100)}),
+        "exactly constant": run({"train/loss": np.full(50, 37.2)}),
+        "noisy, long, level": run({"train/loss": 1.5 + 0.08 * noise.standard_normal(3000)}),
+        "no rate": run({"train/loss": 1.5 + 0.05 * noise.standard_normal(400), "lr": np.zeros(400)}),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    noise = rng(2)
+    accuracy = np.linspace(0.5, 0.9, 100) + 0.01 * noise.standard_normal(100)
+    return {
+        "healthy": run({"train/loss": healthy_loss()}),
+        "s-curve": run({"train/loss": s_curve()}),
+        "warm-up": run({"train/loss": warm_up()[0]}),
+        "slow but sure": run({"train/loss": np.linspace(2.3, 2.1, 300) + 0.02 * noise.standard_normal(300)}),
+        "the metric improves": run({"train/loss": 0.7 + 0.01 * noise.standard_normal(100), "train/accuracy": accuracy}),
+        "fine-tune": run({"train/loss": fine_tune(200)}),
+    }
+
+
+EXCEPTIONS = {"rescaled: ln 10": "whether a level is chance depends on its absolute value; the rule still fires"}

@@ -1,0 +1,38 @@
+"""Samples for LOS006."""
+
+import numpy as np
+
+from tests.lookalikes import heavy_tailed, log_normal
+from tests.make import healthy_loss, rng, run
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    noise = rng(1)
+    t = np.arange(200)
+    zigzag = 1.6 + 0.4 * (-1.0) ** t + 0.08 * noise.standard_normal(200)
+    swings = 1.9 + 0.5 * np.sin(t / 5) + 0.05 * noise.standard_normal(200)
+    return {
+        "alternating": run({"train/loss": zigzag}),
+        "slow swings": run({"train/loss": np.concatenate([np.linspace(2.6, 1.9, 20), swings])}),
+        "on a slight descent": run(
+            {"train/loss": 2.0 - 0.001 * t + 0.4 * np.sin(t / 4) + 0.05 * noise.standard_normal(200)}
+        ),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    noise = rng(2)
+    t = np.arange(400)
+    return {
+        "healthy": run({"train/loss": healthy_loss()}),
+        "noise alone": run({"train/loss": 1.5 + 0.3 * noise.standard_normal(400)}),
+        "heavy-tailed": run({"train/loss": heavy_tailed()}),
+        "log-normal": run({"train/loss": log_normal()}),
+        "a ripple on a real descent": run({"train/loss": healthy_loss(400) + 0.01 * np.sin(t / 5)}),
+    }
+
+
+EXCEPTIONS = {
+    "halved: alternating": "every second point of a zigzag is a constant: the swing is not in the log any more",
+}
