@@ -32,11 +32,13 @@ class Text(NamedTuple):
 @dataclass
 class Decoded:
     """`columns` by tag; `damage` in the order of the file; `tail` is where a last, unfinished
-    record begins; `records` counts whole records, `others` the summaries that are no scalars."""
+    record begins; `broken` why a compressed stream ended early;
+    `records` counts whole records, `others` the summaries that are no scalars."""
 
     columns: dict[str, RawColumn] = field(default_factory=dict)
     damage: list[Damage] = field(default_factory=list)
     tail: int | None = None
+    broken: str = ""
     records: int = 0
     others: int = 0
     unnamed: int = 0
@@ -57,7 +59,7 @@ def decode(stream: BinaryIO) -> Decoded:
     out.unnamed = work.columns.unnamed
     out.columns = work.columns.split()
     out.damage = sorted(out.damage + reader.damage)
-    out.tail = reader.tail
+    out.tail, out.broken = reader.tail, reader.broken
     return out
 
 
@@ -160,7 +162,13 @@ class _Decoder:
             if known < 0:
                 self.columns.unnamed += 1
                 continue
-            one = (np.array([known], np.uint16), np.array([record]), np.array([wall]), np.array([step]), np.array([value]))
+            one = (
+                np.array([known], np.uint16),
+                np.array([record]),
+                np.array([wall]),
+                np.array([step]),
+                np.array([value]),
+            )
             self.columns.add(*one)
         self.out.others += found.others
         self._texts(octets, found)
@@ -171,4 +179,3 @@ class _Decoder:
                 self.out.texts.append(Text(octets[slice(*tag)].decode("utf-8", "replace"), octets[slice(*body)]))
         if len(self.out.hparams) < MOST_TEXTS:
             self.out.hparams += [octets[slice(*span)] for span in found.hparams]
-

@@ -128,7 +128,9 @@ def _elements(buffer: bytes, at: int, end: int) -> int:
     total = 1
     for number, kind, start, stop in fields(buffer, at, end):
         if number == 2 and kind == LENGTH:
-            sizes = [signed(varint(buffer, a, b)[0]) for n, k, a, b in fields(buffer, start, stop) if (n, k) == (1, VARINT)]
+            sizes = [
+                signed(varint(buffer, a, b)[0]) for n, k, a, b in fields(buffer, start, stop) if (n, k) == (1, VARINT)
+            ]
             total *= sizes[-1] if sizes else 0
     return total
 

@@ -10,6 +10,8 @@ in the chain (large records, false marks, damage) are looked at one by one, by t
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
@@ -46,12 +48,14 @@ class Frames(NamedTuple):
 
 class FrameReader:
     """Iterates over a stream in stretches of whole records. Afterwards `damage` lists what was
-    lost in the middle, and `tail` is the place of a record cut short at the end, or None."""
+    lost in the middle, and `tail` is the place of a record cut short at the end, or None, and
+    `broken` says why a compressed stream could not be read to its end."""
 
     def __init__(self, stream: BinaryIO, segment: int = SEGMENT) -> None:
         self.stream, self.segment = stream, segment
         self.damage: list[Damage] = []
         self.tail: int | None = None
+        self.broken = ""
 
     def __iter__(self) -> Iterator[Frames]:
         buffer = np.empty(self.segment + SLACK, np.uint8)
@@ -76,7 +80,11 @@ class FrameReader:
     def _fill(self, buffer: Bytes, begin: int, end: int) -> int:
         got = 0
         while begin + got < end:
-            part = self.stream.readinto(memoryview(buffer)[begin + got : end])  # type: ignore[attr-defined]
+            try:  # one read at a time: what came before a broken compressed block is kept
+                part = self.stream.readinto1(memoryview(buffer)[begin + got : end])  # type: ignore[attr-defined]
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                self.broken = str(error)
+                break
             if not part:
                 break
             got += part
@@ -140,7 +148,11 @@ class _Chain:
         size = int.from_bytes(head[:8], "little")
         sound = int.from_bytes(head[8:], "little") == int(masked(np.array([of_bytes(head[:8])], np.uint32))[0])
         if not sound or size > LARGEST:
-            why = "the checksum of a record's length is wrong" if not sound else f"a record of {size} bytes is not believed"
+            why = (
+                "the checksum of a record's length is wrong"
+                if not sound
+                else f"a record of {size} bytes is not believed"
+            )
             self.damage.append(Damage(self.base + self.at, self.base + self.at, why))
             self.at += 1
             return -1 if self._resync() else None

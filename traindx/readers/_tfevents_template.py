@@ -104,9 +104,15 @@ class Template:
         shape[: len(record)] = np.frombuffer(record, np.uint8)
         size = struct.pack("<Q", self.length)
         shape[:HEAD] = np.frombuffer(size + masked(np.array([of_bytes(size)], np.uint32)).tobytes(), np.uint8)
-        self.fixed = [(int(i), m, w) for i, (m, w) in enumerate(zip(fixed.view("<u8"), (shape & fixed).view("<u8"), strict=True)) if m]
+        self.fixed = [
+            (int(i), m, w)
+            for i, (m, w) in enumerate(zip(fixed.view("<u8"), (shape & fixed).view("<u8"), strict=True))
+            if m
+        ]
         self.tags = [Tags(s, fixed) for s in found.scalars]
-        self.base = np.uint32(of_bytes((np.where(fixed == 0xFF, shape, 0).astype(np.uint8))[HEAD : HEAD + self.length].tobytes()))
+        self.base = np.uint32(
+            of_bytes((np.where(fixed == 0xFF, shape, 0).astype(np.uint8))[HEAD : HEAD + self.length].tobytes())
+        )
         spans = [(at, at + struct.calcsize("<" + code)) for at, code in self.values] + [self.step]
         self.open = [i for low, high in spans for i in range(low, high)]
 
