@@ -66,3 +66,16 @@ def score(features: Features, split: str) -> Curve | None:
     if not scores:
         return None
     return features.curve(split + max(scores, key=lambda n: ("acc" in n, len(series[split + n]))))
+
+
+def accuracy(features: Features, split: str) -> Floats | None:
+    """The split's accuracy over time as shares in 0..1 (from percent or an error rate where it is logged so), shape
+    `[n]`; None where no accuracy is logged."""
+    curve = score(features, split)
+    words = set() if curve is None else set(curve.name.rsplit("/", 1)[-1].lower().split("_"))
+    if curve is None or not curve.n or not any(w.startswith(("acc", "top1", "err")) for w in words):
+        return None
+    values = curve.values / 100.0 if curve.values.max() > 1.5 else curve.values
+    if values.min() < 0 or values.max() > 1.0:
+        return None
+    return 1.0 - values if curve.sign > 0 else values

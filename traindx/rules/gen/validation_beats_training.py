@@ -44,7 +44,7 @@ def validation_beats_training(
     """
     candidates = [p for p in pairs(features, min_points=MIN_POINTS) if p.same]
     if features.is_reinforcement or not candidates:
-        raise CannotJudge(f"needs the same metric on training and held-out data, with at least {MIN_POINTS} points of each")
+        raise CannotJudge(f"needs the same metric on training and held-out data, {MIN_POINTS} points of each")
     for pair in candidates[:1]:
         half = pair.val.n // 2
         gap = (pair.train_at_val() - pair.val.oriented)[half:]

@@ -1,0 +1,139 @@
+"""GEN002: training and held-out loss level off while little has been learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.generalization import reached
+from traindx.features.pairs import accuracy
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Floats, Run
+
+USUAL_CLASSES = (2, 10, 100, 1000)  # numbers of classes that a loss at chance, ln k, is recognized by
+
+
+class State(NamedTuple):
+    """The loss at both ends and its improvement as share of the level at the start (`late`: over the last half,
+    in either direction); where an accuracy is known, that, and its share of the way from where it began to 1."""
+
+    curve: Curve
+    start: float
+    end: float
+    progress: float
+    late: float
+    accuracy: float | None
+    skill: float | None
+
+
+@rule(
+    code="GEN002",
+    needs=("train/loss|val/loss",),
+    min_points=20,
+    severity="medium",
+    message="{signal} goes from {start:.4g} to {end:.4g} and levels off there{score}",
+    follows=(
+        "loss-not-finite", "loss-diverges", "loss-flat-from-start", "loss-at-chance", "learning-rate-is-zero",
+        "learning-rate-vanishes-early", "gradient-norm-vanishes", "gradient-is-zero",
+    ),
+)  # fmt: skip
+def losses_stay_high(
+    run: Run,
+    features: Features,
+    *,
+    long: float = threshold(40, "points", basis="convention", source="shorter runs have not levelled off"),
+    little: float = threshold(
+        0.2, "of the starting level", basis="convention", source="a net that fits: 50 % and more"
+    ),
+    scored: float = threshold(0.35, "of the starting level", basis="convention", source="where the score is poor too"),
+    slow: float = threshold(0.1, "of the starting level, last half", basis="convention", source="levelled off"),
+    poor: float = threshold(0.8, "accuracy", basis="convention", source="above: good enough to ask no more"),
+    gap: float = threshold(0.3, "of the training loss", basis="convention", source="beyond: no underfitting"),
+    chance: float = threshold(0.05, "of ln k", basis="theory", source="an untrained classifier's loss is ln k"),
+) -> Iterator[Evidence]:
+    """Training and held-out loss level off high: little of the starting level is gone, and there is no gap.
+
+    What it sees: a long run whose loss no longer moves much, and one of: an accuracy that is still poor; a start
+    at ln k (an untrained classifier) with little gone of it; an end above the start.
+    Why it matters: the network does not even fit its training data; more data or regularization cannot help.
+    When it is wrong: targets that cannot be predicted better; a fine-tuning that began at ln 2 or ln 10 by accident;
+    a late drop that is still to come.
+    What to try: overfit one batch; then learning rate, capacity, regularization, and what the inputs hold.
+    Sources: Goodfellow et al., "Deep Learning" (2016), ch. 11; Karpathy, "A recipe for training neural networks".
+    """
+    curve = features.curve("train/loss") or features.curve("val/loss")
+    if features.is_reinforcement or curve is None or curve.n < 4 or curve.values[0] <= 0:
+        raise CannotJudge("needs a loss that begins above zero")
+    train = accuracy(features, "train/")
+    state = look(curve, train if train is not None else accuracy(features, "val/"))
+    if curve.n < long or state.late > slow or held_out_is_worse(features, state, gap):
+        return
+    kind = judge(state, run.setup.classes, little, scored, poor, chance)
+    if kind:
+        yield tell(state, kind)
+
+
+def look(curve: Curve, accuracies: Floats | None) -> State:
+    start, half = float(np.median(curve.values[:3])), curve.n // 2
+    width = max(3, half // 4)
+    middle = float(np.median(curve.values[half : half + width]))
+    reach = skill = None
+    if accuracies is not None and len(accuracies) > 1:
+        reach = float(np.median(accuracies[-max(1, min(width, len(accuracies) // 4)) :]))
+        skill = (reach - float(accuracies[0])) / max(1 - float(accuracies[0]), np.finfo(np.float64).eps)
+    return State(curve, start, curve.end, 1 - curve.end / start, abs(middle - curve.end) / start, reach, skill)
+
+
+def held_out_is_worse(features: Features, state: State, gap: float) -> bool:
+    """Whether there is a gap to held-out data: then training is not what is in the way."""
+    val = features.curve("val/loss")
+    return val is not None and state.curve is not val and val.end - state.end > gap * abs(state.end)
+
+
+def judge(
+    state: State, classes: int | None, little: float, scored: float, poor: float, chance: float
+) -> tuple[str, Severity] | None:
+    """Which of the three ways of staying high this is, if any, and how serious."""
+    if state.accuracy is not None and state.skill is not None:
+        if state.accuracy >= poor or state.skill >= 0.5:
+            return None
+        if state.progress < scored:
+            return "score-poor", "medium"
+    if state.end > state.start + 2 * chance * state.start + 3 * state.curve.noise:
+        return "above-start", "medium"
+    if classes is not None and classes > 1:
+        near = abs(state.start / np.log(classes) - 1) < 2 * chance
+        return ("from-chance", "medium") if near and state.progress < little else None
+    near = any(abs(state.start / np.log(k) - 1) < chance for k in USUAL_CLASSES)
+    return ("from-chance", "low") if near and state.progress < little else None
+
+
+def tell(state: State, kind: tuple[str, Severity]) -> Evidence:
+    aspect, severity = kind
+    curve, last = state.curve, state.curve.step_at(state.curve.n - 1)
+    points = [
+        EvidencePoint(curve.name, curve.step_at(0), state.start),
+        EvidencePoint(curve.name, last, state.end, state.start),
+    ]
+    if state.accuracy is not None:
+        points.append(EvidencePoint("accuracy", last, state.accuracy))
+    return Evidence(
+        onset=curve.step_at(reached(curve.trend, 0.5)),
+        last=last,
+        where=curve.name,
+        strength=float(np.clip(1 - max(state.progress, 0), 0.5, 1)),
+        aspects=(aspect,),
+        severity=severity,
+        values={
+            "signal": curve.name,
+            "start": state.start,
+            "end": state.end,
+            "score": "" if state.accuracy is None else f", with an accuracy of {state.accuracy:.3g}",
+        },
+        points=tuple(points),
+    )
