@@ -1,0 +1,140 @@
+"""Numbers out of cells and JSON values, and their collection by name, chunk by chunk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traindx.readers.raw import RawColumn
+from traindx.vocabulary.run import Event, Floats, Ints
+
+MAX_NAMES = 20_000  # a log with more names than this is not read to the end of them
+MISSING = frozenset({"", "na", "n/a", "<na>", "none", "-", "--"})
+NULL = "null"
+NOT_A_NUMBER = frozenset({"-nan", "+nan", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind", "1.#ind", "-1.#qnan"})
+OVERFLOWED = {"1.#inf": np.inf, "-1.#inf": -np.inf}
+# What printing a tensor or a numpy scalar instead of its value leaves in a cell.
+WRAPPED = re.compile(
+    r"(?:tensor|np\.float\d+|array)?\(?\[?\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?nan|[-+]?inf)"
+    r"(?:\]|\)|,[^()]{0,80}\)){1,3}",
+    re.IGNORECASE,
+)
+
+
+def number(value: object) -> float | None:
+    """The number in a cell or JSON value; None when there is none (booleans are no numbers)."""
+    if isinstance(value, str):
+        return text_number(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
+
+
+def text_number(text: str) -> float | None:
+    """The number a text stands for: plain, one of the spellings of NaN, with % or a wrapper."""
+    word = text.strip()
+    if "_" not in word:
+        try:
+            return float(word)
+        except ValueError:
+            pass
+    word = word[:200].lower()
+    if word in NOT_A_NUMBER:
+        return np.nan
+    if word in OVERFLOWED:
+        return OVERFLOWED[word]
+    if word.endswith("%"):
+        return text_number(word[:-1]) if len(word) < 40 else None
+    wrapped = WRAPPED.fullmatch(word)
+    return float(wrapped[1]) if wrapped else None
+
+
+class Columns:
+    """Columns under construction. Rows of one name must come in ascending order, or `sort` it."""
+
+    def __init__(self) -> None:
+        self.chunks: dict[str, list[tuple[Floats, range | Ints]]] = {}
+        self.nulls: dict[str, list[int]] = {}
+        self.refused = 0
+
+    def add(self, name: str, values: Floats, rows: range | Ints) -> None:
+        """`values[n]` of `name` in `rows[n]`."""
+        if not len(values):
+            return
+        if name not in self.chunks and len(self.chunks) >= MAX_NAMES:
+            self.refused += 1
+            return
+        self.chunks.setdefault(name, []).append((values, rows))
+
+    def add_cells(self, name: str, cells: Sequence[object], rows: Sequence[int]) -> int:
+        """Add what is a number among `cells`, remember nulls; returns how many were neither."""
+        values: list[float] = []
+        kept: list[int] = []
+        strange = 0
+        for cell, row in zip(cells, rows, strict=True):
+            value = number(cell)
+            if value is not None:
+                values.append(value)
+                kept.append(row)
+            elif cell is None or (isinstance(cell, str) and cell.strip().lower() == NULL):
+                self.nulls.setdefault(name, []).append(row)
+            elif not (isinstance(cell, str) and cell.strip().lower() in MISSING):
+                strange += 1
+        self.add(name, np.array(values, dtype=np.float64), np.array(kept, dtype=np.int64))
+        return strange
+
+    def finish(self, events: list[Event]) -> dict[str, RawColumn]:
+        """The finished columns, in the order of first appearance. Empties this object, so that
+        the chunks of a column are freed as soon as it is joined."""
+        shared: dict[tuple[int, int], Ints] = {}
+        built: dict[str, RawColumn] = {}
+        for name in list(self.chunks):
+            column = _join(self.chunks.pop(name), shared)
+            nulls = np.array(sorted(self.nulls.get(name, ())), dtype=np.int64)
+            diverged = trailing_nulls(column.rows, nulls)
+            if len(diverged):
+                text = f"{name[:80]} is null in its last {len(diverged)} rows; taken as NaN"
+                events.append(Event("log-suspect", text, place=f"row {int(diverged[0]) + 1}", code="null-as-nan"))
+                column = RawColumn(
+                    np.concatenate([column.values, np.full(len(diverged), np.nan)]),
+                    np.concatenate([column.rows, diverged]),
+                )
+            built[name] = column
+        if self.refused:
+            events.append(Event("parse-warning", f"more than {MAX_NAMES} names; the later ones were left out"))
+        return built
+
+
+def _join(pieces: list[tuple[Floats, range | Ints]], shared: dict[tuple[int, int], Ints]) -> RawColumn:
+    """One column from its chunks; columns that fill the same unbroken rows share one row array."""
+    values = pieces[0][0] if len(pieces) == 1 else np.concatenate([values for values, _ in pieces])
+    spans = [rows for _, rows in pieces if isinstance(rows, range)]
+    if len(spans) == len(pieces) and all(a.stop == b.start for a, b in pairwise(spans)):
+        key = (spans[0].start, spans[-1].stop)
+        if key not in shared:
+            shared[key] = np.arange(*key, dtype=np.int64)
+        return RawColumn(values, shared[key])
+    rows = np.concatenate([np.asarray(rows, dtype=np.int64) for _, rows in pieces])
+    if (np.diff(rows) < 0).any():
+        order = np.argsort(rows, kind="stable")
+        values, rows = values[order], rows[order]
+    return RawColumn(values, rows)
+
+
+def trailing_nulls(numbers: Ints, nulls: Ints, *, least: int = 3) -> Ints:
+    """The null rows that mean NaN: writers of strict JSON turn NaN into null, but null also says
+    "not logged here". Only an ending of at least `least` nulls, longer than every null stretch
+    before it, is taken as a loss that became NaN. `numbers[n]`, `nulls[m]` are ascending rows."""
+    if not len(numbers) or len(nulls) < least:
+        return np.empty(0, dtype=np.int64)
+    ending: Ints = nulls[nulls > numbers[-1]]
+    earlier: NDArray[np.int64] = np.searchsorted(numbers, nulls[: len(nulls) - len(ending)])
+    longest = int(np.bincount(earlier).max()) if len(earlier) else 0
+    return ending if len(ending) >= max(least, longest + 1) else np.empty(0, dtype=np.int64)

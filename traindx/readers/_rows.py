@@ -1,0 +1,127 @@
+"""Rows of a table, block after block, into columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from traindx.readers._columns import Columns
+from traindx.readers._layout import DECIMAL_COMMA, Layout, header_names, is_number, split_line
+from traindx.vocabulary.run import Floats, Ints
+
+KEPT_MISFITS = 8
+
+
+class Rows:
+    """A table while it is read: `row` rows so far, `line` the next line of the file (from 1)."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.names = layout.names
+        self.columns = Columns()
+        self.row, self.line = 0, 1
+        self.ended = True  # whether the last line had its line end
+        self.boundaries: list[int] = []
+        self.marks: list[tuple[int, int]] = []
+        self.strange: dict[str, int] = {}
+        self.misfits: list[tuple[int, int]] = []  # line, cells of the first few
+        self.misfit_count = 0
+
+    def numeric(self) -> list[tuple[int, str]]:
+        """Index and name of the columns that are not words."""
+        words = self.layout.text if self.names == self.layout.names else frozenset()
+        return [(i, name) for i, name in enumerate(self.names) if i not in words]
+
+    def add_arrays(self, block: bytes, count: int, arrays: list[tuple[Floats, Ints | None]]) -> None:
+        """A block of `count` lines, as one (values, rows or None) for each numeric column."""
+        self.marks.append((self.row, self.line))
+        for (_, name), (values, there) in zip(self.numeric(), arrays, strict=True):
+            whole = range(self.row, self.row + count)
+            self.columns.add(name, values, whole if there is None else there + self.row)
+        self.row += count
+        self.ended = block.endswith(b"\n")
+        self.line += count
+
+    def add_block(self, block: bytes) -> None:
+        """The lines of a block."""
+        self.ended = block.endswith(b"\n")
+        lines = block.decode("utf-8", "replace").removesuffix("\n").split("\n")
+        if not self.add_regular(block, lines):
+            self.add_lines(lines)
+        self.line += len(lines)
+
+    def add_regular(self, block: bytes, lines: list[str]) -> bool:
+        """Take lines that all have the right number of cells, each a plain number; else do nothing."""
+        delimiter = None if self.layout.delimiter == " " else self.layout.delimiter
+        if b'"' in block or b"_" in block or self.layout.decimal_comma:
+            return False  # float() takes 1_000, which no log means
+        rows = [line.split(delimiter) for line in lines]
+        if set(map(len, rows)) != {len(self.names)}:
+            return False
+        cells = list(zip(*rows, strict=True))
+        try:
+            arrays = [np.array(list(map(float, cells[i])), dtype=np.float64) for i, _ in self.numeric()]
+        except ValueError:
+            return False
+        self.marks.append((self.row, self.line))
+        for (_, name), values in zip(self.numeric(), arrays, strict=True):
+            self.columns.add(name, values, range(self.row, self.row + len(lines)))
+        self.row += len(lines)
+        return True
+
+    def add_lines(self, lines: Sequence[str]) -> None:
+        """Take lines one by one: blank ones, headers and misfits may be among them."""
+        pending: list[list[str]] = []
+        broken = True  # whether the next row does not follow the last one's line
+        for number, line in enumerate(lines, self.line):
+            if not line.strip():
+                broken = True
+                continue
+            cells = split_line(line, self.layout.delimiter)
+            if self.is_header(cells):
+                self.flush(pending)
+                pending, broken = [], True
+                self.names = header_names(cells, len(cells))
+                self.boundaries.append(self.row)
+                continue
+            if len(cells) > len(self.names) and not "".join(cells[len(self.names) :]).strip():
+                del cells[len(self.names) :]
+            if len(cells) != len(self.names):
+                self.misfit(number, len(cells))
+                broken = True
+                continue
+            if broken:
+                self.marks.append((self.row + len(pending), number))
+                broken = False
+            pending.append(cells)
+        self.flush(pending)
+
+    def is_header(self, cells: list[str]) -> bool:
+        """Whether a row in the middle is the header again, perhaps with other names: no numbers,
+        nothing empty, and at least one name that is known (two, if there are more)."""
+        names = {cell.strip() for cell in cells}
+        if not self.layout.header or "" in names or len(names) < len(cells):
+            return False
+        known = len(names & set(self.names))
+        return known >= min(2, len(self.names), len(names)) and not any(is_number(c, False) for c in cells)
+
+    def misfit(self, line: int, cells: int) -> None:
+        self.misfit_count += 1
+        if len(self.misfits) < KEPT_MISFITS:
+            self.misfits.append((line, cells))
+
+    def flush(self, pending: list[list[str]]) -> None:
+        """Rows of the right width into columns; cells may be empty or words."""
+        if not pending:
+            return
+        numbers = range(self.row, self.row + len(pending))
+        cells = list(zip(*pending, strict=True))
+        for i, name in self.numeric():
+            column: Sequence[str] = cells[i]
+            if self.layout.decimal_comma:
+                column = [c.replace(",", ".") if DECIMAL_COMMA.fullmatch(c) else c for c in column]
+            strange = self.columns.add_cells(name, column, numbers)
+            if strange:
+                self.strange[name] = self.strange.get(name, 0) + strange
+        self.row += len(pending)

@@ -1,0 +1,62 @@
+"""JSON Lines: one record for each logging call, written by countless training scripts."""
+
+from __future__ import annotations
+
+from traindx.readers._facts import FIELD_OF, facts_from
+from traindx.readers._json import Record, peek_records
+from traindx.readers._json_lines import leaves, read_lines
+from traindx.readers.raw import RawLog, Source
+
+NAME = "jsonl"
+META = frozenset({"meta", "config", "args", "hparams", "params", "hyperparameters", "summary", "env", "env_info",
+                  "settings", "setup", "cfg", "arguments", "options"})  # fmt: skip
+SPLIT_KEYS = ("split", "mode", "phase", "stage", "subset")
+SPLITS = frozenset({"train", "training", "val", "valid", "validation", "eval", "evaluation", "test", "dev"})
+COUNTERS = frozenset({"step", "epoch", "iteration", "iter", "global_step", "num_updates", "_step", "time", "timestamp",
+                      "_timestamp", "_runtime", "wall_time", "samples", "tokens"})  # fmt: skip
+CONSTANTS = frozenset({"n_parameters", "num_parameters", "n_params", "num_params"})
+
+
+def sniff(source: Source) -> float:
+    """Lines that are records with numbers."""
+    records = peek_records(source.head)
+    numbers = sum(any(type(v) in (int, float, str) for _, v in leaves(r)) for r in records)
+    if not numbers:
+        return 0.0
+    return 0.6 if len(records) > 1 else 0.3
+
+
+def read(source: Source) -> list[RawLog]:
+    """One log; lines that hold settings or a summary become facts, not points."""
+    facts: dict[str, object] = {}
+    first_is_meta = opens_with_settings(peek_records(source.head))
+
+    def take(record: Record, row: int) -> Record | None:
+        only = next(iter(record)).strip("_").lower() if len(record) == 1 else ""
+        if only in META or (row == 0 and first_is_meta):
+            inner = next(iter(record.values()))
+            found = facts_from(inner if only in META and isinstance(inner, dict) else record)
+            facts.update({k: v for k, v in found.items() if k not in facts})
+            return None
+        return by_split(record)
+
+    lines = read_lines(source, take)
+    for name in CONSTANTS & lines.columns.keys():
+        facts.setdefault(FIELD_OF[name], float(lines.columns.pop(name).values[-1]))
+    return [RawLog(source.name, NAME, columns=lines.columns, facts=facts, events=lines.events)]
+
+
+def opens_with_settings(records: tuple[Record, ...]) -> bool:
+    """Whether the first record has no key in common with any later one."""
+    later = {name for record in records[1:] for name in record}
+    return len(records) > 2 and not later & set(records[0])
+
+
+def by_split(record: Record) -> Record:
+    """A record that names its split gets the split put before its names, as train and validation
+    records share theirs."""
+    for key in SPLIT_KEYS:
+        split = record.get(key)
+        if isinstance(split, str) and split.lower() in SPLITS:
+            return {n if n.lower() in COUNTERS else f"{split.lower()}/{n}": v for n, v in record.items() if n != key}
+    return record
