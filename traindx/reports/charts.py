@@ -31,13 +31,15 @@ Role = Literal["raw", "smooth", "validation", "rate", "plain"]
 
 
 class Line(msgspec.Struct, frozen=True):
-    """`x[n]`, `y[n]` (NaN: a gap). `right`: measured on the right-hand axis."""
+    """`x[n]`, `y[n]` (NaN: a gap). `right`: measured on the right-hand axis; `order`: its place among
+    plain lines, which decides its colour (a run has the same one in every chart)."""
 
     label: str
     role: Role
     x: Floats
     y: Floats
     right: bool = False
+    order: int = 0
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -206,7 +208,7 @@ def system_charts(run: Run, features: Features, marks: tuple[Mark, ...]) -> list
     made = []
     for slug, title, names in SYSTEM:
         curves = [c for c in map(features.curve, names) if c is not None]
-        lines = [raw_line(c, "plain")[0] for c in curves]
+        lines = [msgspec.structs.replace(raw_line(c, "plain")[0], order=k) for k, c in enumerate(curves)]
         if len(curves) == 1:
             lines = [raw_line(curves[0])[0], *smoothed(curves[0])]
         unit = UNITS[names[0]]
@@ -223,11 +225,11 @@ def overlay_charts(runs: tuple[Run, ...], names: tuple[str, ...], labels: tuple[
     made = []
     for i, signal in enumerate(names):
         lines = []
-        for features, label in zip(prepared, labels, strict=True):
+        for order, (features, label) in enumerate(zip(prepared, labels, strict=True)):
             curve = features.curve(signal)
             if curve is not None and curve.n:
                 line = smooth_line(curve, label) if curve.n > SPARSE else raw_line(curve, "plain", label)[0]
-                lines.append(msgspec.structs.replace(line, role="plain"))
+                lines.append(msgspec.structs.replace(line, role="plain", order=order))
         drawn = chart(runs[0], f"overlay_{i}", signal, lines, ()) if lines else None
         if drawn is not None:
             made.append(drawn)

@@ -115,6 +115,7 @@ def line_data(line: Line) -> dict[str, Any]:
         "label": labels.name(line.label),
         "role": line.role,
         "right": line.right,
+        "order": line.order,
         "x": places(line.x),
         "y": values(line.y),
     }

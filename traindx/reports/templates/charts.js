@@ -96,9 +96,8 @@
   }
 
   function series(chart) {
-    let plain = 0;
     return chart.lines.map(function (line) {
-      const order = line.role === "plain" ? plain++ : 0;
+      const order = line.order;
       const name = line.role === "plain" ? PALETTE[order % PALETTE.length] : ROLE[line.role];
       const few = line.x.length <= 60;
       return {
