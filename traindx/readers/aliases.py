@@ -51,8 +51,12 @@ FILLER = frozenset(
         "x",
         "model",
         "0",
+        "rollout",
     }
 )
+
+# Words that say how often a metric is written; the others may belong to its name ("mean_iou").
+WHEN = frozenset({"epoch", "step", "iter", "iteration", "batch", "metrics", "metric", "scalars", "avg", "log", "rollout"})
 
 # Canonical name -> the word sets (filler removed, sorted) that mean it, whatever the split.
 EXACT: dict[str, tuple[str, ...]] = {
@@ -134,6 +138,7 @@ EXACT: dict[str, tuple[str, ...]] = {
         "imgs s",
         "imgs sec",
         "fps",
+        "fps time",
         "speed",
         "examples sec",
         "examples second",
@@ -284,10 +289,11 @@ def role_of(name: str) -> Role:
         return Role("lr/" + "_".join(kept[1:]), 3)
     if kept[-1] == "lr" and len(kept) > 1:
         return Role("lr/" + "_".join(kept[:-1]), 3)
-    metric = RENAMED.get(" ".join(kept), "_".join(kept))
+    named = [w for w in core if w not in WHEN] or kept
+    metric = RENAMED.get(" ".join(kept)) or RENAMED.get(" ".join(named)) or "_".join(named)
     if not split and (HELD_OUT_WORDS & set(kept) or kept[-1].startswith("map")):
         split = "val"
-    if metric == "loss" or metric in ("lossall", "training_loss"):
+    if kept == ["loss"] or metric == "lossall":
         filler = [w for w in core if w in FILLER]
         return Role(f"{split or 'train'}/loss", len(filler) + ("epoch" in filler) + (0 if split else 1))
     if not split and direction_of(metric) == "none":

@@ -8,7 +8,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.readers.axis import AXIS_KINDS, back_jumps, densest, find_axis, is_inner_counter, is_new_run, steps_of, unrolled
+from traindx.readers.axis import (
+    AXIS_KINDS,
+    back_jumps,
+    densest,
+    find_axis,
+    is_inner_counter,
+    is_new_run,
+    steps_of,
+    unrolled,
+)
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.readers.roles import assign, summed_losses
 from traindx.readers.units import to_canonical_unit
@@ -76,7 +85,7 @@ def find_cuts(raw: RawLog) -> list[Cut]:
     cuts: list[Cut] = []
     begin, begin_row = 0, 0
     pending: list[Event] = []
-    for jump, nxt in zip(jumps, [*jumps[1:], len(steps)], strict=True):
+    for jump, nxt in zip(jumps, [*jumps, len(steps)][1:], strict=True):
         row = int(rows[jump])
         declared = any(rows[jump - 1] < b <= row for b in raw.boundaries)
         place = f"row {row + 1}"
@@ -154,7 +163,15 @@ def late_start(built: Mapping[str, Series], number: int) -> Sequence[Event]:
     first, spacing = float(longest.steps[0]), float(np.median(np.diff(longest.steps)))
     length = float(longest.steps[-1]) - first
     if first > 5 * spacing and first > 0.1 * max(length, 1e-300):
-        return (Event("resume", f"begins at step {first:g}: the continuation of an earlier run", first, "first row", "late-start"),)
+        return (
+            Event(
+                "resume",
+                f"begins at step {first:g}: the continuation of an earlier run",
+                first,
+                "first row",
+                "late-start",
+            ),
+        )
     return ()
 
 
