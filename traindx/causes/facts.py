@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from traindx.causes.known import flag, number, optimizer_family, peak_rate, updates, word
+from traindx.causes.known import optimizer_family, peak_rate, updates
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
@@ -22,7 +22,7 @@ FactCheck = Callable[..., bool | None]
 
 def half_precision(run: Run, features: Features) -> bool | None:
     """Computes in float16, whose range ends at 65504: told by the precision, or by a loss scale that is used."""
-    name = word(run.setup, "precision")
+    name = run.setup.word("precision")
     if name:
         return any(w in name for w in ("16", "half", "amp", "o1", "o2", "mixed")) and not bfloat16(run, features)
     scale = features.curve("loss_scale")
@@ -31,7 +31,7 @@ def half_precision(run: Run, features: Features) -> bool | None:
 
 def bfloat16(run: Run, features: Features) -> bool | None:
     """Computes in bfloat16: the range of float32, but only 8 bits of mantissa."""
-    name = word(run.setup, "precision")
+    name = run.setup.word("precision")
     return any(w in name for w in ("bf16", "bfloat16")) if name else None
 
 
@@ -70,7 +70,7 @@ def no_warmup(
     near_peak: float = threshold(0.9, "of the peak lr", basis="convention", source="a ramp starts well below its peak"),
 ) -> bool | None:
     """The learning rate begins at its peak."""
-    if (steps := number(run.setup, "warmup_steps")) is not None:
+    if (steps := run.setup.number("warmup_steps")) is not None:
         return steps <= 0
     lr = features.curve("lr")
     if lr is None or lr.n < 2 or lr.values.max() <= 0:
@@ -80,7 +80,7 @@ def no_warmup(
 
 def clip_set(run: Run, features: Features) -> bool | None:
     """Gradient clipping is on."""
-    norm = number(run.setup, "clip_norm")
+    norm = run.setup.number("clip_norm")
     if norm is not None:
         return norm > 0
     return True if "clip_ratio" in run.series else None
@@ -93,7 +93,7 @@ def tight_clip(
     share: float = threshold(0.05, "of the median norm", basis="convention", source="cuts every update twentyfold"),
 ) -> bool | None:
     """The clip norm is far below the norm that the gradients usually have."""
-    norm, curve = number(run.setup, "clip_norm"), features.curve("grad_norm")
+    norm, curve = run.setup.number("clip_norm"), features.curve("grad_norm")
     if norm is None or norm <= 0 or curve is None or curve.n == 0:
         return None
     return bool(norm < share * float(np.median(curve.values)))
@@ -117,7 +117,7 @@ def parameters_exceed_data(
     ratio: float = threshold(10.0, "parameters per sample", basis="seed", source="training-debugging practice, 10:1"),
 ) -> bool | None:
     """Many more parameters than samples (counted only for nets trained from scratch)."""
-    size, samples = number(run.setup, "parameters"), number(run.setup, "dataset_size")
+    size, samples = run.setup.number("parameters"), run.setup.number("dataset_size")
     if size is None or not samples or finetuning(run, features):
         return None
     return size / samples > ratio
@@ -130,7 +130,7 @@ def small_dataset(
     few: float = threshold(2000, "samples", basis="convention", source="below this nets memorize within minutes"),
 ) -> bool | None:
     """Few training samples."""
-    samples = number(run.setup, "dataset_size")
+    samples = run.setup.number("dataset_size")
     return None if samples is None else samples < few
 
 
@@ -141,8 +141,8 @@ def small_batch(
     few: float = threshold(4, "samples per update", basis="convention", source="statistics of 4 samples are noise"),
 ) -> bool | None:
     """Very few samples per update."""
-    batch = number(run.setup, "batch_size")
-    return None if batch is None else batch * (number(run.setup, "accumulation") or 1.0) <= few
+    batch = run.setup.number("batch_size")
+    return None if batch is None else batch * (run.setup.number("accumulation") or 1.0) <= few
 
 
 def large_batch(
@@ -152,10 +152,10 @@ def large_batch(
     few: float = threshold(10, "updates per epoch", basis="convention", source="an epoch is then hardly any training"),
 ) -> bool | None:
     """The batch is so large that an epoch has only a few updates."""
-    batch, samples = number(run.setup, "batch_size"), number(run.setup, "dataset_size")
+    batch, samples = run.setup.number("batch_size"), run.setup.number("dataset_size")
     if not batch or samples is None:
         return None
-    return samples / (batch * (number(run.setup, "accumulation") or 1.0)) < few
+    return samples / (batch * (run.setup.number("accumulation") or 1.0)) < few
 
 
 def rewards_logged(run: Run, features: Features) -> bool | None:
@@ -165,16 +165,16 @@ def rewards_logged(run: Run, features: Features) -> bool | None:
 
 def finetuning(run: Run, features: Features) -> bool | None:
     """Starts from trained weights: told by the user, by adapters, or by the model's name."""
-    told = flag(run.setup, "finetuning")
+    told = run.setup.flag("finetuning")
     if told is not None:
         return told
-    names = " ".join((word(run.setup, "model"), word(run.setup, "adapter"), word(run.setup, "peft")))
+    names = " ".join((run.setup.word("model"), run.setup.word("adapter"), run.setup.word("peft")))
     return True if any(w in names for w in ("lora", "adapter", "pretrained", "finetun")) else None
 
 
 def recurrent_model(run: Run, features: Features) -> bool | None:
     """The model is recurrent, told by its name."""
-    name = word(run.setup, "model")
+    name = run.setup.word("model")
     if not name:
         return None
     return any(w in name for w in ("lstm", "gru", "rnn", "recurrent")) and not any(w in name for w in ("rcnn", "r-cnn"))
@@ -187,7 +187,7 @@ def high_momentum(
     above: float = threshold(0.98, "momentum", basis="theory", source="memory of 1/(1-b) > 50 steps: swings that long"),
 ) -> bool | None:
     """Momentum so close to 1 that the velocity forgets slowly."""
-    beta = number(run.setup, "momentum")
+    beta = run.setup.number("momentum")
     return None if beta is None else beta > above
 
 
@@ -199,8 +199,8 @@ def high_weight_decay(
     decoupled: float = threshold(0.4, "weight decay", basis="convention", source="AdamW recipes end near 0.3"),
 ) -> bool | None:
     """Weight decay far above recipes (the limit is higher for decoupled decay)."""
-    decay = number(run.setup, "weight_decay")
-    name = word(run.setup, "optimizer")
+    decay = run.setup.number("weight_decay")
+    name = run.setup.word("optimizer")
     if decay is None:
         return None
     return decay > (decoupled if any(w in name for w in ("adamw", "lion", "muon", "lamb")) else coupled)
@@ -208,7 +208,7 @@ def high_weight_decay(
 
 def no_regularization(run: Run, features: Features) -> bool | None:
     """Neither weight decay nor dropout is used."""
-    decay, dropout = number(run.setup, "weight_decay"), number(run.setup, "dropout")
+    decay, dropout = run.setup.number("weight_decay"), run.setup.number("dropout")
     if decay is None or dropout is None:
         return False if (decay or dropout) else None
     return decay == 0 and dropout == 0
@@ -221,19 +221,19 @@ def high_dropout(
     above: float = threshold(0.6, "dropout", basis="convention", source="0.5 is the most that is usual"),
 ) -> bool | None:
     """Drops more units than it keeps."""
-    dropout = number(run.setup, "dropout")
+    dropout = run.setup.number("dropout")
     return None if dropout is None else dropout > above
 
 
 def shuffle_off(run: Run, features: Features) -> bool | None:
     """Training samples come in a fixed order (off, or only whole batches are shuffled)."""
-    told = word(run.setup, "shuffle")
+    told = run.setup.word("shuffle")
     return None if not told else told in ("false", "no", "off", "0", "batch", "none", "0.0")
 
 
 def accumulates_gradients(run: Run, features: Features) -> bool | None:
     """Several backward passes make one update."""
-    count = number(run.setup, "accumulation")
+    count = run.setup.number("accumulation")
     return None if count is None else count > 1
 
 
@@ -241,12 +241,12 @@ def quantized(run: Run, features: Features) -> bool | None:
     """Trains with (simulated) quantization."""
     if any(n.startswith("quant/") for n in (*run.series, *run.panels)):
         return True
-    return flag(run.setup, "quantized")
+    return run.setup.flag("quantized")
 
 
 def no_workers(run: Run, features: Features) -> bool | None:
     """Batches are made in the training process itself."""
-    workers = number(run.setup, "workers")
+    workers = run.setup.number("workers")
     return None if workers is None else workers == 0
 
 
@@ -262,7 +262,7 @@ def starts_above_chance(
     factor: float = threshold(1.5, "x ln k", basis="theory", source="a calm net starts at ln k nats on k classes"),
 ) -> bool | None:
     """The first training loss is well above that of guessing."""
-    loss, classes = features.curve("train/loss"), number(run.setup, "classes")
+    loss, classes = features.curve("train/loss"), run.setup.number("classes")
     if loss is None or loss.n == 0 or classes is None or classes < 2:
         return None
     return bool(loss.values[0] > factor * math.log(classes))
@@ -275,7 +275,7 @@ def double_softmax_floor(
     near: float = threshold(0.04, "of the floor", basis="theory", source="softmax twice cannot go below ln(1+(k-1)/e)"),
 ) -> bool | None:
     """The training loss levels at ln(1 + (k-1)/e), the least that softmax of probabilities allows."""
-    loss, classes = features.curve("train/loss"), number(run.setup, "classes")
+    loss, classes = features.curve("train/loss"), run.setup.number("classes")
     if loss is None or loss.n < 8 or classes is None or classes < 2:
         return None
     floor = math.log1p((classes - 1) / math.e)
@@ -292,12 +292,12 @@ def huge_loss(
     loss = features.curve("train/loss")
     if loss is None or loss.n == 0:
         return None
-    return bool(loss.values[0] > above) and number(run.setup, "classes") is None
+    return bool(loss.values[0] > above) and run.setup.number("classes") is None
 
 
 def finished(run: Run, features: Features) -> bool | None:
     """The run got to its planned end."""
-    planned, last = number(run.setup, "planned_steps"), run.last_step
+    planned, last = run.setup.number("planned_steps"), run.last_step
     if run.complete is not None:
         return run.complete
     return None if not planned or last is None else last >= 0.98 * planned
@@ -305,15 +305,15 @@ def finished(run: Run, features: Features) -> bool | None:
 
 def plain_sgd(run: Run, features: Features) -> bool | None:
     """SGD without momentum."""
-    if word(run.setup, "optimizer") not in ("sgd", "gd", "gradientdescent"):
-        return False if word(run.setup, "optimizer") else None
-    beta = number(run.setup, "momentum")
+    if run.setup.word("optimizer") not in ("sgd", "gd", "gradientdescent"):
+        return False if run.setup.word("optimizer") else None
+    beta = run.setup.number("momentum")
     return None if beta is None else beta == 0
 
 
 def on_processor(run: Run, features: Features) -> bool | None:
     """The run computes on the main processor instead of an accelerator."""
-    device = word(run.setup, "device")
+    device = run.setup.word("device")
     return None if not device else device.startswith("cpu")
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from traindx.causes.known import number
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -42,7 +41,7 @@ def too_short_to_tell(
     curve = features.objective
     if curve is None or curve.n < (epochs if run.axis in EPOCH_AXES else points):
         return True
-    planned, last = number(run.setup, "planned_steps"), run.last_step
+    planned, last = run.setup.number("planned_steps"), run.last_step
     return bool(planned and last is not None and 0 <= last < early * planned)
 
 
@@ -64,7 +63,7 @@ def warmup_phase(
     ramp: float = threshold(1.5, "x", basis="convention", source="clear of a constant rate"),
 ) -> bool:
     """The learning rate has only risen so far, or fewer steps are done than its warm-up takes."""
-    steps, last = number(run.setup, "warmup_steps"), run.last_step
+    steps, last = run.setup.number("warmup_steps"), run.last_step
     if steps and last is not None and last < steps:
         return True
     lr = features.curve("lr")

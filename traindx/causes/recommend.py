@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec import Struct
 
-from traindx.causes.known import number
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Finding, Hypothesis, Recommendation
 from traindx.vocabulary.rule import Outcome, threshold
@@ -67,7 +66,7 @@ def overfit_one_batch(scene: Scene) -> Recommendation | None:
 def clip_spikes(scene: Scene) -> Recommendation | None:
     if not scene.has("loss-spikes-recur", "gradient-norm-spikes", "loss-spikes-then-fails", "gradient-norm-explodes"):
         return None
-    if number(scene.run.setup, "clip_norm") or "clip_ratio" in scene.run.series:
+    if scene.run.setup.number("clip_norm") or "clip_ratio" in scene.run.series:
         return None
     return Recommendation(
         "stability",
@@ -150,7 +149,7 @@ def log_more_often(
 
 
 def log_a_metric(scene: Scene) -> Recommendation | None:
-    if number(scene.run.setup, "classes") is None or any("acc" in n or "err" in n for n in scene.run.series):
+    if scene.run.setup.number("classes") is None or any("acc" in n or "err" in n for n in scene.run.series):
         return None
     return Recommendation(
         "logging",

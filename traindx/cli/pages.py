@@ -95,7 +95,7 @@ def fix_pages() -> list[Page]:
 
 def judged_by(weights: Iterable[str]) -> tuple[str, ...]:
     """The rules whose outcome speaks for or against a cause, from the keys of its weights."""
-    return tuple(dict.fromkeys(key.split(":")[0] for key in weights if not key.startswith("fact:")))
+    return tuple(dict.fromkeys(key.split(":")[0] for key in weights if not key.startswith(("fact:", "severity:"))))
 
 
 def speaks_to() -> dict[str, list[str]]:

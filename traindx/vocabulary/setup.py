@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import msgspec
 
 Fact = str | float | int | bool
+YES, NO = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 
 class Setup(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -50,6 +52,32 @@ class Setup(msgspec.Struct, frozen=True, omit_defaults=True):
             facts={**self.facts, **rest},
             origins={**self.origins, **dict.fromkeys(given, origin)},
         )
+
+    def known(self, name: str) -> object:
+        """A fact by name, whether it is a field of its own or a free one; None where it is missing."""
+        return getattr(self, name) if name in FACT_FIELDS else self.facts.get(name)
+
+    def number(self, name: str) -> float | None:
+        """A fact as a finite number; None where it is missing or is none (facts come from logs and
+        users, and may be of any type)."""
+        value = self.known(name)
+        if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+            return None
+        try:
+            result = float(value)
+        except (ValueError, OverflowError):
+            return None
+        return result if math.isfinite(result) else None
+
+    def word(self, name: str) -> str:
+        """A fact as a lower-case word; "" where it is missing."""
+        value = self.known(name)
+        return "" if value is None else str(value).strip().lower()
+
+    def flag(self, name: str) -> bool | None:
+        """A fact as yes or no; None where it is missing or neither."""
+        told = self.word(name)
+        return True if told in YES else False if told in NO else None
 
 
 FACT_FIELDS = frozenset(Setup.__struct_fields__) - {"facts", "origins"}

@@ -1,0 +1,30 @@
+"""Loosen the gradient clipping.
+
+Log the norm before clipping and set the limit a little above its usual value (twice the median), so that only
+exceptions are cut. Clipping by value element by element distorts the direction; prefer the norm.
+
+Verify: under a tenth of the steps is clipped.
+"""
+
+from __future__ import annotations
+
+from traindx.fixes.words import page, scaled
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import Setup
+
+
+def propose(setup: Setup) -> str:
+    return scaled(setup, "clip_norm", 10, "raise", "clip norm") + ", to about twice the usual gradient norm"
+
+
+FIX = Fix(
+    slug="loosen-clipping",
+    title="Loosen the gradient clipping",
+    applicability="runtime",
+    causes=("clip-too-tight",),
+    expected="updates become longer and the loss falls faster",
+    page=page(__doc__),
+    propose=propose,
+    touches=("clip_norm",),
+    interventions=("clip=*10", "clip=off"),
+)

@@ -1,0 +1,29 @@
+"""Reattach the graph.
+
+Remove .detach(), .data, .item(), numpy, torch.no_grad and new tensors from the path between inputs and loss; use
+straight-through forms for rounding and argmax. In distributed training call the wrapped model, not the module
+inside: the wrapper is what averages the gradients.
+
+Verify: no parameter of the optimizer has a gradient of None after backward.
+"""
+
+from __future__ import annotations
+
+from traindx.fixes.words import page
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import Setup
+
+
+def propose(setup: Setup) -> str:
+    return "remove detach, .item(), .data and no_grad between the inputs and the loss, and call the wrapped model"
+
+
+FIX = Fix(
+    slug="reattach-graph",
+    title="Reattach the graph",
+    applicability="patch",
+    causes=("detached-graph", "rank-desync"),
+    expected="all trainable parameters get gradients",
+    page=page(__doc__),
+    propose=propose,
+)

@@ -1,0 +1,28 @@
+"""Release what is kept each step.
+
+Store loss.item() or loss.detach(), never the loss; detach hidden states carried over; evaluate under no_grad; free
+figures; bound histories and caches; do not register hooks in the loop.
+
+Verify: memory is level after the first epoch.
+"""
+
+from __future__ import annotations
+
+from traindx.fixes.words import page
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import Setup
+
+
+def propose(setup: Setup) -> str:
+    return "keep loss.item() instead of the loss, detach carried states, and evaluate under no_grad"
+
+
+FIX = Fix(
+    slug="release-graph",
+    title="Release what is kept each step",
+    applicability="patch",
+    causes=("memory-leak", "step-time-creep", "out-of-memory"),
+    expected="memory and step time stay level",
+    page=page(__doc__),
+    propose=propose,
+)

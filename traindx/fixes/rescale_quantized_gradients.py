@@ -1,0 +1,29 @@
+"""Rescale the gradients of quantized layers.
+
+Give the quantizers' scales a rate of their own (a tenth), or scale their gradients by 1 / sqrt(weights x levels);
+pass gradients straight through only inside the clipping range.
+
+Verify: gradient norms of quantized and other layers are within a factor of ten.
+"""
+
+from __future__ import annotations
+
+from traindx.fixes.words import page
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import Setup
+
+
+def propose(setup: Setup) -> str:
+    return "give scales and quantized layers a learning rate of their own, or scale their gradients by 1/sqrt(n)"
+
+
+FIX = Fix(
+    slug="rescale-quantized-gradients",
+    title="Rescale the gradients of quantized layers",
+    applicability="patch",
+    causes=("quantized-layer-gradient-imbalance", "quantization-gap"),
+    expected="quantized and other layers learn at the same pace",
+    page=page(__doc__),
+    propose=propose,
+    interventions=("lr.quantized=*0.1",),
+)

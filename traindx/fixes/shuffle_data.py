@@ -1,0 +1,32 @@
+"""Shuffle the training data.
+
+Shuffle samples, not batches, anew in every epoch (shuffle=True, set_epoch for distributed samplers; for streams a
+buffer larger than any sorted stretch). Keep the order of time only where the model needs it.
+
+Verify: the classes in a batch look like those of the whole.
+"""
+
+from __future__ import annotations
+
+from traindx.fixes.words import page
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import Setup
+
+
+def propose(setup: Setup) -> str:
+    told = setup.word("shuffle")
+    return (
+        f"shuffle the samples in every epoch (shuffle is {told} now)" if told else "shuffle the samples in every epoch"
+    )
+
+
+FIX = Fix(
+    slug="shuffle-data",
+    title="Shuffle the training data",
+    applicability="runtime",
+    causes=("unshuffled-data", "repeated-batch"),
+    expected="the saw-tooth of each epoch is gone",
+    page=page(__doc__),
+    propose=propose,
+    interventions=("data=shuffle",),
+)

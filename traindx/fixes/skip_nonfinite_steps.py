@@ -1,0 +1,30 @@
+"""Skip steps with non-finite gradients.
+
+Before the optimizer's step check the global norm; if it is not finite, zero the gradients, count, and go on. It is
+a safety net: count the skips, log the batch, and look for the cause when there are more than a few, or always at
+the same data.
+
+Verify: the count stays small.
+"""
+
+from __future__ import annotations
+
+from traindx.fixes.words import page
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import Setup
+
+
+def propose(setup: Setup) -> str:
+    return "skip the optimizer step when the gradient norm is not finite, and log the batch that caused it"
+
+
+FIX = Fix(
+    slug="skip-nonfinite-steps",
+    title="Skip steps with non-finite gradients",
+    applicability="runtime",
+    causes=("corrupt-samples", "unstable-numerics", "half-precision-range", "fully-masked-labels"),
+    expected="isolated bad batches no longer ruin the weights",
+    page=page(__doc__),
+    propose=propose,
+    interventions=("skip_nonfinite=on",),
+)

@@ -1,0 +1,31 @@
+"""Stop at the best validation.
+
+Save a checkpoint at every improvement of validation and stop when it has not improved for a while: ten evaluations,
+or as many steps again as it took to get there, so that noise does not stop the run.
+
+Grokking and double descent improve again much later; where they are known to happen, save the best and go on.
+
+Verify: the kept checkpoint has the lowest validation loss of the run.
+"""
+
+from __future__ import annotations
+
+from traindx.fixes.words import page
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import Setup
+
+
+def propose(setup: Setup) -> str:
+    return "keep the checkpoint with the lowest validation loss, and stop once it has not improved for 10 evaluations"
+
+
+FIX = Fix(
+    slug="stop-early",
+    title="Stop at the best validation",
+    applicability="runtime",
+    causes=("insufficient-regularization", "too-little-data", "label-noise"),
+    expected="the validation loss of the best step, at no cost",
+    page=page(__doc__),
+    propose=propose,
+    interventions=("stop=val",),
+)

@@ -1,0 +1,29 @@
+"""Switch back to train mode.
+
+model.train() at the start of each training epoch, that is after every evaluation. Layers that are meant to stay
+frozen get .eval() again afterwards.
+
+Verify: model.training is True in every training step.
+"""
+
+from __future__ import annotations
+
+from traindx.fixes.words import page
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import Setup
+
+
+def propose(setup: Setup) -> str:
+    return "call model.train() after each evaluation"
+
+
+FIX = Fix(
+    slug="switch-to-train-mode",
+    title="Switch back to train mode",
+    applicability="runtime",
+    causes=("eval-mode-training",),
+    expected="dropout and batch statistics work again",
+    page=page(__doc__),
+    propose=propose,
+    interventions=("mode=train",),
+)

@@ -1,0 +1,35 @@
+"""Train longer.
+
+The loss was still falling. Plan for twice the steps and stretch the schedule with them; going on after a rate has
+decayed to zero gains nothing, so restart it lower than its peak with a short warm-up.
+
+Verify: compare with the forecast after a tenth of the added steps.
+"""
+
+from __future__ import annotations
+
+from traindx.fixes.words import page
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import Setup
+
+
+def propose(setup: Setup) -> str:
+    planned = setup.number("planned_steps") or setup.number("planned_epochs")
+    return (
+        f"plan {2 * planned:g} instead of {planned:g}, and stretch the schedule"
+        if planned
+        else "train twice as long, and stretch the schedule"
+    )
+
+
+FIX = Fix(
+    slug="train-longer",
+    title="Train longer",
+    applicability="runtime",
+    causes=("undertrained", "batch-too-large", "learning-rate-too-low"),
+    expected="the loss goes on falling, along the forecast",
+    page=page(__doc__),
+    propose=propose,
+    touches=("planned_steps",),
+    interventions=("steps=*2",),
+)

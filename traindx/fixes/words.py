@@ -1,0 +1,26 @@
+"""Wording of fixes: numbers of this run where they are known, plain advice where they are not."""
+
+from __future__ import annotations
+
+from traindx.vocabulary.setup import Setup
+
+
+def page(docstring: str | None) -> str:
+    """The page of a fix: its module's docstring without the first line, which is the title."""
+    return (docstring or "").partition("\n\n")[2].strip()
+
+
+def scaled(setup: Setup, field: str, factor: float, verb: str, thing: str) -> str:
+    """ "lower the learning rate from 0.1 to 0.01 (x0.1)", or "lower the learning rate (x0.1)"."""
+    now = setup.number(field)
+    if now is None or now == 0:
+        return f"{verb} the {thing} (x{factor:g})"
+    return f"{verb} the {thing} from {now:g} to {now * factor:.3g} (x{factor:g})"
+
+
+def lowered_to(setup: Setup, field: str, target: float, thing: str) -> str:
+    """ "lower the momentum from 0.99 to 0.9"; a value that is at the target already is lowered tenfold."""
+    now = setup.number(field)
+    if now is None:
+        return f"lower the {thing} to {target:g}"
+    return f"lower the {thing} from {now:g} to {target if now > target else now / 10:g}"
