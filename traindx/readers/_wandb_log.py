@@ -1,0 +1,117 @@
+"""The log file that W&B keeps beside a run: LevelDB's log format with a header of its own.
+
+    file   = ":W&B" magic (2) version (1), then blocks of 32 KiB
+    block  = records; what is left at its end, under 7 bytes, is zero
+    record = CRC32 of type and data (4) | length (2) | type (1) | data
+    type   = 1 whole, 2 first part, 3 middle part, 4 last part
+
+https://github.com/google/leveldb/blob/main/doc/log_format.md (there with CRC32C, masked).
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+BLOCK = 32768
+HEAD = 7
+MAGIC = b":W&B"
+WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
+LARGEST = 1 << 26  # bytes of one joined record
+
+
+class Lost(NamedTuple):
+    """Bytes from `at` on were passed over, because of `why`."""
+
+    at: int
+    why: str
+
+
+class LogReader:
+    """Iterates over the whole records of a stream as (place in the file, bytes). Afterwards `lost`
+    names damaged places and `tail` the place where an unfinished record begins, or None."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.lost: list[Lost] = []
+        self.tail: int | None = None
+        self.parts: list[bytes] = []
+        self.begun = 0
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        base = 0
+        while True:
+            block = self._block()
+            yield from self._records(block, base, HEAD if base == 0 else 0)
+            base += len(block)
+            if len(block) < BLOCK:
+                break
+        if self.parts and self.tail is None:
+            self.tail = self.begun
+
+    def _block(self) -> bytes:
+        try:
+            return self.stream.read(BLOCK)
+        except (EOFError, zlib.error) as error:  # a compressed file that was cut
+            self.lost.append(Lost(-1, f"the compressed file is broken: {error}"))
+            return b""
+
+    def _records(self, block: bytes, base: int, at: int) -> Iterator[tuple[int, bytes]]:
+        while at + HEAD <= len(block):
+            stored = int.from_bytes(block[at : at + 4], "little")
+            size = int.from_bytes(block[at + 4 : at + 6], "little")
+            kind = block[at + 6]
+            stop = at + HEAD + size
+            if not (stored or size or kind):
+                return  # zeros: the block was not filled
+            if stop > len(block):
+                if len(block) < BLOCK and kind <= LAST:
+                    self.tail = self.begun if self.parts else base + at
+                else:
+                    self._drop(base + at, "a record runs past the end of its block")
+                return
+            if not _sound(block, at, stop):
+                self._drop(base + at, "the checksum of a record is wrong")
+                if not (stop + HEAD <= len(block) and _sound(block, stop, _stop(block, stop))):
+                    return  # its length cannot be trusted either: go on with the next block
+            else:
+                whole = self._join(base + at, kind, block[at + HEAD : stop])
+                if whole is not None:
+                    yield whole
+            at = stop
+
+    def _drop(self, at: int, why: str) -> None:
+        self.lost.append(Lost(at, why))
+        self.parts = []
+
+    def _join(self, at: int, kind: int, data: bytes) -> tuple[int, bytes] | None:
+        """The record that ends with this part, if one does."""
+        if kind in (WHOLE, FIRST):
+            if self.parts:
+                self._drop(self.begun, "a record has no end")
+            self.begun = at
+            if kind == WHOLE:
+                return at, data
+            self.parts = [data]
+        elif not self.parts:
+            if not self.lost:  # else the place where its beginning was lost is already told
+                self._drop(at, "a record has no beginning")
+        elif kind == LAST:
+            joined = b"".join([*self.parts, data])
+            self.parts = []
+            return self.begun, joined
+        else:
+            self.parts.append(data)
+            if sum(map(len, self.parts)) > LARGEST:
+                self._drop(self.begun, "a record is too large to be believed")
+        return None
+
+
+def _stop(block: bytes, at: int) -> int:
+    return at + HEAD + int.from_bytes(block[at + 4 : at + 6], "little")
+
+
+def _sound(block: bytes, at: int, stop: int) -> bool:
+    stored = int.from_bytes(block[at : at + 4], "little")
+    return stop <= len(block) and zlib.crc32(block[at + 6 : stop]) == stored
