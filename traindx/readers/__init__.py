@@ -75,10 +75,14 @@ def expand(path: str) -> list[str]:
 
 
 def read_stdin() -> list[RawLog]:
-    data = sys.stdin.buffer.read()
+    return read_piped("standard input", sys.stdin.buffer.read())
+
+
+def read_piped(name: str, data: bytes) -> list[RawLog]:
+    """What came through a pipe, which can be read only once."""
     if not data.strip():
-        raise ReadError("standard input", "is empty", hint="pipe a log into `traindx diagnose -`")
-    return read_source(Source("standard input", data=data, head=data[:HEAD_BYTES]))
+        raise ReadError(name, "is empty", hint="pipe a log into `traindx diagnose -`")
+    return read_source(Source(name, data=data, head=data[:HEAD_BYTES]))
 
 
 def read_place(place: Path) -> list[RawLog]:
@@ -88,6 +92,8 @@ def read_place(place: Path) -> list[RawLog]:
 
 def read_file(path: Path) -> list[RawLog]:
     try:
+        if path.is_fifo():  # such as <(grep loss train.log)
+            return read_piped(str(path), path.read_bytes())
         if path.stat().st_size == 0:
             raise ReadError(str(path), "is empty", hint="the run may not have written anything yet")
         source = Source(str(path), path)
