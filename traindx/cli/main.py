@@ -115,6 +115,8 @@ def run(arguments: Sequence[str] | None) -> int:
         complain(error.format_message())
     except TraindxError as error:
         complain(str(error))
+    except OSError as error:  # the disk is full, a network drive is gone ...
+        complain(f"{error.filename or 'writing the output'}: {error.strerror}")
     except (KeyboardInterrupt, click.Abort):
         click.echo("\ntraindx: interrupted", err=True)
         return 130

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -43,7 +44,7 @@ OUTPUT_OPTIONS = (
     click.option("--no-color", is_flag=True, help="No colours (as with NO_COLOR=1)."),
 )  # fmt: skip
 
-CONFIG_OPTIONS = (
+RULE_OPTIONS = (
     click.option(
         "--select", multiple=True, metavar="CODES",
         help="Ask only these rules: code prefixes or slugs, comma-separated (LOS,validation-missing). Repeatable.",
@@ -54,16 +55,19 @@ CONFIG_OPTIONS = (
         help="Exit with status 1 if a finding is at or above this. Default: medium.",
     ),
     click.option(
-        "--config", "config_file", metavar="FILE",
-        help="Settings file. Default: the nearest traindx.toml or pyproject.toml with [tool.traindx].",
+        "--fact", "facts", multiple=True, metavar="KEY=VALUE",
+        help="A fact the log does not tell, such as optimizer=adam or classes=10. Repeatable.",
     ),
+)  # fmt: skip
+
+READING_OPTIONS = (
     click.option(
         "--map", "aliases", multiple=True, metavar="SIGNAL=NAME",
         help="Read the log's NAME as this signal: train/loss=my_loss. Repeatable.",
     ),
     click.option(
-        "--fact", "facts", multiple=True, metavar="KEY=VALUE",
-        help="A fact the log does not tell, such as optimizer=adam or classes=10. Repeatable.",
+        "--config", "config_file", metavar="FILE",
+        help="Settings file. Default: the nearest traindx.toml or pyproject.toml with [tool.traindx].",
     ),
 )  # fmt: skip
 
@@ -78,15 +82,34 @@ def output_options(command: Callable[..., int]) -> Callable[..., int]:
     return with_options(settled, OUTPUT_OPTIONS)
 
 
-def config_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a verb the settings options; it receives them settled, as `config: Config`."""
+def reading_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a verb the options on how logs are read; it receives them settled, as `config: Config`."""
 
     @functools.wraps(command)
-    def settled(*, config_file: str | None, select: tuple[str, ...], ignore: tuple[str, ...], severity: str | None,
-                aliases: tuple[str, ...], facts: tuple[str, ...], **rest: Any) -> int:  # fmt: skip
-        return command(config=settle_config(config_file, select, ignore, severity, aliases, facts), **rest)
+    def settled(*, config_file: str | None, aliases: tuple[str, ...], **rest: Any) -> int:
+        return command(config=settle_config(config_file, aliases=aliases), **rest)
 
-    return with_options(settled, CONFIG_OPTIONS)
+    return with_options(settled, READING_OPTIONS)
+
+
+def config_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a verb all options of a diagnosis; it receives them settled, as `config: Config`."""
+
+    @functools.wraps(command)
+    def settled(
+        *,
+        config_file: str | None,
+        select: tuple[str, ...],
+        ignore: tuple[str, ...],
+        severity: str | None,
+        aliases: tuple[str, ...],
+        facts: tuple[str, ...],
+        **rest: Any,
+    ) -> int:
+        config = settle_config(config_file, select, ignore, severity, aliases, facts)
+        return command(config=config, **rest)
+
+    return with_options(settled, RULE_OPTIONS + READING_OPTIONS)
 
 
 def with_options(command: Callable[..., int], options: tuple[Callable[..., Any], ...]) -> Callable[..., int]:
@@ -98,11 +121,11 @@ def with_options(command: Callable[..., int], options: tuple[Callable[..., Any],
 
 def settle_config(
     config_file: str | None,
-    select: tuple[str, ...],
-    ignore: tuple[str, ...],
-    severity: str | None,
-    aliases: tuple[str, ...],
-    facts: tuple[str, ...],
+    select: tuple[str, ...] = (),
+    ignore: tuple[str, ...] = (),
+    severity: str | None = None,
+    aliases: tuple[str, ...] = (),
+    facts: tuple[str, ...] = (),
 ) -> settings.Config:
     """The settings file, overridden by the command line. Raises ConfigError."""
     file = Path(config_file) if config_file else settings.find(Path.cwd())
@@ -141,6 +164,6 @@ def settle_output(form: str | None, output: str | None, quiet: bool, no_color: b
     if path is not None and not path.parent.is_dir():
         raise ConfigError(f"--output {output}: there is no folder {path.parent}")
     form = form or (SUFFIXES.get(path.suffix.lower(), "text") if path else "text")
-    if form == "html" and path is None and click.get_text_stream("stdout").isatty():
+    if form == "html" and path is None and sys.stdout.isatty():
         raise ConfigError("HTML is for a browser, not for a terminal (add --output report.html, or redirect stdout)")
     return Output(form, path, path is None and stdout_colors(no_color), quiet)
