@@ -73,10 +73,15 @@ def far_above(values: Floats, level: float, *, factor: float, rows: int, ended: 
 
 
 def early_level(values: Floats, *, share: float) -> float:
-    """What `values[n]` (positive) was like before anything happened: the lower of the median of the first
-    three and of the median of the rows up to `share` of the run."""
+    """What `values[n]` (positive) was like before anything happened: the lowest of the first, of the median of
+    the first three and of the median of the rows up to `share` of the run."""
+    return float(min(values[0], np.median(values[:3]), usual_level(values, share=share)))
+
+
+def usual_level(values: Floats, *, share: float) -> float:
+    """The median of `values[n]` over the rows up to `share` of the run, without its very start."""
     skip = start_up(len(values), 0.05, 1)
-    return float(min(np.median(values[:3]), np.median(values[skip : skip + max(3, int(share * len(values)))])))
+    return float(np.median(values[skip : skip + max(3, int(share * len(values)))]))
 
 
 def shed(curve: Curve) -> float:

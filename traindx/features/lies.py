@@ -6,6 +6,7 @@ Detectors are array functions; `suspicions` asks them about a run, `repaired` pu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import msgspec
 import numpy as np
@@ -58,7 +59,7 @@ def one_over_k(values: Floats, starts: list[int]) -> bool:
     (slope of log change over log k near -1), and leap at the starts. Needs three segments of ten rows,
     of which the first is not counted: there a loss falls fast anyway."""
     bounds = [*starts, len(values)]
-    pieces = [values[a:b] for a, b in zip(bounds[:-1], bounds[1:], strict=True) if b - a >= 10][1:]
+    pieces = [values[a:b] for a, b in pairwise(bounds) if b - a >= 10][1:]
     if len(pieces) < 2:
         return False
     slopes, leaps = [], []
@@ -87,7 +88,7 @@ def thinned(steps: Floats) -> bool:
 def bfloat16_grid(values: Floats, *, rounding: float = 5e-5) -> bool:
     """Whether `values[n]` all lie where a number with eight bits of precision can lie, within `rounding` (of a log
     with four decimals). Values whose grid is not much coarser than that are not counted; needs 20 others, and
-    as many repeats as so coarse a grid must give."""
+    a fifth of them at odd places of it."""
     values = np.abs(values[np.isfinite(values) & (values != 0)])
     if len(values) == 0:
         return False
@@ -96,8 +97,10 @@ def bfloat16_grid(values: Floats, *, rounding: float = 5e-5) -> bool:
     values, unit = values[telling], unit[telling]
     if len(values) < 20:
         return False
-    off = np.abs(values / unit - np.round(values / unit)) * unit
-    return float(np.mean(off <= 1.01 * rounding)) >= 0.98
+    place = np.round(values / unit)
+    off = np.abs(values / unit - place) * unit
+    # Whole numbers, halves and quarters lie on the grid too; odd places tell that it is used in full.
+    return float(np.mean(off <= 1.01 * rounding)) >= 0.98 and float(np.mean(place % 2)) >= 0.2
 
 
 def whole_factor(ratio: float, *, tolerance: float = 0.1) -> int:
@@ -108,9 +111,9 @@ def whole_factor(ratio: float, *, tolerance: float = 0.1) -> int:
 
 def last_known(source: Series, steps: Floats) -> Floats:
     """Values of `source` at `steps[n]`: only where it has exactly that step, else NaN. Of several the last."""
-    at = np.searchsorted(source.steps, steps, side="right") - 1
+    at = np.asarray(np.searchsorted(source.steps, steps, side="right") - 1)
     there = (at >= 0) & (len(source) > 0)
-    out = np.full(len(steps), np.nan)
+    out: Floats = np.full(len(steps), np.nan)
     if len(source):
         there &= source.steps[np.maximum(at, 0)] == steps
         out[there] = source.values[at[there]]
@@ -118,13 +121,18 @@ def last_known(source: Series, steps: Floats) -> Floats:
 
 
 def masked_by_norm(loss: Series, norm: Series) -> Mask:
-    """Rows of `loss` that certainly stand for NaN: exactly 0, or the same as in the row before, beside a
-    gradient norm that was logged at the same step and is not finite."""
-    known = np.isin(loss.steps, norm.steps)
-    bad = known & ~np.isfinite(last_known(norm, loss.steps))
-    repeats = np.concatenate([[False], loss.values[1:] == loss.values[:-1]])
-    repeats[:-1] |= repeats[1:]
-    return bad & ((loss.values == 0) | repeats)
+    """Rows of `loss` that certainly stand for NaN: exactly 0, beside a gradient norm that was logged at the same
+    step and is not finite."""
+    bad = np.isin(loss.steps, norm.steps) & ~np.isfinite(last_known(norm, loss.steps))
+    return np.asarray(bad & (loss.values == 0))
+
+
+def repeated_by_norm(loss: Series, norm: Series, *, least: int = 3) -> tuple[int, int] | None:
+    """First range of rows in which `loss` repeats digit for digit, not from the very start, while the gradient norm
+    is not finite: perhaps a mean that no longer takes anything in."""
+    bad = np.isin(loss.steps, norm.steps) & ~np.isfinite(last_known(norm, loss.steps))
+    repeats = np.concatenate([[False], loss.values[1:] == loss.values[:-1]]) & bad
+    return next(((a - 1, b) for a, b in stretches(repeats, least - 1) if a > 1), None)
 
 
 def drops_to_zero(loss: Series) -> int | None:
@@ -160,10 +168,13 @@ def filtered_nan(run: Run) -> Iterator[Event]:
         masked = masked_by_norm(loss, norm)
         if masked.any():
             step = float(loss.steps[masked][0])
-            text = (
-                f"train/loss is 0 or frozen in {int(masked.sum())} rows whose gradient norm is not finite: it was NaN"
-            )
+            text = f"train/loss is 0 in {int(masked.sum())} rows whose gradient norm is not finite: it was NaN"
             yield suspect("nan-filtered-to-zero", text, step)
+            return
+        same = repeated_by_norm(loss, norm)
+        if same is not None:
+            text = f"train/loss repeats itself in {same[1] - same[0]} rows whose gradient norm is not finite"
+            yield suspect("nan-filtered-to-zero", text, float(loss.steps[same[0]]))
             return
     first = drops_to_zero(loss)
     if first is None:
@@ -172,9 +183,7 @@ def filtered_nan(run: Run) -> Iterator[Event]:
     beside = [s.values[s.steps >= step] for n, s in run.series.items() if n in ("grad_norm", "val/loss")]
     dead = all(np.all((v == 0) | ~np.isfinite(v)) for v in beside)
     if dead and (beside or frozen_rate(run, step)):
-        yield suspect(
-            "nan-filtered-to-zero", "train/loss falls to exactly 0 from one row to the next: perhaps NaN", step
-        )
+        yield suspect("nan-filtered-to-zero", "train/loss falls to exactly 0 in one row: perhaps NaN", step)
 
 
 def frozen_rate(run: Run, step: float) -> bool:
@@ -286,13 +295,22 @@ def clamped_nan(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
         hit = clamped(loss.values)
         if hit.any():
-            text = f"{name} is {loss.values[hit][0]:g}, a multiple of -log(FLT_MIN), in {int(hit.sum())} rows: NaN, clamped"
+            text = (
+                f"{name} is {loss.values[hit][0]:g} in {int(hit.sum())} rows, a multiple of -log(FLT_MIN): clamped NaN"
+            )
             yield suspect("clamped-nan", text, float(loss.steps[hit][0]))
 
 
 DETECTORS: tuple[Callable[[Run], Iterator[Event]], ...] = (
-    filtered_nan, frozen_values, running_means, thinned_history, coarse_values, accumulated, absent_constants, clamped_nan,
-)  # fmt: skip
+    filtered_nan,
+    frozen_values,
+    running_means,
+    thinned_history,
+    coarse_values,
+    accumulated,
+    absent_constants,
+    clamped_nan,
+)
 
 
 def suspicions(run: Run) -> tuple[Event, ...]:
@@ -303,7 +321,7 @@ def suspicions(run: Run) -> tuple[Event, ...]:
 
 
 def repaired(run: Run) -> Run:
-    """The run with what certainly stands for something else put right: NaN where a loss of 0 (or a repeated one)
+    """The run with what certainly stands for something else put right: NaN where a loss of 0
     stands beside a gradient norm that is not finite, and for Caffe's clamped NaN; signals that were not recorded
     are left out. The same run where nothing is to be done."""
     changed: dict[str, Series | None] = {}

@@ -41,7 +41,7 @@ def gradient_is_zero(
 
     What it sees: three or more rows in a row with a norm of exactly 0 beside norms that are not. High if it lasts
     to the end, low if gradients come back. Zeros from the first row to the last are judged only where the
-    objective stands still as well; else the log does not record norms.
+    objective stands still as well (low); else the log does not record norms.
 
     Why it matters: no gradient, no learning: every unit silent, every label masked, or the graph cut.
 
@@ -66,7 +66,7 @@ def gradient_is_zero(
         return
     start, stop = found[-1] if found[-1][1] == norm.n else max(found, key=lambda r: r[1] - r[0])
     lasting = stop == norm.n
-    severity: Severity = "low" if not lasting else "medium" if absent else "high"
+    severity: Severity = "high" if lasting and not absent else "low"
     yield Evidence(
         onset=norm.step_at(start),
         last=norm.step_at(stop - 1),

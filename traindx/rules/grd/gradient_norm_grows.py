@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.gradients import early_level, worsened_after
+from traindx.features.gradients import usual_level, worsened_after
 from traindx.features.shared import Features
 from traindx.features.systems import growth, start_up
 from traindx.features.trends import slope
@@ -57,7 +57,7 @@ def gradient_norm_grows(
     steps, values = norm.steps[skip:][norm.values[skip:] > 0], norm.values[skip:][norm.values[skip:] > 0]
     if len(values) < max(norm.n // 2, 3):
         return
-    level = early_level(values, share=early)
+    level = usual_level(values, share=early)
     seen = growth(values)
     times = seen.last / level
     if times < ratio or seen.correlation < steady or slope(np.log(values)).z < significant:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.gradients import early_level, improved
+from traindx.features.gradients import improved, usual_level
 from traindx.features.shared import Features
 from traindx.features.smoothing import trend
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -54,7 +54,7 @@ def gradient_norm_vanishes(
         raise CannotJudge("most gradient norms are exactly zero")
     if improved(objective, share=learnt, score=score):
         return
-    level = early_level(values, share=early)
+    level = usual_level(values, share=early)
     smooth = np.exp(trend(np.log(values)))
     end = float(np.median(smooth[-3:]))
     throughout = float(np.median(values)) <= tiny

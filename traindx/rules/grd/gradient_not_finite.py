@@ -10,14 +10,14 @@ from traindx.features.curve import Curve
 from traindx.features.shared import Features
 from traindx.features.systems import stretches
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
 
 @rule(
     code="GRD006",
     needs=("grad_norm",),
-    min_points=2,
+    min_points=1,
     severity="high",
     message="the gradient norm is not finite in {count} of {rows} rows, from step {step:g} on",
     follows=("loss-not-finite",),
@@ -50,6 +50,8 @@ def gradient_not_finite(
     curve = features.curve("grad_norm")
     assert curve is not None
     raw, n = curve.raw, len(curve.raw)
+    if n < 2:
+        raise CannotJudge("a single gradient norm may be one of the first steps of mixed precision")
     found = stretches(~np.isfinite(raw.values))
     if found and found[0][0] == 0 and found[0][1] <= max(min(search, n // 3), opening * n, 1) and found[0][1] < n:
         found = found[1:]
