@@ -60,8 +60,10 @@ class Curve:
 
     @cached_property
     def start(self) -> float:
-        """Level at the start (oriented): the median of the first few points of the trend."""
-        return float(np.median(self.trend[: max(1, min(3, self.n // 10))])) if self.n else float("nan")
+        """Level at the start (oriented): the median of the first few points, of a single one in short
+        curves, as the trend is too slow for a steep first descent."""
+        few = 1 if self.n < 20 else (3 if self.n < 300 else 5)
+        return float(np.median(self.oriented[:few])) if self.n else float("nan")
 
     @cached_property
     def end(self) -> float:

@@ -52,7 +52,7 @@ def loss_near_zero_early(
     assert curve is not None
     if not curve.start > 0 or float(curve.values.min()) < 0:
         raise CannotJudge("needs a positive loss")
-    below = np.flatnonzero(curve.trend <= near * float(np.median(curve.values[:2])))
+    below = np.flatnonzero(curve.trend <= near * curve.start)
     if not len(below) or below[0] > early * curve.n or float(np.median(curve.values[below[0] :])) > near * curve.start:
         return
     first = int(below[0])

@@ -37,6 +37,9 @@ def loss_plateaus(
     little: float = threshold(
         0.3, "of the starting level", basis="convention", source="a run that stops this early learned little"
     ),
+    done: float = threshold(
+        0.1, "of the starting level", basis="convention", source="a tenth of the start is arrival, not a plateau"
+    ),
     decayed: float = threshold(
         0.1, "of the peak learning rate", basis="convention", source="a decayed rate makes any curve level"
     ),
@@ -72,6 +75,8 @@ def loss_plateaus(
     if flat is None:
         return
     level = float(np.median(curve.oriented[flat.first :]))
+    if 0 <= float(curve.oriented.min()) and level < done * curve.start:
+        return
     marks = tuple(aspects(features, curve, flat, level, little, decayed, good, tiny_norm))
     yield Evidence(
         onset=curve.step_at(flat.first),
@@ -93,9 +98,8 @@ def loss_plateaus(
 
 
 def severity(marks: tuple[str, ...]) -> Severity:
-    """Medium only where the level itself is bad and nothing harmless explains it."""
-    bad = "at-chance" in marks or "high" in marks
-    return "medium" if bad and "lr-decayed" not in marks and "metric-good" not in marks else "low"
+    """Medium only where the level itself is known to be bad and no schedule explains it."""
+    return "medium" if "at-chance" in marks and "lr-decayed" not in marks else "low"
 
 
 def aspects(
