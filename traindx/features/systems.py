@@ -7,12 +7,13 @@ account; long inputs are condensed to block medians first.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from traindx.features.noise import robust_sigma
+from traindx.features.noise import difference_noise, robust_sigma
 from traindx.features.shared import Features
 from traindx.features.smoothing import block_edges, block_medians, running_median, trend
 from traindx.features.trends import rank_correlation
@@ -90,36 +91,41 @@ class Level(NamedTuple):
 
 
 def levels(values: Floats, *, least: float, score: float, margin: int) -> list[Level]:
-    """Cut `values[n]` into stretches of constant level (binary segmentation on the cumulative sums, Scott and
-    Knott 1974). A cut is kept when the levels beside it differ by `least` (units of the values) and by
-    `score` times the noise within them, and both sides have `margin` rows. Isolated outliers of up to two
-    rows are removed first (running median of five)."""
+    """Cut `values[n]` into stretches of constant level: candidates by binary segmentation on the cumulative sums
+    (Scott and Knott 1974), then the weakest is taken back until every one that is left separates levels
+    `least` apart (units of the values) and `score` times their noise. Isolated outliers of up to two rows are
+    removed first (running median of five); both sides of a candidate have `margin` rows."""
     y, first = condensed(values)
+    noise = difference_noise(y)
     if len(y) >= 7:
         y = running_median(y, 5)
-    bounds = [0, *sorted(cuts(y, 0, len(y), least, score, max(margin * len(y) // max(len(values), 1), 2))), len(y)]
-    ends = [*first[bounds[1:-1]], len(values)]
-    starts = [0, *first[bounds[1:-1]]]
-    return [Level(int(a), int(b), float(np.median(values[a:b]))) for a, b in zip(starts, ends, strict=True)]
+    bounds = [0, *sorted(candidates(y, 0, len(y), max(margin * len(y) // max(len(values), 1), 2), 4)), len(y)]
+    while len(bounds) > 2:
+        parts = [y[a:b] for a, b in pairwise(bounds)]
+        middles = [float(np.median(p)) for p in parts]
+        spreads = [max(robust_sigma(p), noise) for p in parts]
+        apart = [
+            abs(b - a) / max(least, score * max(s, t))
+            for (a, b), (s, t) in zip(pairwise(middles), pairwise(spreads), strict=True)
+        ]
+        weakest = int(np.argmin(apart))
+        if apart[weakest] >= 1:
+            break
+        del bounds[weakest + 1]
+    rows = [0, *(int(i) for i in first[bounds[1:-1]]), len(values)]
+    return [Level(a, b, float(np.median(values[a:b]))) for a, b in pairwise(rows)]
 
 
-def cuts(y: Floats, a: int, b: int, least: float, score: float, margin: int) -> list[int]:
-    """Positions in `a..b` at which `levels` cuts `y`; see there."""
+def candidates(y: Floats, a: int, b: int, margin: int, depth: int) -> list[int]:
+    """Where to cut `y[a:b]`: the cut that explains most variance, then the same on both sides, `depth` times."""
     n = b - a
-    if n < 2 * margin:
+    if n < 2 * margin or depth == 0:
         return []
     sums = np.cumsum(y[a:b])
     k = np.arange(margin, n - margin + 1)
     gain = (sums[k - 1] - sums[-1] * k / n) ** 2 / (k * (n - k))
     at = a + int(k[int(np.argmax(gain))])
-    before, after = y[a:at], y[at:b]
-    step = abs(float(np.median(after)) - float(np.median(before)))
-    noise = max(robust_sigma(before), robust_sigma(after))
-    split = step >= least and step >= score * noise
-    # A stretch in the middle hides from a single cut: then look at the two sides all the same.
-    deeper = split or n >= 4 * margin
-    found = [at] if split else []
-    return found + (cuts(y, a, at, least, score, margin) + cuts(y, at, b, least, score, margin) if deeper else [])
+    return [at, *candidates(y, a, at, margin, depth - 1), *candidates(y, at, b, margin, depth - 1)]
 
 
 class Growth(NamedTuple):

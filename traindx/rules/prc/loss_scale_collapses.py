@@ -34,7 +34,7 @@ def loss_scale_collapses(
 ) -> Iterator[Evidence]:
     """The dynamic loss scale falls to nothing and does not come back.
 
-    What it sees: a scale that ends at or below 1, or 256 times below the highest level it had settled at. High
+    What it sees: a scale that ends at or below 1, or 256 times below the level it had settled at. High
     when the loss or the gradient norm is lost with it, low while both stay finite and the loss does not rise.
 
     Why it matters: the scale only falls when gradients overflow; at the bottom they overflow whatever it is, or
@@ -56,8 +56,9 @@ def loss_scale_collapses(
     settled = float(scale.max()) if begin is None else float(scale[begin:].max())
     end = float(np.median(scale[-int(rest) :]))
     sunk = settled / end >= fall and begin is not None
-    if not sunk and not (end <= floor and settled / end > 2):
+    if not sunk and not (end <= floor and scale.max() > 2 * end):
         return
+    settled = settled if sunk else float(scale.max())
     level = max(floor, settled / fall) if sunk else floor
     first = int(np.flatnonzero(scale > level)[-1]) + 1 if np.any(scale > level) else 0
     onset = float(steps[min(first, len(steps) - 1)])

@@ -12,6 +12,8 @@ from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Run
 
+COUNTING = ("step", "iteration", "iter", "update", "row")  # axes that count optimizer steps
+
 
 def skipped_shares(run: Run, features: Features) -> tuple[Floats, Floats]:
     """Steps and the share of optimizer steps skipped since the row before, from a counter or from events."""
@@ -64,7 +66,7 @@ def steps_skipped_often(
     """
     steps, shares = skipped_shares(run, features)
     n = len(shares)
-    if n == 0:
+    if n == 0 or run.axis not in COUNTING:
         raise CannotJudge("the skipped steps cannot be laid beside the steps of the run")
     opening = int(np.argmax(shares == 0)) if np.any(shares == 0) else 0
     shares[: min(opening, int(search), n // 3)] = 0.0

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
 from traindx.features.systems import durations, growth, levels, start_up, work_grows
@@ -32,7 +34,7 @@ def step_time_creeps(
     ),
     significant: float = threshold(5.0, "x standard error", basis="convention", source="slope against its own noise"),
     start: float = threshold(0.05, "of the run", basis="convention", source="compilation and warm caches"),
-    step: float = threshold(0.15, "of the level", basis="convention", source="a sudden change of this size is a jump"),
+    step: float = threshold(0.15, "log ratio", basis="convention", source="a sudden change of this size is a jump"),
     clear: float = threshold(4.0, "x noise", basis="convention", source="two levels told apart"),
 ) -> Iterator[Evidence]:
     """The time for a step grows steadily through the run.
@@ -58,7 +60,7 @@ def step_time_creeps(
     seen = growth(seconds)
     if seen.ratio < ratio or seen.correlation < steady or seen.late < late or slope(seconds).z < significant:
         return
-    if len(levels(seconds, least=step * seen.first, score=clear, margin=3)) > 1:
+    if len(levels(np.log(seconds), least=step, score=clear, margin=3)) > 1:
         return
     if work_grows(features, duration, float(steps[0]), float(steps[-1]), seen.ratio):
         return

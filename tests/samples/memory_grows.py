@@ -1,0 +1,39 @@
+"""Samples of memory-grows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests import make
+from traindx.vocabulary.run import Run
+
+GIB = 2.0**30
+EXCEPTIONS = {"halved: two readings": "one reading shows no growth"}
+
+
+def fires() -> dict[str, Run]:
+    noise = 1 + 0.01 * make.rng(1).standard_normal(400)
+    leak = np.linspace(4, 9, 400) * GIB
+    return {
+        "host memory, a line": make.run({"mem/host": leak * noise}),
+        "device memory, a line": make.run({"mem/device": leak * noise}),
+        "the maximum so far": make.run({"mem/device": np.maximum.accumulate(leak * noise)}),
+        "two readings": make.run({"mem/host": [21 * GIB, 38 * GIB]}),
+        "after a start-up": make.run({"mem/host": np.r_[np.linspace(1, 4, 10) * GIB, leak * noise]}),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    noise = 1 + 0.01 * make.rng(2).standard_normal(400)
+    filling = (10 - 6 * np.exp(-np.arange(400) / 50)) * GIB
+    records = np.r_[11.810, 11.811, 11.812, np.full(300, 11.812), np.full(97, 11.814)] * 1e9
+    steps = np.r_[np.full(40, 8.0), np.full(100, 10.0), np.full(130, 12.5), np.full(130, 14.0)] * 1e9
+    epochs = (8 + 4 * (np.arange(400) % 50) / 50) * GIB
+    return {
+        "level": make.run({"mem/host": 8 * GIB * noise}),
+        "caches fill up": make.run({"mem/device": filling * noise}),
+        "a maximum that hardly moves": make.run({"mem/device": records}),
+        "a maximum that longer sequences raise": make.run({"mem/device": steps}),
+        "freed after every epoch": make.run({"mem/host": epochs * noise}),
+        "device memory before and after the first backward": make.run({"mem/device": [3 * GIB, 10 * GIB]}),
+    }
