@@ -121,7 +121,7 @@ def lr_against_loss(chart: Chart) -> Figure | None:
     bar = figure.colorbar(dots, ax=axes, pad=0.02)
     bar.set_label(plain(chart.x_label), color=QUIET, fontsize=9)
     bar.ax.tick_params(labelsize=8, colors=QUIET)
-    bar.outline.set_visible(False)  # type: ignore[operator]
+    bar.outline.set_visible(False)
     axes.set_xlabel("learning rate", color=QUIET, fontsize=9)
     axes.set_ylabel(plain(loss.label), color=QUIET, fontsize=9)
     return figure

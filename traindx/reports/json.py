@@ -10,7 +10,7 @@ import msgspec
 
 from traindx.vocabulary.diagnosis import SCHEMA, Document
 
-STEP_FIELDS = frozenset({"first_step", "last_step", "onset_step", "step", "at_step"})
+STEP_FIELDS = frozenset({"first_step", "last_step", "onset_step", "step", "at_step", "best_step", "at"})
 COUNT_FIELDS = frozenset(
     {"batch_size", "accumulation", "dataset_size", "parameters", "classes", "planned_steps", "planned_epochs",
      "warmup_steps", "workers", "seed"}
