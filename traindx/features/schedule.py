@@ -1,0 +1,118 @@
+"""The shape of a learning-rate trace: jumps, warm-up, restarts, stretches of nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.shared import Features
+from traindx.vocabulary.run import Floats
+
+FLOOR = 1e-4  # of the peak: rates below do next to nothing, whatever their ratio
+
+
+def traces(features: Features) -> list[Curve]:
+    """The learning-rate signals with finite points: `lr` first, then the groups by name."""
+    names = [n for n in features.run.series if n == "lr" or n.startswith("lr/")]
+    curves = [features.curve(n) for n in sorted(names)]
+    return [c for c in curves if c is not None and c.n]
+
+
+class Jump(NamedTuple):
+    """Between points `at - 1` and `at` the rate changes by `factor` (new over old, at most 1e4 either way)."""
+
+    at: int
+    before: float
+    after: float
+    factor: float
+
+
+def jumps(rates: Floats, *, up: float, down: float) -> list[Jump]:
+    """Changes of `rates[n]` by a factor of `up` and more, or of `1 / down` and less, from one point to the next, that
+    stand out from the changes on both sides: a steep decay, a cycle logged sparsely or a linear warm-up have none."""
+    if len(rates) < 3 or rates.max() <= 0:
+        return []
+    floored = np.maximum(rates, FLOOR * rates.max())
+    change, ratio = np.diff(rates), np.diff(np.log(floored))
+    along = neighbours_along(change)
+    steep = neighbours_along(ratio)
+    rising = (ratio >= np.log(up)) & (change >= 2.0 * along)
+    falling = (ratio <= -np.log(down)) & (-change >= 2.0 * along) & (-ratio >= 2.0 * steep)
+    found = np.flatnonzero(rising | falling)
+    return [Jump(int(i) + 1, float(rates[i]), float(rates[i + 1]), float(np.exp(ratio[i]))) for i in found]
+
+
+def neighbours_along(change: Floats) -> Floats:
+    """For each of `change[n]` the larger of the two changes beside it, as far as they go the same way; >= 0."""
+    padded = np.concatenate([[0.0], change, [0.0]])
+    sign = np.sign(change)
+    along: Floats = np.maximum(np.maximum(padded[:-2] * sign, padded[2:] * sign), 0.0)
+    return along
+
+
+def warmup_end(rates: Floats) -> int:
+    """Index of the last point of the stretch in which `rates[n]` do not fall yet (0.1 % of the peak is no fall)."""
+    if len(rates) < 2:
+        return 0
+    falls = np.flatnonzero(np.diff(rates) < -1e-3 * max(float(rates.max()), 0.0))
+    return int(falls[0]) if len(falls) else len(rates) - 1
+
+
+def restarts(rates: Floats, ups: list[Jump]) -> bool:
+    """Whether upward jumps are warm restarts: before each one the rate had come down in several steps, none of
+    which is most of the way; each leads to no more than the stretch before began with; and the distances, where
+    there are several, stay alike or grow. (Loshchilov and Hutter, "SGDR", arXiv:1608.03983.)"""
+    begin = int(np.argmax(rates[: ups[0].at])) if ups else 0
+    marks = [begin, *(j.at for j in ups)]
+    for jump, start in zip(ups, marks[:-1], strict=True):
+        stretch = rates[start : jump.at]
+        if jump.after > 1.3 * float(stretch[0]) or not comes_down(stretch):
+            return False
+    lengths = np.diff(marks)[1:] if len(marks) > 3 else np.diff(marks)
+    return bool(np.all(lengths[1:] >= 0.75 * lengths[:-1]) and np.all(lengths[1:] <= 4.5 * lengths[:-1]))
+
+
+def comes_down(stretch: Floats) -> bool:
+    """Whether `stretch[n]` falls to half or less in several steps."""
+    total = float(stretch[0] - stretch[-1])
+    if len(stretch) < 3 or total < 0.5 * float(stretch[0]):
+        return False
+    return bool(-np.diff(stretch).min() <= 0.75 * total)
+
+
+class Stretch(NamedTuple):
+    """Points `start` up to (not with) `stop`."""
+
+    start: int
+    stop: int
+
+    @property
+    def length(self) -> int:
+        return self.stop - self.start
+
+
+def stretches(mask: np.ndarray) -> list[Stretch]:
+    """Runs of consecutive true values of `mask[n]`."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [Stretch(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+
+
+def coarsely_printed(rates: Floats) -> bool:
+    """Whether the zeros of `rates[n]` may only be small numbers printed with few digits: all rates are multiples
+    of the smallest one, which is a power of ten, 0.001 or less, and there are few of them. True for all zeros."""
+    positive = rates[rates > 0]
+    if not len(positive):
+        return True
+    unit = float(positive.min())
+    digits = np.log10(unit)
+    multiples = positive / unit
+    whole = bool(np.all(np.abs(multiples - np.round(multiples)) < 1e-6))
+    return whole and unit <= 1e-3 * (1 + 1e-9) and abs(digits - round(digits)) < 1e-6 and multiples.max() < 100
+
+
+def vanishes_at(rates: Floats, share: float) -> int:
+    """Index from which on `rates[n]` stay below `share` of their peak; n where the last one does not."""
+    above = np.flatnonzero(rates >= share * rates.max())
+    return int(above[-1]) + 1 if len(above) else 0

@@ -1,0 +1,103 @@
+"""LRS001: the learning rate changes by a large factor from one point to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.schedule import Jump, jumps, restarts, traces, warmup_end
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LRS001",
+    needs=("lr|lr/*",),
+    min_points=5,
+    severity="medium",
+    message="{signal} goes from {before:.3g} to {after:.3g} at step {at:.6g}{times}",
+)
+def learning_rate_jumps(
+    run: Run,
+    features: Features,
+    *,
+    up: float = threshold(1.8, "x", basis="convention", source="warm restarts and warm-up aside, rates do not double"),
+    down: float = threshold(15.0, "x", basis="convention", source="step decay divides by 2 to 10"),
+    early: float = threshold(0.2, "of the run", basis="convention", source="stepwise warm-up ends by then"),
+    left: float = threshold(3, "points", basis="convention", source="the last point of a schedule is often 0"),
+    mild: float = threshold(3.0, "x", basis="convention", source="a rate is rarely known better than that"),
+) -> Iterator[Evidence]:
+    """The learning rate jumps, other than in warm-up, step decay or warm restarts.
+
+    What it sees: a change from one logged point to the next by a large factor that the changes beside it do not
+    continue: upwards after the start, or downwards by more than step decay does.
+    Why it matters: the network was settled at the old rate; an upward jump can undo it, a downward one freezes it.
+    When it is wrong: a schedule declared so (several phases, one restart that is not logged as such).
+    What to try: print the schedule for all steps before training; look at how it is stepped, and restored on resume.
+    Sources: Loshchilov and Hutter, "SGDR", arXiv:1608.03983; Smith, arXiv:1506.01186 (cyclical rates).
+    """
+    for curve in traces(features):
+        found = jumps(curve.values, up=up, down=down)
+        calm = warmup_end(curve.values)
+        ups = [j for j in found if j.factor > 1 and (j.at > calm or j.at > early * curve.n)]
+        ups = [] if ups and restarts(curve.values, ups) else ups
+        downs = [j for j in found if j.factor < 1 and curve.n - j.at >= left and not returns(j, ups)]
+        kept = [j for j in sorted(ups + downs) if not declared(run, curve, j)]
+        if kept:
+            yield tell(run, features, curve, kept, mild)
+            return
+
+
+def returns(down: Jump, ups: list[Jump]) -> bool:
+    """Whether a downward jump only goes back to where an upward one came from."""
+    return any(u.at < down.at and down.after >= u.before / 2 for u in ups)
+
+
+def declared(run: Run, curve: Curve, jump: Jump) -> bool:
+    """Whether the log itself says that a new phase begins there."""
+    before, after = curve.step_at(jump.at - 1), curve.step_at(jump.at)
+    return any(e.kind in ("phase", "restart") and e.step is not None and before <= e.step <= after for e in run.events)
+
+
+def tell(run: Run, features: Features, curve: Curve, found: list[Jump], mild: float) -> Evidence:
+    worst = max(found, key=lambda j: (j.factor > 1, abs(np.log(j.factor))))
+    at, before = curve.step_at(worst.at), curve.step_at(worst.at - 1)
+    aspects = ["up" if worst.factor > 1 else "down"]
+    if len(found) >= 3:
+        aspects.append("repeatedly")
+    if any(e.kind == "resume" and e.step is not None and before <= e.step <= at for e in run.events):
+        aspects.append("at-resume")
+    if reacts(features, before, at):
+        aspects.append("loss-reacts")
+    serious = "loss-reacts" in aspects or abs(np.log(worst.factor)) >= np.log(mild)
+    more = len(found) - 1
+    return Evidence(
+        onset=curve.step_at(found[0].at),
+        last=curve.step_at(found[-1].at),
+        where=curve.name,
+        strength=float(np.clip(abs(np.log(worst.factor)) / np.log(2 * mild), 0.5, 1)),
+        aspects=tuple(aspects),
+        severity="medium" if serious else "low",
+        values={
+            "signal": curve.name,
+            "before": worst.before,
+            "after": worst.after,
+            "at": at,
+            "times": f", and {more} other time{'s' * (more > 1)}" if more else "",
+        },
+        points=tuple(EvidencePoint(curve.name, curve.step_at(j.at), j.after, j.before) for j in found[:4]),
+    )
+
+
+def reacts(features: Features, before: float, at: float) -> bool:
+    """Whether the objective is clearly worse right after the jump than right before it."""
+    curve = features.objective
+    if curve is None or curve.n < 3:
+        return False
+    old = curve.oriented[curve.steps <= before][-4:]
+    new = curve.oriented[curve.steps >= at][:4]
+    return bool(len(old) and len(new) and np.median(new) - np.median(old) > 4 * curve.noise)

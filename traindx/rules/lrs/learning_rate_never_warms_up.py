@@ -1,0 +1,82 @@
+"""LRS003: full learning rate from the first step, and an early jump of the loss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.schedule import traces
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LRS003",
+    needs=("objective", "lr|lr/*"),
+    min_points=10,
+    severity="low",
+    message="{signal} is at its peak of {lr:.3g} from step {first:.6g} on, and {objective} jumps from {start:.4g} to "
+    "{top:.4g} by step {at:.6g}",
+)
+def learning_rate_never_warms_up(
+    run: Run,
+    features: Features,
+    *,
+    peak: float = threshold(0.9, "of the peak rate", basis="convention", source="a warm-up begins far below"),
+    early: float = threshold(0.1, "of the run", basis="theory", source="Adam settles in 1/(1-0.999) steps"),
+    noise: float = threshold(6.0, "x the objective's own noise", basis="theory", source="6 sigma, best of many"),
+    high: float = threshold(0.2, "of the progress", basis="convention", source="a jump in a plot"),
+    begun: float = threshold(10, "x the distance of points", basis="convention", source="a log that begins later"),
+) -> Iterator[Evidence]:
+    """The learning rate starts at its peak and the loss jumps up in the first steps.
+
+    What it sees: no rise of the rate at the start, and within the first tenth of the run an objective that goes
+    well above where it began, beyond its noise. Without the jump nothing is said: many runs need no warm-up.
+    Why it matters: Adam's step lengths are unsettled in the first steps; a jump there can cost much of the run.
+    When it is wrong: a rate that is simply too high jumps as well; a log that begins after the warm-up.
+    What to try: a linear warm-up over the first one to five percent; if it jumps still, a lower rate.
+    Sources: Goyal et al., arXiv:1706.02677; Liu et al., "RAdam", arXiv:1908.03265; Gilmer et al., arXiv:2110.04369.
+    """
+    objective = features.objective
+    curves = traces(features)
+    if objective is None or features.is_reinforcement or not curves or objective.n < 4:
+        raise CannotJudge("needs a loss and a learning rate from the start of the run on")
+    curve = curves[0]
+    distance = float(np.median(np.diff(objective.steps)))
+    if objective.step_at(0) > begun * distance or curve.values[0] < peak * curve.values.max() or curve.values[0] <= 0:
+        return
+    top = int(np.argmax(objective.oriented[: max(4, int(early * objective.n))]))
+    start = float(objective.oriented[0])
+    rise = float(objective.oriented[top]) - start
+    if top and rise > noise * objective.noise and rise > high * (start - float(objective.oriented.min())):
+        yield tell(curve, objective, top)
+
+
+def tell(curve: Curve, objective: Curve, top: int) -> Evidence:
+    at, first = objective.step_at(top), curve.step_at(0)
+    start, height = float(objective.values[0]), float(objective.values[top])
+    stays = objective.end >= objective.oriented[0]
+    return Evidence(
+        onset=at,
+        last=at,
+        where=curve.name,
+        aspects=("never-recovers",) if stays else (),
+        severity="medium" if stays else "low",
+        values={
+            "signal": curve.name,
+            "lr": float(curve.values[0]),
+            "first": first,
+            "objective": objective.name,
+            "start": start,
+            "top": height,
+            "at": at,
+        },
+        points=(
+            EvidencePoint(curve.name, first, float(curve.values[0]), float(curve.values.max())),
+            EvidencePoint(objective.name, at, height, start),
+        ),
+    )

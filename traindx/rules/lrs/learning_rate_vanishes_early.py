@@ -1,0 +1,99 @@
+"""LRS002: the learning rate is next to nothing for a long rest of the run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.schedule import traces, vanishes_at
+from traindx.features.shared import Features
+from traindx.features.trends import slope
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LRS002",
+    needs=("lr|lr/*", "objective"),
+    min_points=10,
+    severity="medium",
+    message="{signal} falls below {share:.2g} of its peak at step {at:.6g}, with {rest:.0%} of the run left, "
+    "while {objective} was still improving",
+)
+def learning_rate_vanishes_early(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(0.01, "of the peak", basis="theory", source="1 % of the steps' length"),
+    rest: float = threshold(0.2, "of the run", basis="theory", source="cosine decay is below 1 % for the last 6 %"),
+    sure: float = threshold(3.0, "x the error of the slope", basis="theory", source="3 sigma"),
+    moving: float = threshold(0.05, "of the progress", basis="convention", source="less: converged before"),
+    strong: float = threshold(0.3, "of the peak", basis="convention", source="up to there the rate was still in force"),
+    frozen: float = threshold(0.2, "of the progress", basis="convention", source="more: it goes on learning"),
+) -> Iterator[Evidence]:
+    """The learning rate is next to nothing for a long rest of the run, and the objective had not levelled off.
+
+    What it sees: a rate below one percent of its peak until the end, with a fifth of the run or more left, while
+    the objective was still improving when that began (or while the rate was last in force), and hardly after it.
+    Why it matters: the rest of the run is wasted, and the loss stays higher than it need be.
+    When it is wrong: a last phase at a tiny rate can be meant (averaging of weights, annealing).
+    What to try: look whether the scheduler is stepped per batch where it counts epochs, and at the planned length.
+    Sources: PyTorch documentation, "How to adjust learning rate" (step per epoch); Li et al., arXiv:2002.11794.
+    """
+    objective = features.objective
+    curves = [c for c in traces(features) if c.values.max() > 0]
+    if objective is None or not curves:
+        return
+    # Of several groups the one that goes on longest tells; the others may be frozen on purpose.
+    curve = max(curves, key=lambda c: c.step_at(vanishes_at(c.values, share)))
+    at = vanishes_at(curve.values, share)
+    if at >= curve.n:
+        return
+    length = curve.step_at(curve.n - 1) - curve.step_at(0)
+    left = (curve.step_at(curve.n - 1) - curve.step_at(at)) / max(length, np.finfo(np.float64).tiny)
+    full = curve.step_at(vanishes_at(curve.values, strong))
+    if left < rest or goes_on(objective, curve.step_at(at), sure, frozen):
+        return
+    if improving(objective, curve.step_at(at), sure, moving) or improving(objective, full, sure, 2 * moving):
+        yield tell(curve, at, left, objective, share)
+
+
+def goes_on(objective: Curve, at: float, sure: float, frozen: float) -> bool:
+    """Whether the objective improves well after step `at` too, or too little is left to tell."""
+    after = objective.oriented[np.searchsorted(objective.steps, at) :]
+    if len(after) < 4 or objective.span <= 0:
+        return True
+    later = slope(after)
+    return later.z < -sure and -later.change > frozen * objective.span
+
+
+def improving(objective: Curve, at: float, sure: float, moving: float) -> bool:
+    """Whether the objective was improving over the second half of the time up to step `at`."""
+    cut = int(np.searchsorted(objective.steps, at))
+    before = objective.oriented[cut // 2 : cut]
+    if len(before) < 4:
+        return False
+    earlier = slope(before)
+    return earlier.z < -sure and -earlier.change > moving * objective.span
+
+
+def tell(curve: Curve, at: int, left: float, objective: Curve, share: float) -> Evidence:
+    step, last = curve.step_at(at), curve.step_at(curve.n - 1)
+    peak = float(curve.values.max())
+    return Evidence(
+        onset=step,
+        last=last,
+        where=curve.name,
+        strength=float(np.clip(2 * left, 0.5, 1)),
+        aspects=("most-of-the-run",) if left > 0.5 else (),
+        severity="high" if left > 0.5 else "medium",
+        values={"signal": curve.name, "share": share, "at": step, "rest": left, "objective": objective.name},
+        points=(
+            EvidencePoint(curve.name, step, float(curve.values[at]), peak),
+            EvidencePoint(curve.name, last, float(curve.values[-1]), peak),
+            EvidencePoint(objective.name, step, float(objective.at_steps(np.array([step]))[0])),
+        ),
+    )
