@@ -24,7 +24,7 @@ Settled by: mean and scale per feature; normalized inputs at the same rate.""",
             "inputs-not-normalized": W(4.5, -3.0), "inputs-have-outliers": W(0.5), "loss-not-finite:early": W(0.9),
             "loss-not-finite": W(0.2), "loss-not-finite:late": W(-1.5), "loss-diverges:from-start": W(0.8),
             "loss-diverges:early": W(0.3), "loss-flat-from-start": W(0.5, -0.3),
-            "loss-flat-from-start:above-chance": W(1.0), "loss-flat-from-start:lr-zero": W(-3.0),
+            "loss-flat-from-start:above-chance": W(0.4), "loss-flat-from-start:lr-zero": W(-3.0),
             "loss-at-chance": W(0.5, -0.2), "loss-at-chance:majority": W(0.7), "loss-plateaus:high": W(0.3),
             "losses-stay-high": W(0.4), "loss-spikes-and-recovers:early": W(0.3), "validation-gap-grows": W(-1.2),
             "fact:starts-above-chance": W(1.6, -0.6), "fact:finetuning": W(-1.2),
@@ -86,7 +86,7 @@ Mistaken for: too little capacity, plain overfitting, misaligned labels.
 Settled by: the samples whose loss never shrinks; training without them.""",
         weights={
             "labels-look-noisy": W(4.0, -2.5), "validation-gap-grows": W(0.9, -0.3),
-            "validation-gap-grows:from-start": W(-0.5), "metric-contradicts-loss:overconfidence": W(0.3),
+            "fact:validation-never-improves": W(-0.5), "metric-contradicts-loss:overconfidence": W(0.3),
             "losses-stay-high": W(0.6), "loss-plateaus:high": W(0.4), "validation-beats-training": W(0.4),
             "loss-not-finite": W(-1.5), "loss-diverges": W(-1.5), "loss-at-chance": W(-0.3),
         },
@@ -137,7 +137,7 @@ Mistaken for: overfitting (there validation is good first), a learning rate that
 
 Settled by: a control with permuted labels: if that learns as fast, the real ones carry nothing.""",
         weights={
-            "validation-gap-grows": W(0.2, -0.3), "validation-gap-grows:from-start": W(1.8),
+            "validation-gap-grows": W(0.1), "fact:validation-never-improves": W(2.6, -0.4),
             "loss-at-chance": W(1.2, -0.4), "loss-falls-slowly": W(0.5), "loss-flat-from-start": W(0.5),
             "loss-flat-from-start:norm-healthy": W(0.3), "loss-flat-from-start:never-moved": W(-1.0),
             "loss-flat-from-start:lr-zero": W(-3.0), "losses-stay-high": W(0.4),
@@ -204,7 +204,7 @@ Mistaken for: overfitting (validation is good at first), stale batch-norm statis
 
 Settled by: evaluating on training samples through the validation pipeline.""",
         weights={
-            "validation-gap-grows": W(0.3, -1.2), "validation-gap-grows:from-start": W(2.3),
+            "validation-gap-grows": W(0.1), "fact:validation-never-improves": W(3.2, -1.4),
             "validation-distribution-differs": W(4.5, -2.0), "metric-contradicts-loss": W(0.2),
             "validation-beats-training": W(-0.3), "losses-stay-high": W(-0.6), "loss-not-finite": W(-1.5),
             "loss-at-chance": W(-0.4),
@@ -247,7 +247,7 @@ Settled by: parameters against samples (over 10 to 1 for nets trained from scrat
 growing parts of the data.""",
         weights={
             "validation-gap-grows": W(2.4, -1.8), "validation-gap-grows:strong": W(0.4),
-            "validation-gap-grows:from-start": W(-0.8), "model-larger-than-data": W(1.6, -1.0),
+            "fact:validation-never-improves": W(-0.8), "model-larger-than-data": W(1.6, -1.0),
             "loss-near-zero-early": W(0.6), "losses-stay-high": W(-1.5), "loss-flat-from-start": W(-1.5),
             "validation-drops-late": W(-2.5), "loss-not-finite": W(-2.0), "loss-diverges": W(-1.5),
             "fact:small-dataset": W(2.2, -1.5), "fact:parameters-exceed-data": W(1.6, -0.8),

@@ -295,6 +295,25 @@ def huge_loss(
     return bool(loss.values[0] > above) and run.setup.number("classes") is None
 
 
+def validation_never_improves(
+    run: Run,
+    features: Features,
+    *,
+    learned: float = threshold(0.3, "of the first training loss", basis="convention", source="clearly more than noise"),
+    shared: float = threshold(0.1, "of training's fall", basis="convention", source="the least that would be progress"),
+    own: float = threshold(0.05, "of its first value", basis="convention", source="evaluation noise"),
+) -> bool | None:
+    """Training loss falls, and validation loss shows none of it from the first evaluation on."""
+    train, val = features.curve("train/loss"), features.curve("val/loss")
+    if train is None or val is None or train.n < 4 or val.n < 4:
+        return None
+    fall = train.start - train.best
+    if train.start <= 0 or fall < learned * train.start:
+        return None
+    first, best = float(val.oriented[0]), float(val.trend.min())
+    return bool(best >= train.start - shared * fall and first - best < own * abs(first))
+
+
 def finished(run: Run, features: Features) -> bool | None:
     """The run got to its planned end."""
     planned, last = run.setup.number("planned_steps"), run.last_step
@@ -322,7 +341,7 @@ FACTS: tuple[FactCheck, ...] = (
     few_updates, parameters_exceed_data, small_dataset, small_batch, large_batch, rewards_logged, finetuning,
     recurrent_model, high_momentum, high_weight_decay, no_regularization, high_dropout, shuffle_off,
     accumulates_gradients, quantized, no_workers, resumed, starts_above_chance, double_softmax_floor, huge_loss,
-    finished, plain_sgd, on_processor,
+    validation_never_improves, finished, plain_sgd, on_processor,
 )  # fmt: skip
 
 # fact -> (what to ask, how to say it); facts that the user cannot know are not here.

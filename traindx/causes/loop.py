@@ -153,8 +153,8 @@ Mistaken for: overfitting.
 Settled by: the mode under evaluation; evaluating twice.""",
         weights={
             "evaluating-in-train-mode": W(6.5, -3.5, "theory"), "validation-gap-grows": W(0.2, -0.4),
-            "validation-gap-grows:from-start": W(1.2), "validation-gap-grows:mild": W(0.3),
-            "validation-beats-training": W(-1.5), "run-not-reproducible": W(0.3), "loss-not-finite": W(-1.0),
+            "fact:validation-never-improves": W(1.6, -0.4), "validation-beats-training": W(-1.5),
+            "run-not-reproducible": W(0.3), "loss-not-finite": W(-1.0),
         },
         settles=(("whether two evaluations of one checkpoint agree", "traindx check -- python train.py"),),
     ),
@@ -192,7 +192,7 @@ Mistaken for: overfitting, too few data.
 Settled by: the hash of the inputs of consecutive steps.""",
         weights={
             "batch-repeats": W(6.5, -3.0, "theory"), "loss-near-zero-early": W(1.6, -0.4),
-            "validation-gap-grows": W(0.5), "validation-gap-grows:from-start": W(0.4), "losses-stay-high": W(-2.0),
+            "validation-gap-grows": W(0.5), "fact:validation-never-improves": W(0.4), "losses-stay-high": W(-2.0),
             "loss-flat-from-start": W(-1.5), "loss-oscillates": W(-0.8), "loss-not-finite": W(-1.5),
             "fact:rewards-logged": W(-2.0),
         },

@@ -22,7 +22,7 @@ Mistaken for: a learning rate that is too high, saturating units, depth without 
 Settled by: He or Xavier initialization with all else equal.""",
         weights={
             "loss-flat-from-start": W(0.8, -0.4), "loss-flat-from-start:norm-tiny": W(1.2),
-            "loss-flat-from-start:norm-healthy": W(-0.8), "loss-flat-from-start:above-chance": W(1.0),
+            "loss-flat-from-start:norm-healthy": W(-0.8), "loss-flat-from-start:above-chance": W(0.4),
             "loss-flat-from-start:never-moved": W(0.5), "loss-flat-from-start:lr-zero": W(-3.0),
             "loss-at-chance": W(0.5), "loss-plateaus:norm-tiny": W(0.8), "loss-not-finite": W(0.3),
             "loss-not-finite:early": W(1.2), "loss-not-finite:from-start": W(0.9), "loss-not-finite:late": W(-2.5),
@@ -147,7 +147,7 @@ Mistaken for: overfitting (begins later), validation data prepared in another wa
 
 Settled by: evaluating with batch statistics; the loss of one batch in train and in eval mode.""",
         weights={
-            "validation-gap-grows": W(0.3, -1.2), "validation-gap-grows:from-start": W(2.0),
+            "validation-gap-grows": W(0.1), "fact:validation-never-improves": W(2.8, -1.2),
             "metric-contradicts-loss": W(0.2), "fact:small-batch": W(1.4, -0.4), "loss-not-finite": W(-1.0),
             "validation-beats-training": W(-1.0), "losses-stay-high": W(-0.6),
         },

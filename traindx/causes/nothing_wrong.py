@@ -1,6 +1,6 @@
 """The healthy run, and the benign shapes that look like trouble.
 
-`healthy` answers for every rule: a finding without a weight of its own counts by its severity.
+`healthy` answers for every rule: each finding counts by its severity, and weights of its own come on top.
 Basis: convention; prior 0 is the reference that all other priors are measured against.
 """
 
@@ -26,21 +26,16 @@ Mistaken for: nothing; but silence about a signal that was never logged is no ev
 Settled by: what the report lists as not evaluated.""",
         weights={
             "severity:critical": W(-5.0), "severity:high": W(-3.5), "severity:medium": W(-1.8),
-            "severity:low": W(-0.5), "loss-diverges": W(-4.0, 0.4), "loss-not-finite": W(-4.5, 0.3),
-            "loss-flat-from-start": W(-2.0, 0.5), "loss-flat-from-start:lr-zero": W(-3.0),
-            "loss-flat-from-start:above-chance": W(-0.8), "loss-not-finite:recovered": W(2.4),
-            "loss-plateaus": W(-0.5, 0.1), "loss-plateaus:high": W(-1.5), "loss-plateaus:at-chance": W(-2.5),
-            "loss-plateaus:low": W(1.0), "loss-plateaus:metric-good": W(1.5), "loss-plateaus:lr-decayed": W(0.4),
-            "loss-oscillates": W(-1.5, 0.3), "loss-at-chance": W(-2.5, 0.3), "losses-stay-high": W(-2.2, 0.4),
-            "validation-gap-grows": W(-3.4, 0.8), "validation-gap-grows:mild": W(1.0),
-            "loss-spikes-and-recovers": W(-0.1), "loss-spikes-recur": W(-1.0, 0.1), "loss-drops-late": W(0.8),
-            "validation-drops-late": W(2.0), "validation-rises-then-falls": W(0.4),
-            "validation-beats-training": W(-0.2), "loss-still-falling-at-end": W(0.1),
-            "loss-falls-slowly": W(-1.2, 0.1), "validation-missing": W(0.0), "validation-too-rare": W(0.0),
-            "clipping-never-active": W(0.0), "clipping-always-active": W(-0.5), "gradient-norm-spikes": W(-0.4, 0.1),
-            "gradient-norm-vanishes": W(-1.8, 0.2), "learning-rate-never-warms-up": W(-0.5),
-            "metric-contradicts-loss": W(-1.2, 0.2), "step-time-outliers": W(-0.3), "seed-not-set": W(0.0),
-            "versions-unpinned": W(0.0), "model-not-compiled": W(0.0),
+            "severity:low": W(-0.5), "loss-diverges": W(0.0, 0.4), "loss-not-finite": W(0.0, 0.3),
+            "loss-flat-from-start": W(0.0, 0.5), "loss-flat-from-start:lr-zero": W(-2.0),
+            "loss-at-chance": W(0.0, 0.3), "losses-stay-high": W(0.0, 0.4), "validation-gap-grows": W(0.0, 0.8),
+            "loss-oscillates": W(0.0, 0.3), "loss-plateaus": W(0.0, 0.1), "loss-plateaus:low": W(0.7),
+            "loss-plateaus:metric-good": W(1.0), "loss-plateaus:lr-decayed": W(0.3), "loss-plateaus:high": W(-1.0),
+            "loss-plateaus:at-chance": W(-1.0), "loss-spikes-and-recovers": W(0.4), "loss-spikes-recur": W(0.0, 0.1),
+            "loss-drops-late": W(0.8), "validation-drops-late": W(3.5), "validation-rises-then-falls": W(1.5),
+            "validation-beats-training": W(0.1), "loss-still-falling-at-end": W(0.1),
+            "loss-falls-slowly": W(-0.5, 0.1), "metric-contradicts-loss": W(0.0, 0.2),
+            "gradient-norm-vanishes": W(0.0, 0.2), "fact:validation-never-improves": W(-2.0, 0.2),
         },
         settles=(("the rules that could not be evaluated", "traindx run -- python train.py"),),
     ),

@@ -64,7 +64,8 @@ def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], sha
 
 
 def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
-    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out."""
+    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out.
+    "severity:<level>" weights speak of every finding of that level, besides the cause's own ones."""
     raw: dict[str, float] = {}
     for key, subject, aspect in parsed(tuple(cause.weights)):
         sign = signs.get(subject)
@@ -73,11 +74,10 @@ def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
         weight = cause.weights[key]
         holds = sign.held and (not aspect or aspect in sign.marks)
         raw[subject] = raw.get(subject, 0.0) + (weight.fired * sign.strength if holds else weight.clear)
-    named = {subject for _, subject, _ in parsed(tuple(cause.weights))}
     for sign in signs.values():
         default = cause.weights.get(f"severity:{sign.severity}")
-        if default is not None and sign.held and sign.key not in named and not sign.key.startswith("fact:"):
-            raw[sign.key] = default.fired * sign.strength
+        if default is not None and sign.held and not sign.key.startswith("fact:"):
+            raw[sign.key] = raw.get(sign.key, 0.0) + default.fired * sign.strength
     return discounted(raw, signs)
 
 

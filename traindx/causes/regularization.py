@@ -42,7 +42,7 @@ Mistaken for: too little capacity; a benign regularization gap.
 
 Settled by: the training loss of one batch with dropout off.""",
         weights={
-            "validation-beats-training": W(1.8, -0.8), "validation-beats-training:steady": W(0.3),
+            "validation-beats-training": W(1.8, -0.8), "validation-beats-training:large": W(0.6),
             "losses-stay-high": W(1.2, -0.5), "loss-plateaus:high": W(0.4), "validation-gap-grows": W(-2.5),
             "loss-not-finite": W(-2.0), "fact:high-dropout": W(3.5, -2.0),
         },
@@ -64,7 +64,7 @@ Mistaken for: too few data (more data cures where regularization only helps), va
 Settled by: the best checkpoint plus weight decay, dropout or augmentation: validation improves.""",
         weights={
             "validation-gap-grows": W(3.2, -2.2), "validation-gap-grows:strong": W(0.5),
-            "validation-gap-grows:mild": W(-0.4), "validation-gap-grows:from-start": W(-1.6),
+            "validation-gap-grows:metric-improves": W(-0.3), "fact:validation-never-improves": W(-1.6),
             "metric-contradicts-loss:overconfidence": W(0.8), "model-larger-than-data": W(0.8),
             "losses-stay-high": W(-2.0), "loss-plateaus:high": W(-0.5), "loss-flat-from-start": W(-2.0),
             "validation-beats-training": W(-1.5), "validation-drops-late": W(-3.0),

@@ -32,9 +32,11 @@ def find(slug: str) -> Fix | None:
 def offers(cause_slug: str, setup: Setup) -> tuple[FixOffer, ...]:
     """The fixes for a cause, best first, worded with the run's own numbers.
 
-    Best is where the cause stands early in the fix's list of what it cures; among equals, what
-    can be tried from outside comes first.
+    Best is where the cause stands early in the fix's list of what it cures; among equals, what can
+    be tried from outside comes first, then what is made for fewer causes.
     """
     fitting = [fix for fix in catalogue() if cause_slug in fix.causes]
-    fitting.sort(key=lambda fix: (fix.causes.index(cause_slug), EASE.index(fix.applicability), fix.slug))
+    fitting.sort(
+        key=lambda fix: (fix.causes.index(cause_slug), EASE.index(fix.applicability), len(fix.causes), fix.slug)
+    )
     return tuple(FixOffer(fix.slug, fix.applicability, fix.propose(setup), fix.expected) for fix in fitting)

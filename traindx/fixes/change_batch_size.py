@@ -19,12 +19,11 @@ from traindx.vocabulary.setup import Setup
 def propose(setup: Setup) -> str:
     batch, samples = setup.number("batch_size"), setup.number("dataset_size")
     if not batch:
-        return (
-            "change the batch size by 4 (larger for noise, smaller for too few updates), and the learning rate with it"
-        )
+        return "change the batch size fourfold: larger against noise, smaller for more updates or less memory"
     if samples and samples / batch < 10:
         return f"make the batch smaller, from {batch:g} to {max(1.0, batch // 8):g}, for more updates per epoch"
-    return f"make the batch larger, from {batch:g} to {batch * 4:g} (smaller if memory runs out), and the rate with it"
+    less, more = max(1.0, batch // 4), batch * 4
+    return f"change the batch from {batch:g} to {more:g} against noise, to {less:g} for more updates or less memory"
 
 
 FIX = Fix(
