@@ -14,8 +14,8 @@ def fires() -> dict[str, Run]:
     late = np.r_[0.4 * np.exp(0.2 * rng.standard_normal(300)), np.geomspace(0.5, 400, 60), np.full(40, 300.0)]
     loss = np.r_[make.healthy_loss(320), np.linspace(0.4, 7.5, 40), 7.5 + 0.1 * rng.standard_normal(40)]
     nan = np.r_[np.full(200, 1.0) * np.exp(0.1 * rng.standard_normal(200)), np.geomspace(2, 5e4, 20), [np.inf, np.nan]]
-    burst = np.r_[0.7, 672.0, 540.0, 2650.0, 810.0, 249.0, 88.0, 54.0, np.exp(rng.standard_normal(54))]
-    after = np.r_[1.4, 3.3, 24.2, 26.4, 36.8, 28.3, 24.0, 20.1, 7.5 + 0.1 * rng.standard_normal(54)]
+    burst = np.r_[0.9, 310.0, 720.0, 1900.0, 640.0, 280.0, 95.0, 40.0, np.exp(rng.standard_normal(54))]
+    after = np.r_[1.6, 4.0, 19.0, 31.0, 42.0, 30.0, 22.0, 15.0, 8.0 + 0.1 * rng.standard_normal(54)]
     return {
         "late in a long run, the loss follows": make.run({"train/loss": loss, "grad_norm": late}),
         "until it is not finite": make.run({"train/loss": make.healthy_loss(222), "grad_norm": nan}),
@@ -29,9 +29,9 @@ def stays_quiet() -> dict[str, Run]:
     rng = make.rng(2)
     summed = 200 * np.exp(0.3 * rng.standard_normal(400))
     growing = np.geomspace(0.1, 3.0, 400) * np.exp(0.1 * rng.standard_normal(400))
-    first = np.r_[47.8, 12.0, 5.0, 0.6 * np.exp(0.3 * rng.standard_normal(100))]
+    first = np.r_[52.0, 12.0, 5.0, 0.6 * np.exp(0.3 * rng.standard_normal(100))]
     spike = 0.3 * np.exp(0.1 * rng.standard_normal(400))
-    spike[200:206] = [0.9, 2.4, 16, 145, 960, 350]
+    spike[200:206] = [0.9, 3.0, 12, 90, 600, 250]
     zero_init = np.r_[np.geomspace(0.01, 1.0, 20), np.exp(0.2 * rng.standard_normal(380))]
     return {
         "a norm of 200 all along, of a sum": make.run({"train/loss": make.healthy_loss(), "grad_norm": summed}),

@@ -19,8 +19,8 @@ def fires() -> dict[str, Run]:
         "though the loss goes on falling": make.run({"train/loss": make.healthy_loss(), "loss_scale": sinking}),
         "below one in a short log": make.run(
             {
-                "train/loss": [14.4, 13.7, 13.1, 12.6, 12.2, 11.9, 11.6, 11.3],
-                "loss_scale": [0.062, 0.062, 0.031, 0.004, 0.004, 0.004, 0.004, 0.004],
+                "train/loss": [9.1, 8.8, 8.6, 8.3, 8.1, 8.0, 7.9, 7.7],
+                "loss_scale": [0.25, 0.25, 0.125, 0.016, 0.016, 0.016, 0.016, 0.016],
             }
         ),
     }

@@ -32,8 +32,8 @@ def stays_quiet() -> dict[str, Run]:
     rng = make.rng(4)
     usual = 0.05 * np.exp(0.05 * rng.standard_normal(134))
     nano = usual.copy()
-    nano[::25] = 7.3
-    nano[0] = 63.5
+    nano[::25] = 6.8
+    nano[0] = 41.0
     steps = 10 * np.arange(134)
     held = (np.arange(0, 1340, 250), np.geomspace(3, 1.5, 6))
     few = 0.2 * np.exp(0.05 * rng.standard_normal(600))

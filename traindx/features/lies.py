@@ -198,7 +198,9 @@ def frozen_rate(run: Run, step: float) -> bool:
 def frozen_values(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
         for start, stop in frozen(loss.values):
-            if loss.values[start] == 0 or clamped(loss.values[start:stop]).any():
+            value = abs(float(loss.values[start]))
+            # Near zero the loss itself is a multiple of what float32 can tell from 1.
+            if value <= 1e-5 * np.nanmax(np.abs(loss.values[: start + 1])) or clamped(loss.values[start:stop]).any():
                 continue
             text = f"{name} repeats {loss.values[start]:g} digit for digit in {stop - start} rows"
             yield suspect("frozen-value", text, float(loss.steps[start]))
