@@ -112,7 +112,7 @@ def chart_data(chart: Chart) -> dict[str, Any]:
 
 def line_data(line: Line) -> dict[str, Any]:
     return {
-        "label": labels.name(line.label),
+        "label": labels.name(line.label, 36),
         "role": line.role,
         "right": line.right,
         "order": line.order,
