@@ -1,15 +1,12 @@
-"""Several event files of one run: which belong together, and their records in one order."""
+"""Several event files of one run: which belong together, and what their columns are called."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from traindx.readers._tfevents import Decoded
 from traindx.readers.raw import RawColumn
-from traindx.vocabulary.run import Floats, Ints
 
 SPLITS = frozenset({"train", "training", "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev"})
 
@@ -55,50 +52,3 @@ def _charts(part: Part) -> bool:
 
 def _is_clock(name: str) -> bool:
     return name.replace(".", "", 1).isdigit()
-
-
-def joined(files: list[dict[str, RawColumn]]) -> dict[str, RawColumn]:
-    """The columns of several files, with rows in the order in which they were written.
-
-    Records are put in order of wall time, but never out of the order of their own file. So a
-    resumed run goes on where it was, and writers that took turns are interleaved."""
-    if len(files) == 1:
-        return files[0]
-    orders = [_order(columns) for columns in files]
-    owner = np.repeat(np.arange(len(files)), [len(rows) for rows, _ in orders])
-    sequence = np.lexsort((owner, np.concatenate([times for _, times in orders])))
-    rank = np.empty(len(sequence), np.int64)
-    rank[sequence] = np.arange(len(sequence))
-    out: dict[str, RawColumn] = {}
-    offset = 0
-    for columns, (rows, _) in zip(files, orders, strict=True):
-        for name, column in columns.items():
-            placed = RawColumn(
-                column.values, rank[offset + np.searchsorted(rows, column.rows)], column.steps, column.times
-            )
-            out[name] = _append(out[name], placed) if name in out else placed
-        offset += len(rows)
-    return out
-
-
-def _order(columns: dict[str, RawColumn]) -> tuple[Ints, Floats]:
-    """Rows of a file, ascending, and for each the latest wall time up to it."""
-    if not columns:
-        return np.zeros(0, np.int64), np.zeros(0)
-    rows, first = np.unique(np.concatenate([c.rows for c in columns.values()]), return_index=True)
-    walls = np.concatenate([np.zeros(len(c.rows)) if c.times is None else c.times for c in columns.values()])
-    return rows, np.maximum.accumulate(np.nan_to_num(walls[first]))
-
-
-def _append(first: RawColumn, second: RawColumn) -> RawColumn:
-    rows = np.concatenate([first.rows, second.rows])
-    order = np.argsort(rows, kind="stable")
-    assert first.steps is not None
-    assert second.steps is not None
-    assert first.times is not None
-    assert second.times is not None
-    values, steps, times = (
-        np.concatenate(pair)[order]
-        for pair in ((first.values, second.values), (first.steps, second.steps), (first.times, second.times))
-    )
-    return RawColumn(values, rows[order], steps, times)

@@ -21,7 +21,7 @@ from traindx.readers.axis import (
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.readers.roles import assign, summed_losses
 from traindx.readers.units import to_canonical_unit
-from traindx.vocabulary.run import Event, Floats, Run, Series, series
+from traindx.vocabulary.run import Event, Floats, Panel, Run, Series, frozen_array, series
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 
 
@@ -76,7 +76,7 @@ def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
 
 def find_cuts(raw: RawLog) -> list[Cut]:
     """Where one run ends and the next begins, in rows of the log."""
-    last = 1 + max((int(c.rows[-1]) for c in raw.columns.values() if len(c.rows)), default=0)
+    last = 1 + max((int(c.rows[-1]) for c in (*raw.columns.values(), *raw.panels.values()) if len(c.rows)), default=0)
     reference = densest(raw, raw.axis)
     if reference is None or reference.steps is None or not len(reference.rows):
         return [Cut(0, last, ())]
@@ -123,11 +123,24 @@ def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, num
         framework=raw.framework,
         axis=raw.axis_kind or "step",
         series=dict(sorted(built.items())),
+        panels=panels_of(raw, cut),
         originals=originals,
         events=events,
         setup=setup,
         complete=is_complete(raw, built, setup, events) if number == of - 1 else None,
     )
+
+
+def panels_of(raw: RawLog, cut: Cut) -> dict[str, Panel]:
+    """The panels of a cut; of rows repeated for a step (after a resume) the later one stays."""
+    built: dict[str, Panel] = {}
+    for signal, panel in sorted(raw.panels.items()):
+        inside = np.flatnonzero((panel.rows >= cut.first) & (panel.rows < cut.last))
+        if len(inside):
+            order = inside[np.argsort(panel.steps[inside], kind="stable")]
+            kept = order[np.append(np.diff(panel.steps[order]) > 0, True)]
+            built[signal] = Panel(frozen_array(panel.steps[kept]), panel.modules, frozen_array(panel.values[kept]))
+    return built
 
 
 def tidy(steps: Floats, values: Floats, times: Floats | None) -> Series:

@@ -59,6 +59,17 @@ class RawColumn:
 
 
 @dataclass
+class RawPanel:
+    """One per-module signal under its canonical name: `values[n, m]` for `modules[m]` (NaN where a
+    module was not measured), with `steps[n]` and `rows[n]` as in RawColumn."""
+
+    steps: Floats
+    modules: tuple[str, ...]
+    values: Floats
+    rows: Ints
+
+
+@dataclass
 class RawLog:
     """Everything one log said, in its own words.
 
@@ -75,6 +86,7 @@ class RawLog:
     format: str
     framework: str | None = None
     columns: dict[str, RawColumn] = field(default_factory=dict)
+    panels: dict[str, RawPanel] = field(default_factory=dict)
     axis: str | None = None
     axis_kind: str | None = None
     boundaries: list[int] = field(default_factory=list)

@@ -9,6 +9,7 @@ older versions wrote when evaluations had different numbers of episodes, are ref
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 import zlib
 
@@ -95,13 +96,25 @@ def _members(source: Source, events: list[Event]) -> dict[str, NDArray[np.generi
     return arrays
 
 
+def _numbers(octets: bytes) -> NDArray[np.generic]:
+    """The array in the bytes of a `.npy` file. Its shape is believed only if the bytes suffice."""
+    stream = io.BytesIO(octets)
+    version = np.lib.format.read_magic(stream)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = header(stream)
+    if not dtype.hasobject and math.prod(shape) * dtype.itemsize > len(octets):
+        raise ValueError(f"shape {shape} is more than its {len(octets)} bytes hold")
+    stream.seek(0)
+    return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
+
+
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, events: list[Event]) -> NDArray[np.generic] | None:
     why = ""
     if info.file_size > LARGEST:
         why = f"{info.file_size} bytes are more than an evaluation can be"
     else:
         try:
-            array = np.lib.format.read_array(io.BytesIO(archive.read(info)), allow_pickle=False)
+            array = _numbers(archive.read(info))
         except (
             ValueError,
             zipfile.BadZipFile,
@@ -119,7 +132,7 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, events: list[Event])
             )
         else:
             if array.dtype.kind in "biuf":
-                return np.asarray(array)
+                return array
             why = f"holds {array.dtype}, no numbers"
     events.append(Event("parse-warning", f"{info.filename} {why}"[:300], place=info.filename, code="damaged"))
     return None

@@ -13,11 +13,12 @@ from pathlib import Path
 
 from traindx.errors import NotALog, ReadError
 from traindx.readers._facts import facts_from, flat_yaml
+from traindx.readers._join import joined
 from traindx.readers._tfevents import Decoded, decode
 from traindx.readers._tfevents_crc import of_bytes
 from traindx.readers._tfevents_facts import facts_of
 from traindx.readers._tfevents_frames import HEAD, WALL_KEY
-from traindx.readers._tfevents_runs import SPLITS, Part, joined, named, run_folder
+from traindx.readers._tfevents_runs import SPLITS, Part, named, run_folder
 from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
 from traindx.vocabulary.run import Event
 
