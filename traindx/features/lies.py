@@ -29,17 +29,13 @@ SAMPLED = frozenset({500, 1000, 1500, 5000, 10_000})
 
 
 def clamped(values: Floats) -> Mask:
-    """Which of `values[n]` are a whole multiple (up to 100) of 87.3365, to six digits: a single value proves it only
-    for the multiple 1; of others it takes the same one twice."""
-    weight = np.round(values / CLAMPED, 0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        hit = (weight >= 1) & (weight <= LARGEST_WEIGHT) & (np.abs(values / (weight * CLAMPED) - 1) < 2e-6)
-    hit &= np.isfinite(values)
-    for w in np.unique(weight[hit]):
-        same = hit & (weight == w)
-        if w > 1 and int(same.sum()) < 2:
-            hit &= ~same
-    return hit
+    """Which of `values[n]` are a whole multiple (up to 100) of 87.3365: within 1e-5 (relative, for logs that print
+    few digits) where the very same value comes twice, within 2e-6 where the factor is 1."""
+    factor = np.round(np.where(np.isfinite(values), values, 0.0) / CLAMPED)
+    known = (factor >= 1) & (factor <= LARGEST_WEIGHT)
+    off = np.abs(np.where(known, values, 1.0) / np.where(known, factor * CLAMPED, 1.0) - 1)
+    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray(known & (((off < 1e-5) & (counts[which] > 1)) | ((off < 2e-6) & (factor == 1))))
 
 
 def frozen(values: Floats, *, least: int = 5) -> list[tuple[int, int]]:
