@@ -12,13 +12,13 @@ import numpy as np
 
 from traindx.vocabulary.run import Floats
 
-WIDTH, PANEL, LEFT, RIGHT, TOP, GAP, BOTTOM = 660, 190, 62, 14, 14, 26, 34
+WIDTH, PANEL, LEFT, RIGHT, TOP, GAP, BOTTOM = 660, 190, 62, 14, 22, 30, 34
 MAX_POINTS = 320  # of one line; more are reduced to the lowest and highest of each stretch
 
 STYLE = """<style>
-text{font:11px system-ui,sans-serif;fill:#475569}.title{font-weight:600}.grid{stroke:#cbd5e1;stroke-width:.6}
+text{font:11px system-ui,sans-serif;fill:#475569}.grid{stroke:#cbd5e1;stroke-width:.6}
 .line{fill:none;stroke-width:1.4}.c0{stroke:#2563eb;fill:#2563eb}.c1{stroke:#d97706;fill:#d97706}.c2{stroke:#059669;fill:#059669}
-path.line{fill:none}text.c0,text.c1,text.c2{stroke:none}.mark{stroke:#dc2626;stroke-width:1.2;stroke-dasharray:4 3}
+path.line{fill:none}text.name{stroke:none;font-weight:600}.mark{stroke:#dc2626;stroke-width:1.2;stroke-dasharray:4 3}
 .span{fill:#dc2626;opacity:.08}.lost{stroke:#dc2626;stroke-width:1.6;fill:none}
 @media(prefers-color-scheme:dark){text{fill:#cbd5e1}.grid{stroke:#475569}.c0{stroke:#60a5fa;fill:#60a5fa}
 .c1{stroke:#fbbf24;fill:#fbbf24}.c2{stroke:#34d399;fill:#34d399}.mark,.lost{stroke:#f87171}.span{fill:#f87171;opacity:.14}}
@@ -60,7 +60,7 @@ def picture(panels: Sequence[Sequence[Line]], span: tuple[float, float] | None, 
     for i, lines in enumerate(panels):
         parts += panel(lines, across, TOP + i * (PANEL + GAP), span)
     bottom = height - BOTTOM
-    parts += [text(across.at(v), bottom + 15, number(v), "middle") for v in ticks(across)]
+    parts += [text(across.at(v), bottom + 15, number(v, across), "middle") for v in ticks(across)]
     return "\n".join([*parts, text((LEFT + WIDTH - RIGHT) / 2, bottom + 29, axis, "middle"), "</svg>", ""])
 
 
@@ -77,15 +77,20 @@ def panel(lines: Sequence[Line], across: Scale, top: float, span: tuple[float, f
         y = down.at(value)
         parts += [
             f'<path class="grid" d="M{LEFT} {y:.1f}H{WIDTH - RIGHT}"/>',
-            text(LEFT - 6, y + 4, number(value), "end"),
+            text(LEFT - 6, y + 4, number(value, down), "end"),
         ]
     for i, line in enumerate(lines):
         parts += drawn(line, across, down, top, i)
-        label = escape(line.name)
-        parts.append(
-            f'<text class="title c{i}" x="{WIDTH - RIGHT - 4}" y="{top + 14 + 14 * i}" text-anchor="end">{label}</text>'
-        )
-    return parts
+    return [*parts, legend(lines, top - 5)]
+
+
+def legend(lines: Sequence[Line], y: float) -> str:
+    """The names of the curves in their colours, above the panel's left end."""
+    x, names = float(LEFT), []
+    for i, line in enumerate(lines):
+        names.append(f'<text class="name c{i}" x="{x:.0f}" y="{y}">{escape(line.name)}</text>')
+        x += 7 * len(line.name) + 16
+    return "".join(names)
 
 
 def vertical(lines: Sequence[Line], top: float) -> Scale:
@@ -139,8 +144,9 @@ def ticks(scale: Scale) -> list[float]:
     return [i * unit for i in range(first, math.floor(scale.high / unit) + 1) if not scale.log or i > 0]
 
 
-def number(value: float) -> str:
-    return f"{value:.4g}" if abs(value) > 1e-12 else "0"
+def number(value: float, scale: Scale) -> str:
+    """A tick's value; what rounding leaves of zero is zero."""
+    return f"{value:.4g}" if abs(value) > 1e-9 * (scale.high - scale.low) or scale.log else "0"
 
 
 def text(x: float, y: float, words: str, anchor: str) -> str:

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from traindx import pipeline
 from traindx.cli.diagnose import expand, read_paths
 from traindx.cli.options import Output, output_options, reading_options
 from traindx.cli.streams import emit, stdout_width
 from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.features.comparison import compare as compared
+from traindx.reports.compare import render_compare
 
 EXAMPLES = """\b
 Examples:
@@ -36,5 +38,10 @@ def compare(paths: tuple[str, ...], config: Config, out: Output) -> int:
     if len(runs) < 2:
         found = f"only one was found in {Path(paths[0])}" if runs else "none was found"
         raise ConfigError(f"a comparison needs two runs or more; {found}")
-    emit(render(compared(runs), runs, out), out.path)
+    diagnosis = pipeline.diagnose(runs, config)
+    comparison = compared(diagnosis.runs)
+    text = render_compare(
+        comparison, diagnosis.document, diagnosis.runs, out.format, width=stdout_width(), color=out.color
+    )
+    emit(text, out.path)
     return 2 if failed else 0

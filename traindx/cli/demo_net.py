@@ -65,7 +65,9 @@ FAULTS = {
         "256 units a layer learned 200 samples, one label in five of them wrong, with no regularization",
     ),
     "unshuffled-data": Fault(
-        Recipe(shuffle=False), ("unshuffled-data",), "the training data were sorted by class and never shuffled"
+        Recipe(shuffle=False, samples=10_000),
+        ("unshuffled-data",),
+        "the training data were sorted by class and never shuffled",
     ),
     "dead-relus": Fault(
         Recipe(hidden_bias=-20.0),

@@ -6,7 +6,7 @@ import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import click
 
@@ -14,8 +14,9 @@ from traindx import config as settings
 from traindx.errors import ConfigError
 from traindx.vocabulary.diagnosis import SEVERITIES
 
-FORMATS = ("text", "json", "markdown", "html")
-SUFFIXES = {
+Format = Literal["text", "json", "markdown", "html"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+SUFFIXES: dict[str, Format] = {
     ".txt": "text",
     ".json": "json",
     ".md": "markdown",
@@ -28,7 +29,7 @@ SUFFIXES = {
 class Output(NamedTuple):
     """Where the document goes: `format` is settled, `path` None for stdout."""
 
-    format: str
+    format: Format
     path: Path | None
     color: bool
     quiet: bool
@@ -76,7 +77,7 @@ def output_options(command: Callable[..., int]) -> Callable[..., int]:
     """Give a verb the common output options; it receives them settled, as `out: Output`."""
 
     @functools.wraps(command)
-    def settled(*, form: str | None, output: str | None, quiet: bool, no_color: bool, **rest: Any) -> int:
+    def settled(*, form: Format | None, output: str | None, quiet: bool, no_color: bool, **rest: Any) -> int:
         return command(out=settle_output(form, output, quiet, no_color), **rest)
 
     return with_options(settled, OUTPUT_OPTIONS)
@@ -154,7 +155,7 @@ def pairs(given: tuple[str, ...], option: str, example: str) -> dict[str, str]:
     return found
 
 
-def settle_output(form: str | None, output: str | None, quiet: bool, no_color: bool) -> Output:
+def settle_output(form: Format | None, output: str | None, quiet: bool, no_color: bool) -> Output:
     """Which form goes where. Raises ConfigError for places that cannot take it."""
     from traindx.cli.streams import stdout_colors
 

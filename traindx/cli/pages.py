@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from traindx import causes, fixes, rules
+from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
 from traindx.errors import UnknownPage
 
 HEADINGS = ("What it sees", "Why it matters", "When it is wrong", "What to try", "Sources")
@@ -75,7 +76,7 @@ def cause_pages() -> list[Page]:
 
 
 def pattern_pages() -> list[Page]:
-    return [Page("pattern", "", p.slug, p.title, p.page, {}, {}) for p in causes.patterns()]
+    return [Page("pattern", "", p.slug, p.title, p.page, {}, {}) for p in patterns()]
 
 
 def fix_pages() -> list[Page]:
@@ -94,8 +95,10 @@ def fix_pages() -> list[Page]:
 
 
 def judged_by(weights: Iterable[str]) -> tuple[str, ...]:
-    """The rules whose outcome speaks for or against a cause, from the keys of its weights."""
-    return tuple(dict.fromkeys(key.split(":")[0] for key in weights if not key.startswith(("fact:", "severity:"))))
+    """The rules whose outcome speaks for or against a cause, from the keys of its weights. A weight may
+    name a rule that does not exist yet; a link may not."""
+    known = {rule.slug for rule in rules.catalogue()}
+    return tuple(dict.fromkeys(slug for key in weights if (slug := key.split(":")[0]) in known))
 
 
 def speaks_to() -> dict[str, list[str]]:
