@@ -100,16 +100,16 @@ def stretches(mask: np.ndarray) -> list[Stretch]:
 
 
 def coarsely_printed(rates: Floats) -> bool:
-    """Whether the zeros of `rates[n]` may only be small numbers printed with few digits: all rates are multiples
-    of the smallest one, which is a power of ten, 0.001 or less, and there are few of them. True for all zeros."""
+    """Whether the zeros of `rates[n]` may only be small numbers printed with few digits: all rates are fewer than
+    100 units of 1e-3, 1e-4 ... 1e-8, and the smallest ones a unit or a few. True for nothing but zeros."""
     positive = rates[rates > 0]
     if not len(positive):
         return True
-    unit = float(positive.min())
-    digits = np.log10(unit)
-    multiples = positive / unit
-    whole = bool(np.all(np.abs(multiples - np.round(multiples)) < 1e-6))
-    return whole and unit <= 1e-3 * (1 + 1e-9) and abs(digits - round(digits)) < 1e-6 and multiples.max() < 100
+    for unit in 10.0 ** -np.arange(3, 9):
+        multiples = positive / unit
+        if multiples.max() < 99.5 and multiples.min() < 3.5 and np.all(np.abs(multiples - multiples.round()) < 1e-6):
+            return True
+    return False
 
 
 def vanishes_at(rates: Floats, share: float) -> int:
