@@ -1,0 +1,157 @@
+"""Text logs of any format: prints, progress bars, boxed tables, logging lines, pasted snippets.
+
+The reader knows no list of formats. It learns the kinds of lines of the file at hand, finds the
+counter they share, and keeps what goes with it; a few forms that no grammar can read (boxes,
+tables under headings, detector summaries) stand beside it. See `textlog` for the parts.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from bisect import bisect_left
+
+import numpy as np
+
+from traindx.errors import NotALog, ReadError
+from traindx.readers.raw import RawLog, Source
+from traindx.readers.textlog.axis import Axis, find_axis
+from traindx.readers.textlog.columns import columns_of, roles_of
+from traindx.readers.textlog.counting import count_of, epoch_line
+from traindx.readers.textlog.lines import blocks, encoding_of
+from traindx.readers.textlog.outcome import events_of, framework_of
+from traindx.readers.textlog.passes import ends_of_passes
+from traindx.readers.textlog.scanner import Scanner
+from traindx.readers.textlog.select import select
+from traindx.readers.textlog.shapes import shapes_of
+from traindx.vocabulary.run import Event
+
+NAME = "text"
+BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
+METRIC = re.compile(rb"(?i)(?:loss|acc|perplexity|ppl|error|reward|\blr\b|epoch|step|iter)[\w'\"/\-)]*[\s:=|(\[]{1,12}-?(?:\d|nan|inf)")
+DICT = re.compile(rb"^\s*\{.*['\"]\w+['\"]\s*:")
+
+
+def sniff(source: Source) -> float:
+    """0 for what is not text, little for any text, at most 0.5 for text that speaks of losses and
+    steps: a format that knows its own bytes comes first."""
+    head = source.head
+    if not head.strip() or not is_text(head):
+        return 0.0
+    if is_json(head) or is_separated(head):
+        return 0.02
+    found = len(METRIC.findall(head))
+    return 0.5 if found >= 3 else 0.35 if found else 0.1
+
+
+def is_text(head: bytes) -> bool:
+    """Whether bytes are text: few control characters, in an encoding that is known."""
+    if encoding_of(head) == "utf-16":
+        return True
+    odd = len(BINARY.findall(head))
+    broken = head.decode("utf-8", errors="replace").count("\ufffd")
+    return odd <= 0.01 * len(head) + 1 and broken <= 0.1 * len(head)
+
+
+def is_json(head: bytes) -> bool:
+    """Whether a text is one JSON document or JSON Lines throughout: other readers' work."""
+    lines = [line for line in head.split(b"\n")[:50] if line.strip()]
+    if not lines or lines[0].lstrip()[:1] not in (b"{", b"["):
+        return False
+    try:
+        json.loads(lines[0])
+    except ValueError:
+        return len(lines) > 1 and lines[0].strip() in (b"{", b"[")
+    return True
+
+
+def is_separated(head: bytes) -> bool:
+    """Whether a text is a table of comma or tab separated values throughout."""
+    lines = [line for line in head.split(b"\n")[:30] if line.strip()]
+    for mark in (b",", b"\t", b";"):
+        counts = {line.count(mark) for line in lines[:-1] or lines}
+        if len(lines) > 1 and len(counts) == 1 and counts.pop() > 0 and b": " not in lines[-1] and b"=" not in lines[-1]:
+            return True
+    return False
+
+
+def read(source: Source) -> list[RawLog]:
+    """The log in a text. Raises ReadError when it is not text or cannot be opened, NotALog when
+    nothing in it looks like the record of a training run."""
+    if not is_text(source.head):
+        raise ReadError(source.name, "is not text", hint="give the log itself, not a checkpoint or an archive")
+    if source.head.startswith(b"version https://git-lfs.github.com/spec"):
+        raise ReadError(source.name, "is a Git LFS pointer, not the log itself", hint="fetch it with `git lfs pull`")
+    scanner, damage = scan(source)
+    if not scanner.last_row:
+        raise ReadError(source.name, "is empty", hint="the run may not have written anything yet")
+    log = understood(source.name, scanner)
+    log.events += damage
+    if not log.columns and not log.events:
+        raise NotALog(source.name, "no line in it looks like the record of a training step", hint="a text log needs lines such as `step 10 loss 2.3`")
+    return [log]
+
+
+def scan(source: Source) -> tuple[Scanner, list[Event]]:
+    """Read all lines; a stream that breaks in the middle keeps what was read and says where."""
+    damage: list[Event] = []
+    try:
+        with source.open() as stream:
+            scanner = Scanner(enumerate(itertools.chain.from_iterable(blocks(stream)), 1))
+            try:
+                scanner.run()
+            except (EOFError, OSError, ValueError) as error:
+                if not scanner.last_row:
+                    raise
+                damage.append(Event("parse-warning", f"the file breaks off: {error}", place=f"line {scanner.last_row}"))
+    except (EOFError, OSError) as error:
+        raise ReadError(source.name, f"cannot be read: {error}") from error
+    if scanner.dropped:
+        damage.append(Event("parse-warning", f"{scanner.dropped} lines of too many different shapes were passed over"))
+    return scanner, damage
+
+
+def understood(name: str, scanner: Scanner) -> RawLog:
+    """What the lines say together: columns, steps, facts and events."""
+    shapes = shapes_of(scanner.variants, scanner.records)
+    shapes, epochs = ends_of_passes(shapes, epoch_line(shapes))
+    counts = [count_of(shape, epochs) for shape in shapes]
+    axis = find_axis(shapes, counts)
+    kept = select(shapes, counts, axis)
+    log = RawLog(name, NAME)
+    log.columns, log.units = columns_of(kept)
+    log.roles = roles_of(list(log.columns))
+    log.axis_kind = "row" if axis is None else {"epoch": "epoch"}.get(axis.kind, "step")
+    first = min((int(s.rows[0]) for s in kept), default=scanner.last_row + 1)
+    log.facts = dict(scanner.facts.before(first))
+    if axis is not None:
+        plan(log, axis)
+        log.boundaries = boundaries(scanner, axis)
+    log.framework = framework_of(scanner, list(log.columns))
+    found = events_of(scanner, kept, axis)
+    log.events = [event for _, event in found]
+    log.event_rows = {i: row for i, (row, _) in enumerate(found)}
+    return log
+
+
+def plan(log: RawLog, axis: Axis) -> None:
+    """Where the run is planned to end, as the counters themselves say (`125/3242`, `Epoch 6/25`)."""
+    if axis.kind == "epoch" and axis.total:
+        log.facts["planned_epochs"] = axis.total
+    elif axis.total:
+        log.facts["planned_steps"] = axis.total
+    if axis.epochs:
+        log.facts["planned_epochs"] = axis.epochs
+
+
+def boundaries(scanner: Scanner, axis: Axis) -> list[int]:
+    """First rows of stretches in which the counter falls back after a heading or a banner."""
+    falls = np.flatnonzero(np.diff(axis.steps) < 0)
+    found = []
+    for i in falls:
+        before, after = int(axis.rows[i]), int(axis.rows[i + 1])
+        place = bisect_left(scanner.marks.rows, before)
+        if place < len(scanner.marks.rows) and scanner.marks.rows[place] < after:
+            found.append(after)
+    return found

@@ -1,0 +1,1 @@
+"""The general reader of text logs, in parts: lines, numbers, grammar, templates, axis, selection."""

@@ -1,0 +1,123 @@
+"""The step axis of a text: the counter that most records carry, and the step of all other lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from traindx.readers.textlog.counting import Count
+from traindx.readers.textlog.shapes import Shape
+from traindx.vocabulary.run import Floats, Ints
+
+WEIGHT = {2: 1.0, 1: 0.3, 0: 0.0}  # of a row, by what its names say
+
+
+@dataclass
+class Axis:
+    """`rows[n]` ascending and the `steps[n]` counted there. `total`, `epochs`: planned ends."""
+
+    label: str
+    kind: str
+    rows: Ints
+    steps: Floats
+    total: float | None
+    epochs: float | None
+    starts: Ints  # the rows at which step lines with metrics stand
+
+    def at(self, rows: Ints, *, late: bool = False) -> Floats:
+        """The step of lines that do not name one: that of the last step line before them, or of
+        the next one for lines that are printed first. Beyond the ends the nearest, carried on by
+        one spacing for lines that wait for a next step that never came."""
+        if late:
+            index = np.searchsorted(self.rows, rows, side="left")
+            beyond = index >= len(self.rows)
+            found = self.steps[np.minimum(index, len(self.rows) - 1)]
+            gaps = np.diff(self.steps)
+            gap = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 0.0
+            return np.where(beyond, found + gap, found)
+        index = np.clip(np.searchsorted(self.rows, rows, side="right") - 1, 0, None)
+        return self.steps[index]
+
+
+def find_axis(shapes: list[Shape], counts: list[Count | None]) -> Axis | None:
+    """The axis of the log, or None when no counter goes with anything worth reading."""
+    scores: dict[str, float] = {}
+    ranks: dict[str, int] = {}
+    for shape, count in zip(shapes, counts, strict=True):
+        if count is None or shape.closing:
+            continue
+        weight = WEIGHT[shape.strength()] if shape.metrics() else 0.0
+        scores[count.label] = scores.get(count.label, 0.0) + weight * len(shape)
+        ranks[count.label] = min(ranks.get(count.label, 9), count.rank)
+    if not any(scores.values()):
+        scores = {label: served(label, shapes, counts) for label in scores}
+    best = max(scores, key=lambda label: (scores[label], -ranks[label]), default=None)
+    if best is None or scores[best] <= 0:
+        return None
+    return axis_of(best, shapes, counts)
+
+
+def served(label: str, shapes: list[Shape], counts: list[Count | None]) -> float:
+    """How many rows of lines without a counter stand one by one between lines that only count."""
+    marks = [s.rows for s, c in zip(shapes, counts, strict=True) if c is not None and c.label == label]
+    rows = np.sort(np.concatenate(marks))
+    total = 0.0
+    for shape, count in zip(shapes, counts, strict=True):
+        if count is None and shape.strength() == 2 and intervals(rows, shape.rows)[1] <= 1.5:
+            total += len(shape) if len(rows) > 1 else 0.0
+    return total
+
+
+def intervals(marks: Ints, rows: Ints) -> tuple[int, float]:
+    """Into how many of the stretches that `marks` begin `rows` fall, and how many fall in each."""
+    places = np.searchsorted(marks, rows, side="right")
+    inside = places[places > 0]
+    if not len(inside):
+        return 0, float("inf")
+    occupied = len(np.unique(inside))
+    return occupied, len(rows) / occupied
+
+
+def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis:
+    """The axis made of all lines that count `label`, and of others that count the same."""
+    chosen = [(s, c) for s, c in zip(shapes, counts, strict=True) if c is not None and c.label == label and not s.closing]
+    named = [(s, c) for s, c in chosen if s.metrics()] or chosen
+    core = named if any(s.strength() for s, _ in named) else chosen
+    largest = max(core, key=lambda item: len(item[0]))
+    rows, steps = merged([largest])
+    joined = [largest]
+    for shape, count in zip(shapes, counts, strict=True):
+        if count is None or shape is largest[0] or shape.closing or count.rank == 3 != largest[1].rank:
+            continue
+        if goes_with(rows, steps, shape.rows, count.values, same=count.label == label):
+            joined.append((shape, count))
+            if count.label == label:
+                rows, steps = merged(joined)
+    rows, steps = merged(joined)
+    totals = [c.total for s, c in joined if c.total and c.label == label]
+    planned = [c.epochs for _, c in chosen if c.epochs] or [c.epochs for c in counts if c is not None and c.epochs]
+    starts = np.unique(np.concatenate([s.rows for s, _ in joined if s.metrics()] or [rows]))
+    for shape, count in joined:
+        shape.steps = count.values
+    return Axis(label, largest[1].kind, rows, steps, max(totals, default=None), max(planned, default=None), starts)
+
+
+def merged(parts: list[tuple[Shape, Count]]) -> tuple[Ints, Floats]:
+    """Rows and steps of several kinds of lines in the order of the file."""
+    rows = np.concatenate([s.rows for s, _ in parts])
+    order = np.argsort(rows, kind="stable")
+    return rows[order], np.concatenate([c.values for _, c in parts])[order]
+
+
+def goes_with(rows: Ints, steps: Floats, other_rows: Ints, other: Floats, *, same: bool) -> bool:
+    """Whether two counters are the same: read in the order of the file, together they fall hardly
+    more often than each does alone, and they move over the same range."""
+    joined = np.concatenate([rows, other_rows])
+    together = np.concatenate([steps, other])[np.argsort(joined, kind="stable")]
+    falls = int((np.diff(together) < 0).sum())
+    alone = int((np.diff(steps) < 0).sum()) + int((np.diff(other) < 0).sum())
+    slack = 0.1 * min(len(rows), len(other_rows)) + (1.0 if same and len(other_rows) > 3 else 0.0)
+    span = float(steps.max() - steps.min()) or 1.0
+    near = other.max() <= steps.max() + 0.5 * span and other.min() >= steps.min() - 0.5 * span
+    return falls <= alone + slack and bool(near or same)

@@ -1,0 +1,52 @@
+"""Selected lines to columns, by name; and what the names of a few tools mean."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from traindx.readers.raw import RawColumn
+from traindx.readers.textlog.shapes import Shape
+
+STEP_RATE = re.compile(r"^[munµ]?s/(?:it|iter|iteration|step|batch)$", re.IGNORECASE)
+BOOST = re.compile(r"^(training|train|learn|validation|valid|eval|test)(?:_?(\d+))?(?:'s_|-|:)(.+)$", re.IGNORECASE)
+
+
+def columns_of(shapes: list[Shape]) -> tuple[dict[str, RawColumn], dict[str, str]]:
+    """Columns by name, rows ascending, each with its own steps; and the unit of each column."""
+    parts: dict[str, list[tuple[Shape, int]]] = {}
+    for shape in shapes:
+        for i in shape.metrics():
+            parts.setdefault(shape.fields[i].name, []).append((shape, i))
+    columns, units = {}, {}
+    for name, places in parts.items():
+        columns[name] = one_column(places)
+        unit = next((s.units[name] for s, _ in places if name in s.units), "")
+        if unit:
+            units[name] = unit
+    return columns, units
+
+
+def one_column(places: list[tuple[Shape, int]]) -> RawColumn:
+    rows = np.concatenate([s.rows for s, _ in places])
+    values = np.concatenate([s.data[:, i] for s, i in places])
+    steps = np.concatenate([s.steps for s, _ in places if s.steps is not None])
+    times = np.concatenate([s.times for s, _ in places if s.times is not None]) if all(s.times is not None for s, _ in places) else None
+    order = np.argsort(rows, kind="stable")
+    return RawColumn(values[order], rows[order], steps[order], None if times is None else times[order])
+
+
+def roles_of(names: list[str]) -> dict[str, str]:
+    """Canonical names that the alias table could not know from a name alone."""
+    roles = {n: "time/step" for n in names if STEP_RATE.match(n)}
+    boosted = {n: m for n in names if (m := BOOST.match(n))}
+    first_is_train = any(m[1].lower() == "validation" and m[2] == "1" for m in boosted.values())
+    for name, found in boosted.items():
+        side, number, metric = found[1].lower(), found[2], found[3]
+        train = side in ("training", "train", "learn") or (side == "validation" and number == "0" and first_is_train)
+        if number in (None, "0", "1"):
+            roles.setdefault(name, f"{'train' if train else 'val'}/{metric}")
+    if {"learn", "test"} & set(names) and "loss" not in names:
+        roles |= {n: c for n, c in (("learn", "train/loss"), ("test", "val/loss")) if n in names}
+    return roles

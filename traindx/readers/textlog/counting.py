@@ -1,0 +1,137 @@
+"""What the counters of one kind of line count: steps over the run, epochs, or steps within one."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from traindx.readers.textlog.shapes import Shape
+from traindx.vocabulary.run import Floats, Ints
+
+CountKind = Literal["global", "inner", "epoch"]
+
+
+class Count(NamedTuple):
+    """`values[n]`: the step of each row, `label`: what is counted ("step", "iter", "epoch"; all
+    that was unrolled over epochs is "inner"), `total`: where it is planned to end, None when the
+    log does not say, `epochs`: the planned number of epochs."""
+
+    label: str
+    kind: CountKind
+    values: Floats
+    total: float | None = None
+    epochs: float | None = None
+    rank: int = 9
+
+
+class EpochLine(NamedTuple):
+    """Every place at which the log names the epoch: `rows[n]` ascending, `values[n]`."""
+
+    rows: Ints
+    values: Floats
+
+    @property
+    def base(self) -> float:
+        """Number of the first epoch: 0 when any line says 0, else 1."""
+        return 0.0 if len(self.values) and self.values.min() < 1 else 1.0
+
+    def at(self, rows: Ints) -> Floats | None:
+        """The epoch named last at or before each row; None when some row comes before any."""
+        index = np.searchsorted(self.rows, rows, side="right") - 1
+        return None if not len(self.rows) or (index < 0).any() else self.values[index]
+
+
+def epoch_column(shape: Shape) -> int | None:
+    """The field that counts epochs; of two nameless counters (`[0/300][0/1251]`) the first."""
+    named = [i for i, f in enumerate(shape.fields) if f.kind == "counter" and f.rank == 3]
+    loose = [i for i, f in enumerate(shape.fields) if f.kind == "within"]
+    return named[0] if named else (loose[0] if len(loose) > 1 else None)
+
+
+def epoch_line(shapes: list[Shape]) -> EpochLine:
+    """Whole epoch numbers of all lines that have one; fractional epochs say nothing of passes."""
+    rows, values = [], []
+    for shape in shapes:
+        column = epoch_column(shape)
+        if column is not None and is_whole(shape.data[:, column]):
+            rows.append(shape.rows)
+            values.append(shape.data[:, column])
+    if not rows:
+        return EpochLine(np.empty(0, np.int64), np.empty(0))
+    joined = np.concatenate(rows)
+    order = np.argsort(joined, kind="stable")
+    return EpochLine(joined[order], np.concatenate(values)[order])
+
+
+def is_whole(values: Floats) -> bool:
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+
+
+def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
+    """The step of every row of a kind of line, from its own counters and the epochs that the
+    lines around it name; None when it has no counter that moves."""
+    epoch = epoch_column(shape)
+    others = [i for i, f in enumerate(shape.fields) if f.kind in ("counter", "within") and i != epoch and counts(shape, i)]
+    if not others:
+        if epoch is None or not counts(shape, epoch):
+            return None
+        total = total_of(shape, epoch)
+        return Count("epoch", "epoch", shape.data[:, epoch], total, total, 3)
+    best = min(others, key=lambda i: shape.fields[i].rank)
+    values, field = shape.data[:, best], shape.fields[best]
+    total = total_of(shape, best)
+    planned = None if epoch is None else total_of(shape, epoch)
+    if field.rank > 0:
+        of = epoch_of_rows(shape, epoch, best, total, epochs)
+        if of is not None:
+            length = total or float(values.max() + spacing(values))
+            end = planned * length if planned else None
+            return Count("inner", "inner", (of - epochs.base) * length + values, end, planned, 2)
+    if field.rank >= 5 and len(values) > 2 and np.mean(np.diff(values) < 0) > 0.3:
+        return None
+    return Count(field.name or "row", "global", values, total, planned, field.rank)
+
+
+def counts(shape: Shape, column: int) -> bool:
+    """Whether a counter is one: finite, never negative, and not the same all the time."""
+    values = shape.data[:, column]
+    if not np.isfinite(values).all() or values.min() < 0:
+        return False
+    return len(values) < 3 or bool(np.ptp(values) > 0)
+
+
+def total_of(shape: Shape, column: int) -> float | None:
+    """The number after the slash of `125/3242`."""
+    after = column + 1
+    if after < len(shape.fields) and shape.fields[after].kind == "total":
+        return float(np.median(shape.data[:, after])) or None
+    return None
+
+
+def spacing(values: Floats) -> float:
+    """The usual distance between two counts."""
+    rises = np.diff(values)
+    rises = rises[rises > 0]
+    return float(np.median(rises)) if len(rises) else 1.0
+
+
+def epoch_of_rows(shape: Shape, epoch: int | None, best: int, total: float | None, epochs: EpochLine) -> Floats | None:
+    """The epoch of every row when the counter `best` starts anew in each; None when it counts
+    over the whole run."""
+    values = shape.data[:, best]
+    loose = shape.fields[best].kind == "within" or shape.fields[best].rank == 2
+    falls = np.diff(values) < 0
+    given = None
+    if epoch is not None and is_whole(shape.data[:, epoch]):
+        given = shape.data[:, epoch]
+    elif epoch is None:
+        given = epochs.at(shape.rows)
+    if given is not None:
+        rises = np.diff(given) > 0
+        if rises.any():
+            return given if np.mean(falls[rises]) > 0.5 else None
+        return given if loose or total is not None and epoch is not None else None
+    if epoch is None and total and falls.any() and np.median(values[:-1][falls]) >= 0.5 * total:
+        return epochs.base + np.concatenate(([0.0], np.cumsum(falls)))
+    return None

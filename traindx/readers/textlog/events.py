@@ -1,0 +1,115 @@
+"""What a log tells besides numbers: crashes, running out of memory, skipped steps, resumes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from traindx.vocabulary.run import Event, EventKind
+
+LONGEST_TRACE = 2000  # lines
+MOST_EVENTS = 200  # of one log; more of the same kind say nothing new
+MESSAGE = 300  # characters
+
+TRACE = re.compile(r"^(?P<prefix>.*?)Traceback \(most recent call last\)")
+ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Fault|Expired|Timeout)\w*\b(?::|$)|^[A-Za-z_]\w*(?:\.\w+)+:")
+MEMORY = re.compile(r"out of memory|OutOfMemory|OUT_OF_MEMORY|OOM when allocating|oom-kill|ResourceExhausted|^MemoryError", re.IGNORECASE)
+AT_STEP = re.compile(r"(?:iteration|step|iter|update)s?\s*[=:]?\s*(\d+)", re.IGNORECASE)
+CODE = re.compile(
+    r"""\(f?["']|^\s*(?:raise|except|if|elif|def|class|return|print|assert|import|from|@|\#|//|\+{1,4}\s)|["']\)|[{(\[:\\]$|f"|\w\(\)|;\s*$"""
+)
+
+SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
+    ("out-of-memory", "", MEMORY),
+    ("crash", "", re.compile(r"loss (?:became infinite|is nan|is inf|is infinite)|infinite or nan|non-?finite loss", re.IGNORECASE)),
+    ("crash", "", re.compile(r"segmentation fault|core dumped|^\*\*\* (?:check failure|sig(?!term|int)\w+)|Check failed:|bus error", re.IGNORECASE)),
+    ("skipped-step", "", re.compile(
+        r"(?:gradient|grad|fp16|loss scaler?|scaler) overflow|overflow (?:detected|occurred)|overflow!|overflow.{0,60}(?:skip|loss scale)|skipping (?:this )?(?:step|update|optimizer)|skipped? (?:the )?(?:step|update|batch)\b|inf or nan found", re.IGNORECASE)),
+    ("resume", "declared", re.compile(
+        r"\bresum(?:ing|ed)\b|restoring (?:previous|from|model|checkpoint|parameters)|restored? (?:from|checkpoint)|=> loaded checkpoint"
+        r"|loaded checkpoint .*\((?:epoch|step)", re.IGNORECASE)),
+    ("stopped", "", re.compile(
+        r"^KeyboardInterrupt|stopping[_ ]early|early[_ ]stopp(?:ing|ed)|CANCELLED AT|DUE TO TIME LIMIT|received sigterm|received sigint"
+        r"|interrupted by user|^\*\*\* sig(?:term|int)\b", re.IGNORECASE)),
+)  # fmt: skip
+WORDS = re.compile(
+    r"traceback|memory|oom|nan|infinit|finite|fault|\*\*\* sig|check failed|sig|bus error|core dumped|overflow|skip|resum|restor|loaded"
+    r"|interrupt|stop|cancel|limit|exhausted", re.IGNORECASE)  # fmt: skip
+
+
+class EventLog:
+    """Collects events with the line they were seen on. `stream` gives the lines that follow, for
+    tracebacks; a line that turns out not to belong to one is handed to `give_back`."""
+
+    def __init__(self, stream: Iterator[tuple[int, str]], give_back: Callable[[str, int], None]) -> None:
+        self.stream, self.give_back = stream, give_back
+        self.found: list[tuple[int, Event]] = []
+        self.bursts: list[list[int]] = []  # first line, last line, count
+        self.burst_text = ""
+
+    def claims(self, line: str) -> Callable[[str, int], None] | None:
+        """The handler for a line that tells of an event, if it does. Source code that merely
+        speaks of one does not count."""
+        line = line[:MESSAGE]
+        if not WORDS.search(line):
+            return None
+        if TRACE.match(line) and not CODE.search(line.replace("(most recent call last):", "")):
+            return self.traceback
+        if CODE.search(line):
+            return None
+        for kind, code, pattern in SINGLES:
+            if pattern.search(line):
+                return self.skipped if kind == "skipped-step" else self.single(kind, code)
+        return None
+
+    def single(self, kind: EventKind, code: str) -> Callable[[str, int], None]:
+        return lambda line, row: self.add(row, kind, line, code)
+
+    def add(self, row: int, kind: EventKind, text: str, code: str = "") -> None:
+        message = " ".join(text.split())[:MESSAGE]
+        same = sum(e.kind == kind for _, e in self.found)
+        if same >= MOST_EVENTS or any(e.kind == kind and e.message == message for _, e in self.found[-20:]):
+            return
+        stated = AT_STEP.search(message) if kind == "crash" else None
+        self.found.append((row, Event(kind, message, float(stated[1]) if stated else None, f"line {row}", code)))
+
+    def skipped(self, line: str, row: int) -> None:
+        """Overflow lines come in bursts; one event each, with the count."""
+        if self.bursts and row - self.bursts[-1][1] < 25:
+            self.bursts[-1][1] = row
+            self.bursts[-1][2] += 1
+        elif len(self.bursts) < MOST_EVENTS:
+            self.bursts.append([row, row, 1])
+        self.burst_text = " ".join(line.split())[:MESSAGE]
+
+    def traceback(self, line: str, row: int) -> None:
+        """Pass over the indented body; the first line that is not indented names the error."""
+        opening = TRACE.match(line)
+        prefix = opening["prefix"] if opening else ""
+        for count, (number, follow) in enumerate(self.stream):
+            text = follow.removeprefix(prefix)
+            if not text.strip() or text[0] in " \t" or text.startswith("Traceback"):
+                if count > LONGEST_TRACE:
+                    break
+                continue
+            if ERROR.match(text):
+                self.add(row, kind_of_error(text), text)
+            else:
+                self.add(row, "crash", "a traceback without its last line")
+                self.give_back(follow, number)
+            return
+        self.add(row, "crash", "a traceback that is cut off")
+
+    def all(self) -> list[tuple[int, Event]]:
+        """Every event with its line, in the order of the file."""
+        bursts = [
+            (first, Event("skipped-step", f"{count} skipped or overflowed step{'s' * (count > 1)}: {self.burst_text}", None, f"line {first}"))
+            for first, _, count in self.bursts
+        ]
+        return sorted(self.found + bursts, key=lambda item: item[0])
+
+
+def kind_of_error(text: str) -> EventKind:
+    if MEMORY.search(text):
+        return "out-of-memory"
+    return "stopped" if text.startswith("KeyboardInterrupt") else "crash"

@@ -1,0 +1,121 @@
+"""What a log prints of its setup before it trains: options, configurations, solver files."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+
+from traindx.readers.textlog.grammar import LONGEST_LINE
+from traindx.vocabulary.setup import Fact
+
+NUMBERS: dict[str, tuple[str, ...]] = {
+    "lr": ("lr", "learning_rate", "base_lr", "init_lr", "initial_lr", "max_lr", "peak_lr", "lr0", "base_learning_rate", "initial_learning_rate"),
+    "batch_size": ("batch_size", "train_batch_size", "global_batch_size", "batchsize", "bsz", "ims_per_batch", "total_batch_size",
+                   "total_train_batch_size", "train_batch_tokens"),
+    "accumulation": ("gradient_accumulation_steps", "grad_accum_steps", "accumulate_grad_batches", "update_freq", "grad_accum", "iter_size"),
+    "weight_decay": ("weight_decay", "wd", "weightdecay"),
+    "momentum": ("momentum",),
+    "clip_norm": ("clip_grad", "clip_norm", "max_grad_norm", "grad_clip", "gradient_clipping", "gradient_clip_val", "clip_grad_norm",
+                  "grad_clip_norm", "clip_gradients"),
+    "warmup_steps": ("warmup_steps", "warmup_iters", "num_warmup_steps", "warmup_updates", "lr_warmup_iters"),
+    "planned_steps": ("max_steps", "max_iter", "max_iters", "total_steps", "train_iters", "num_train_steps", "max_update", "max_updates",
+                      "num_iterations", "iterations", "total_optimization_steps", "total_iters", "n_iters", "total_timesteps"),
+    "planned_epochs": ("epochs", "num_epochs", "max_epochs", "num_train_epochs", "max_epoch", "n_epochs", "epoches", "total_epochs", "nepochs"),
+    "seed": ("seed", "random_seed", "manual_seed"),
+    "classes": ("num_classes", "n_classes", "num_labels", "nb_classes"),
+    "workers": ("num_workers", "n_workers", "dataloader_num_workers"),
+    "parameters": ("model_params", "num_params", "n_params", "n_parameters", "number_of_params", "number_of_parameters", "total_params",
+                   "number_of_trainable_parameters", "trainable_params"),
+    "dataset_size": ("num_examples", "train_size", "num_train_examples", "dataset_size", "num_train_samples", "train_samples"),
+}  # fmt: skip
+TEXTS: dict[str, tuple[str, ...]] = {
+    "optimizer": ("optimizer", "optim", "opt", "optimizer_name", "optimizer_type"),
+    "schedule": ("lr_scheduler_type", "lr_scheduler", "lr_policy", "lr_decay_style", "scheduler", "lr_schedule"),
+    "precision": ("precision", "mixed_precision", "params_dtype", "dtype", "amp_dtype"),
+    "model": ("model", "arch", "backbone", "model_name", "model_name_or_path", "architecture"),
+}  # fmt: skip
+FIELD_OF = {alias: field for table in (NUMBERS, TEXTS) for field, names in table.items() for alias in names}
+FLAGS = {"fp16": "fp16", "bf16": "bf16"}
+CODE = re.compile(
+    r"self\.|getenv|environ|lambda|\bargs\.|add_argument|^\s*(?:return|def|class|import|from|if|elif|else|for|while|with|raise|try|except|@)\b"
+    r"|\)\s*(?:->.*)?:$|\{\w+[:}.]|default=|\w = \w+[.(]|^\s+\w[\w.]* = |\w\(\w*\)"
+)
+MOST_WORDS = 3  # different values of one fact, beyond which none of them is believed
+NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
+
+PAIR = re.compile(
+    r"""(?<![\w.])(--)?["']?([A-Za-z][\w]*(?:[- ][A-Za-z]\w*){0,3})["']?(?:\s*\([^)]{0,60}\))?(\s*(?:[:=]|\.{3,}|\s[|])\s*|\s+)["']?([A-Za-z][\w.\-/]*|[-+]?[\d][\d.,]*(?:e[-+]?\d+)?(?:\s?[kKMB](?!\w))?)""",
+    re.IGNORECASE,
+)
+MOST_FOUND = 2000
+SUFFIX = {"k": 1e3, "m": 1e6, "b": 1e9}
+
+
+class Facts:
+    """Candidates with the line they stood on; the first of a name in a stretch is the one kept."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[int, str, Fact]] = []
+        self.code = array("q")
+
+    def offer(self, line: str, row: int) -> None:
+        """Look for options in a line of a new shape. Source code is passed over: it names options
+        and tells defaults, not what was used."""
+        if CODE.search(line[:400]) and "Namespace(" not in line:
+            self.code.append(row)
+            return
+        if len(line) > LONGEST_LINE or len(self.found) > MOST_FOUND:
+            return
+        for option, name, between, value in PAIR.findall(line):
+            fact = fact_of(name, value, bool(option or between.strip()))
+            if fact is not None and not (fact[0] == "classes" and "..." in between):
+                self.found.append((row, *fact))
+
+    def before(self, row: int) -> dict[str, Fact]:
+        """Facts from lines before `row`; the first word on each is kept."""
+        known: dict[str, list[Fact]] = {}
+        for at, name, value in self.found:
+            if at < row and not self.in_code(at):
+                known.setdefault(name, []).append(value)
+        return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
+
+    def in_code(self, row: int) -> bool:
+        """Whether a line stands in a listing of source code."""
+        near = bisect_right(self.code, row + NEAR) - bisect_left(self.code, row - NEAR)
+        return near >= CROWD
+
+
+def fact_of(name: str, value: str, firm: bool) -> tuple[str, Fact] | None:
+    """The setup field and value that an option means, if it means one. `firm`: name and value are
+    joined by a sign, not by a blank, without which words are too easily prose."""
+    key = name.lower().replace("-", "_").replace(" ", "_")
+    words = key.split("_")
+    field = FIELD_OF.get(key) or next((FIELD_OF["_".join(words[i:])] for i in range(1, len(words)) if " " in name and "_".join(words[i:]) in LONG), None)
+    if key in FLAGS:
+        return ("precision", FLAGS[key]) if value.lower() == "true" else None
+    if field is None:
+        return None
+    if field in TEXTS:
+        plain = value.strip("\"'")
+        return (field, plain) if firm and plain[:1].isalpha() and plain.lower() not in ("none", "true", "false", "is", "and", "the", "for", "on") else None
+    return as_number(field, value)
+
+
+LONG = frozenset(name for name in FIELD_OF if "_" in name)
+
+
+def as_number(field: str, value: str) -> tuple[str, Fact] | None:
+    """A number, with thousands' commas and k, M, B taken in; nothing when it is none, or zero
+    where zero means "not set"."""
+    text = value.strip().rstrip(".,")
+    scale = SUFFIX.get(text[-1:].lower(), 1.0)
+    if scale != 1.0:
+        text = text[:-1].strip()
+    try:
+        number = float(text.replace(",", "")) * scale
+    except ValueError:
+        return None
+    if number < 0 or number == 0 and field not in ("seed", "weight_decay", "momentum", "workers", "warmup_steps"):
+        return None
+    return field, int(number) if number.is_integer() and abs(number) < 1e15 else number

@@ -1,0 +1,278 @@
+"""One line to its fields: which numbers it holds, and the key each of them stands under.
+
+The grammar knows no format. A key is what stands before a number, up to the last comma, bar,
+bracket, tab, double blank or number; between them stands `=`, `:`, a blank or a bracket. Counters
+(`step`, `Epoch: [24] [1230/1251]`, a leading integer) are told from metrics by their words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from traindx.readers.textlog.tokens import TIME, TOKEN, scale_of, short_unit
+from traindx.readers.textlog.words import counter_of, evidence, is_side, role_in, role_of_key, role_only
+
+LONGEST_LINE = 16384  # longer lines are data, not prints
+MOST_FIELDS = 400
+
+STRONG = re.compile(
+    r"""["'’”`)\]*]{0,3}\s*(?:={1,2}|:{1,2}|->|=>|→)\s*["'“‘`(\[<{*]{0,3}(?:(?:tensor|array|np\.float\d+|np\.\w+|float|mx\.\w+)\(\[?)?\s*$"""
+)
+WEAK = re.compile(r"""[\s\[(<#"'*]*$""")
+CUT = re.compile(r"[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?|\s?>{1,3}\s|→|\)\s")
+EDGES = " \t\"'“”‘’`*_-–—>#•~<&+:"
+PAREN_UNIT = re.compile(r"\s*[(\[](ms|s|sec|secs|seconds|us|%|[KMG]i?B|bytes|h|min|hours)[)\]]$", re.IGNORECASE)
+LINE_UNIT = re.compile(r"\b(?:time|memory)\s*\((ms|s|MB|GB|MiB|GiB)\)\s*\|", re.IGNORECASE)
+LEVELS = frozenset(("info", "debug", "warning", "warn", "error", "notice", "and", "the", "with", "a", "an", "stats", "parameter", "metric"))
+TAILS = frozenset(("is", "was", "of", "equals", "equal", "at", "about", "now"))
+DANGLING = frozenset(("to", "from", "than", "by", "after", "before", "in", "on", "for", "with", "every", "per", "and", "or", "the", "x", "until",
+                      "took", "elapsed", "within"))  # fmt: skip
+SPANS = frozenset(("in", "took", "for", "elapsed", "duration", "within"))
+KEY = re.compile(r"^[\w\s./@\-'()%+^&:|~°µ↑↓*#]+$")
+NOT_KEY = re.compile(r"\.(?:py|cpp|cc|c|h|hpp|cu|cuh|js|go|rs|ipynb|sh|json|yaml|yml|pt|pth|bin)$|^/|//|^\.|\.\.\.|\(\)|^self\.", re.IGNORECASE)
+MOMENT = re.compile(r"^(?:epoch|step|iter\w*|round|batch)[\s_]+(?:start|end|begin|done|finished|complete[d]?)[\s_]+", re.IGNORECASE)
+BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
+KERAS_BAR = re.compile(r"\s*(?:\[[=>.]|━|\[=*\])")
+CLOSING = re.compile(r"(?:^|[\s*=>-])(?:final|finished|best|averaged stats|summary|overall)(?![a-z])", re.IGNORECASE)
+DICT_THEN_BAR = re.compile(r"\}\s*(?:[^{}]*\d%\|.*)$")
+
+
+class Field(NamedTuple):
+    """`kind`: "metric", "divisor" (of the metric before it), "counter" (`rank`, see `words`),
+    "within" (a counter without a name), "total" (what the counter before it runs up to).
+    `factor` brings the value to `unit`; `whole`: printed as an integer."""
+
+    name: str
+    kind: str
+    rank: int = 0
+    unit: str = ""
+    factor: float = 1.0
+    whole: bool = False
+
+
+class Parsed(NamedTuple):
+    """Fields of a line, where their digits stand, where any other number stands (both in order),
+    the side ("train", "val", "") the line as a whole is about, the span of its time stamp, and
+    whether it sums up ("Averaged stats: ...", "final ...") rather than reports a moment."""
+
+    fields: tuple[Field, ...]
+    spans: tuple[tuple[int, int], ...]
+    others: tuple[tuple[int, int], ...]
+    side: str
+    stamp: tuple[int, int] | None
+    closing: bool
+
+
+class Key(NamedTuple):
+    text: str
+    strong: bool
+    lead: str
+    unit: str
+
+
+def parse(line: str) -> Parsed:
+    """The fields of a line, in order. A line without any has an empty tuple."""
+    reader = LineReader(line)
+    for token in TOKEN.finditer(line, reader.floor, reader.end):
+        reader.take(token)
+        if len(reader.fields) >= MOST_FIELDS:
+            break
+    reader.drop_loose()
+    return Parsed(tuple(reader.fields), tuple(reader.spans), tuple(reader.others), reader.side, reader.stamp, reader.closing)
+
+
+class LineReader:
+    """Walks over the tokens of one line; `floor` is where the text before the next key begins."""
+
+    def __init__(self, line: str) -> None:
+        self.line = line
+        bar = BAR_THEN_DICT.match(line) if "{" in line else None
+        tail = DICT_THEN_BAR.search(line) if "}" in line and "%|" in line else None
+        self.start = self.floor = bar.end() if bar else 0
+        self.end = tail.start() + 1 if tail else len(line)
+        self.fields: list[Field] = []
+        self.spans: list[tuple[int, int]] = []
+        self.others: list[tuple[int, int]] = []
+        self.side = self.key_side = ""
+        self.stamp: tuple[int, int] | None = None
+        self.last_kind = ""
+        self.named = self.closing = False
+        given = LINE_UNIT.search(line)
+        self.unit = short_unit(given[1]) if given else ""
+
+    def take(self, token: re.Match[str]) -> None:
+        kind = token.lastgroup
+        if token["num"] is not None:
+            self.number(token)
+            return
+        if token["ratio"] is not None:
+            self.ratio(token)
+        else:
+            self.others.append(token.span())
+            if kind in ("date", "glog") and self.stamp is None and not self.fields:
+                self.stamp = token.span()
+        self.floor = token.end()
+
+    def number(self, token: re.Match[str]) -> None:
+        value = token["value"]
+        key = key_before(self.line[self.floor : token.start()])
+        wordy = value[-1] in "nNfFyY"
+        if wordy and not (key.strong or evidence(key.text) or self.line[self.floor : token.start()].strip() in ("", "(")):
+            return  # the word "nan" in a sentence
+        unit = short_unit(token["rate"] or token["unit"] or token["standing"] or key.unit or "")
+        field = self.field_of(key, token, unit, value.lstrip("+-").isdigit())
+        if field is None:
+            self.others.append(token.span("value"))
+            self.last_kind = ""
+        else:
+            self.fields.append(field)
+            self.spans.append(token.span("value"))
+            self.last_kind = field.kind
+        self.floor = token.end()
+
+    def field_of(self, key: Key, token: re.Match[str], unit: str, whole: bool) -> Field | None:
+        gap = self.line[self.floor : token.start()]
+        self.side = role_in(key.lead) or self.side
+        if not self.named and not self.closing:
+            self.closing = bool(CLOSING.search(key.lead) or CLOSING.match(key.text))
+        if not key.text or role_only(key.text):
+            self.side = role_of_key(key.text) or self.side if key.strong or not unit else self.side
+            if not key.text or whole:
+                return self.keyless(gap, token, unit, whole)
+        counter = counter_of(key.text)
+        if counter and (whole or counter[1] in (3, 5) or value_is_whole(token)) and not unit:
+            self.side = role_of_key(key.text) or self.side
+            return Field(counter[0], "counter", counter[1], whole=whole)
+        name = metric_name(key, unit)
+        if not name or (name.lower() == "x"):
+            return None
+        scale, unit = scale_of(name, unit)
+        sided = self.sided(name)
+        if " " in key.text and not self.named and role_of_key(key.text.split()[0]) == "val":
+            self.side = "val"  # a line that begins `val loss: 0.6 acc: 0.7` is about one side
+        self.named = True
+        return Field(sided, "metric", 0, unit or self.unit, scale, whole)
+
+    def keyless(self, gap: str, token: re.Match[str], unit: str, whole: bool) -> Field | None:
+        """A number under no key: a leading counter, a bracketed one, a rate, a mean in brackets."""
+        bare = gap.strip()
+        if "/" in unit:
+            first = unit.split("/")[0]
+            again = any(f.name == unit for f in self.fields)
+            return None if again else Field(unit, "metric", 0, first if first in TIME else "")
+        if whole and not unit and not self.fields and token.start() - self.start < 24 and bare in ("", "[", "(", "#", "|"):
+            follows = self.line[token.end() : token.end() + 1]
+            return Field("", "counter", 6, whole=True) if follows in ("", " ", "\t", ":", "]", ")", "|", ",") else None
+        if whole and not unit and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):
+            return Field("", "within", 2, whole=True)
+        if bare == "(" and self.last_kind == "metric" and self.fields and self.line[token.end() : token.end() + 1] == ")":
+            first = self.fields[-1]
+            if not (whole and not first.whole) and evidence(first.name) == 2:
+                return first._replace(name=first.name + "_running_mean")
+        if not self.fields and bare == "" and not unit and token.start() > self.start:
+            return None
+        return Field("", "metric", 0) if not gap.strip(" \t") and len(self.fields) == 1 and self.fields[0].kind == "counter" else None
+
+    def drop_loose(self) -> None:
+        """Take out rates and durations that stand in no record: prose such as `done in 3.2s`."""
+        if any(f.kind in ("counter", "within") or (f.kind == "metric" and not is_loose(f)) for f in self.fields):
+            return
+        self.others += self.spans
+        self.fields, self.spans = [], []
+
+    def ratio(self, token: re.Match[str]) -> None:
+        """`a/b`: a counter and what it runs up to, or a share (`Accuracy: 98/100`)."""
+        key = key_before(self.line[self.floor : token.start()])
+        self.side = role_in(key.lead) or self.side
+        counter = counter_of(key.text) if key.text and not role_only(key.text) else None
+        if counter is not None:
+            self.side = role_of_key(key.text) or self.side
+            pair = (Field(counter[0], "counter", counter[1], whole=True), Field(counter[0], "total", whole=True))
+        elif not key.text or role_only(key.text):
+            self.side = role_of_key(key.text) or self.side
+            bar = "bar" if KERAS_BAR.match(self.line, token.end()) else ""
+            pair = (Field(bar, "within", 2, whole=True), Field(bar, "total", whole=True))
+        elif evidence(key.text) == 2 and metric_name(key, ""):
+            name = self.sided(metric_name(key, ""))
+            pair = (Field(name, "metric"), Field(name, "divisor"))
+        else:
+            self.others += [token.span("part"), token.span("whole")]
+            self.last_kind = ""
+            return
+        self.fields += pair
+        self.spans += [token.span("part"), token.span("whole")]
+        self.last_kind = pair[1].kind
+
+    def sided(self, name: str) -> str:
+        """The name under `val/` when the line says so; a name met twice goes to the side that the
+        key before it named (`Train Loss 0.5 Acc 0.8 Val Loss 0.6 Acc 0.7`)."""
+        own = role_of_key(name)
+        self.key_side = own or self.key_side
+        taken = {f.name for f in self.fields if f.kind == "metric"}
+        if not own and self.side == "val":
+            name = f"val/{name}"
+        if name in taken and not own and self.key_side:
+            name = f"{self.key_side}/{name}"
+        number = 2
+        unique = name
+        while unique in taken:
+            unique, number = f"{name}#{number}", number + 1
+        return unique
+
+
+def is_loose(field: Field) -> bool:
+    """Whether a field has no key of its own: `3ms/step`, `in 2.5s`."""
+    return field.name == "duration" or "/" in field.name and field.name.split("/")[0] in (*TIME, "it", "iter", "step")
+
+
+def value_is_whole(token: re.Match[str]) -> bool:
+    """Whether a value is a whole number however it is printed (`global_step=18.00`)."""
+    whole, _, rest = token["value"].partition(".")
+    return whole.isdigit() and not rest.strip("0")
+
+
+def key_before(gap: str) -> Key:
+    """The key at the end of the text between two numbers, and the text before the key."""
+    found = STRONG.search(gap)
+    head = gap[: found.start()] if found else WEAK.sub("", gap, count=1)
+    if found and found[0].startswith(")") and "(" in head:
+        head += ")"
+    unit = ""
+    given = PAREN_UNIT.search(head)
+    if given:
+        head, unit = head[: given.start()], given[1]
+    begin = 0
+    for cut in CUT.finditer(head):
+        begin = cut.end()
+    text = head[begin:].strip(EDGES)
+    words = text.split()
+    while words and words[0].lower() in LEVELS and (len(words) > 1 or words[0].lower() in ("info", "debug", "warning", "and")):
+        words.pop(0)
+    if found and len(words) > 1:
+        glued = "=" in found[0] and found[0].strip(" ") == found[0]
+        named = any(mark in words[-1] for mark in "_/") and not role_in(" ".join(words[:-1]))
+        if glued or named:
+            begin += len(text) - len(words[-1])
+            words = words[-1:]
+    return Key(" ".join(words), bool(found), head[:begin], unit)
+
+
+def metric_name(key: Key, unit: str) -> str:
+    """The column name that a key gives, "" when it is no name of a metric: a file, a sentence, a
+    rank, a time that is left."""
+    words = MOMENT.sub("", key.text).split()
+    timed = unit in TIME
+    if timed and words and words[-1].lower() in SPANS:
+        return "duration"
+    while len(words) > 1 and words[-1].lower() in (*TAILS, "value"):
+        words.pop()
+    name = "_".join(words).strip(EDGES)
+    sentence = len(words) > (6 if key.strong else 4) or len(name) > 80
+    if not words or sentence or words[-1].lower() in DANGLING or not re.search(r"[^\W\d_]", name):
+        return ""
+    if not KEY.match(name) or NOT_KEY.search(name) or is_side(name) or is_side(words[-1]):
+        return ""
+    if timed and not re.search(r"time|elapsed|dur|latency|sec|step_avg|avg|duration|data|dt|^t$|total", name, re.IGNORECASE):
+        return f"{name}_time"
+    return "" if timed and name.lower() in ("total", "left") else name

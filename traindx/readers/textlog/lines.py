@@ -1,0 +1,62 @@
+"""Bytes to lines: a stream that never holds more than a block, whatever the file holds.
+
+A carriage return and a run of backspaces end a line, as a progress bar that redraws itself is a
+sequence of lines on one place of the screen. Line numbers count these pieces too.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+BLOCK = 1 << 20  # bytes read at a time
+LONGEST = 1 << 16  # characters kept of one line; the rest of it is passed over
+
+ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+BACKSPACES = re.compile("\x08+")
+BOMS = ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"), (b"\xef\xbb\xbf", "utf-8-sig"))
+
+
+def encoding_of(head: bytes) -> str:
+    """UTF-8, unless a byte order mark says otherwise (PowerShell redirects in UTF-16)."""
+    return next((name for mark, name in BOMS if head.startswith(mark)), "utf-8")
+
+
+def cleaned(text: str) -> str:
+    """Text in which every end of a line, of whatever kind, is one newline, without colours."""
+    if "\x1b" in text:
+        text = ANSI.sub("", text)
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\x08" in text:
+        text = BACKSPACES.sub("\n", text)
+    return text
+
+
+def blocks(stream: BinaryIO) -> Iterator[list[str]]:
+    """Lines of a binary stream, in lists of about a megabyte. Bytes that are not text in the
+    file's encoding become U+FFFD. Raises EOFError or OSError when the stream itself breaks."""
+    first = stream.read(BLOCK)
+    decoder = codecs.getincrementaldecoder(encoding_of(first))(errors="replace")
+    rest, skipping, data = "", False, first
+    while data:
+        text = rest + decoder.decode(data)
+        cut = max(text.rfind("\n"), text.rfind("\r", 0, len(text) - 1), text.rfind("\x08")) + 1
+        whole, rest = text[:cut], text[cut:]
+        if whole:
+            found = cleaned(whole).split("\n")
+            found.pop()
+            if skipping:
+                found[:1] = []
+                skipping = False
+            yield found
+        if len(rest) > LONGEST:
+            if not skipping:
+                yield [rest[:LONGEST]]
+            rest, skipping = "", True
+        data = stream.read(BLOCK)
+    rest += decoder.decode(b"", final=True)
+    if rest and not skipping:
+        yield cleaned(rest).split("\n")

@@ -1,0 +1,167 @@
+"""One pass over the lines: each goes by its signature to the template or form that reads it.
+
+The signature of a line is the line without digits and blanks. A line whose signature is new is
+studied once (`Scanner.learn`); all that follow cost one dictionary look-up and one match. Lines
+that hold nothing are remembered as such.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from traindx.readers.textlog.boxes import Boxes
+from traindx.readers.textlog.detection import Detection
+from traindx.readers.textlog.events import EventLog
+from traindx.readers.textlog.facts import Facts
+from traindx.readers.textlog.grammar import LONGEST_LINE, Parsed, parse
+from traindx.readers.textlog.marks import Marks
+from traindx.readers.textlog.records import Records
+from traindx.readers.textlog.tables import Tables
+from traindx.readers.textlog.variants import Variant
+
+Handler = Callable[[str, int], None]
+
+STRIP = str.maketrans("", "", "0123456789 \t")
+HOLDS_VALUE = re.compile(r"\d|nan|inf", re.IGNORECASE)
+MOST_SIGNATURES = 50_000  # remembered at a time
+MOST_VARIANTS = 20_000  # templates with numbers kept in all
+MOST_ALIKE = 16  # templates of one signature
+WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
+MOST_WRAPS = 12  # lines that one record can be wrapped over
+
+
+class Scanner:
+    """Reads numbered lines; afterwards `variants`, `records`, `events`, `facts` and `marks` hold
+    what was found, and `lines`, `wordy` how many lines there were and how many looked like code."""
+
+    def __init__(self, stream: Iterator[tuple[int, str]]) -> None:
+        self.stream = stream
+        self.seen: dict[str, Handler | None] = {}
+        self.alike: dict[str, list[Variant]] = {}
+        self.variants: list[Variant] = []
+        self.records = Records()
+        self.boxes = Boxes(self.records)
+        self.tables = Tables(self.records)
+        self.detection = Detection(self.records)
+        self.events = EventLog(stream, self.dispatch)
+        self.facts = Facts()
+        self.marks = Marks()
+        self.last_row = 0
+        self.dropped = 0
+
+    def run(self) -> None:
+        """Read the whole stream."""
+        get, learn, strip = self.seen.get, self.learn, STRIP
+        row = 0
+        for row, line in self.stream:
+            handler = get(line.translate(strip), learn)
+            if handler is not None:
+                handler(line, row)
+        self.last_row = max(row, self.last_row)
+        self.boxes.flush()
+        self.detection.replace_tables()
+
+    def dispatch(self, line: str, row: int) -> None:
+        """Read one line out of turn."""
+        handler = self.seen.get(line.translate(STRIP), self.learn)
+        if handler is not None:
+            handler(line, row)
+
+    def learn(self, line: str, row: int) -> None:
+        """Study a line of a new signature, find what reads its kind, and let it."""
+        self.last_row = row
+        if len(line) > LONGEST_LINE:
+            return
+        signature = line.translate(STRIP)
+        handler = self.form_of(line)
+        self.facts.offer(line, row)
+        if handler is None and HOLDS_VALUE.search(line):
+            parsed = parse(line)
+            if parsed.fields:
+                self.remember(signature, None)
+                self.add_variant(signature, line, parsed, row)
+                return
+        self.remember(signature, handler)
+        if handler is not None:
+            handler(line, row)
+
+    def form_of(self, line: str) -> Handler | None:
+        """The special form that claims a line, if any."""
+        if not line.strip():
+            return None
+        if WRAPPED.match(line):
+            return self.wrapped
+        forms = (self.detection, self.boxes, self.tables, self.events, self.marks)
+        return next((h for h in (form.claims(line) for form in forms) if h is not None), None)
+
+    def remember(self, signature: str, handler: Handler | None) -> None:
+        """Keep a signature; when there are too many, forget those that hold nothing."""
+        if len(self.seen) >= MOST_SIGNATURES:
+            kept = {s: h for s, h in self.seen.items() if s in self.alike}
+            self.seen.clear()
+            self.seen.update(kept)
+        if len(self.seen) < 2 * MOST_SIGNATURES:
+            self.seen[signature] = handler
+
+    def add_variant(self, signature: str, line: str, parsed: Parsed, row: int) -> None:
+        """A new template for lines of this signature."""
+        if len(self.variants) >= MOST_VARIANTS:
+            self.dropped += 1
+            return
+        alike = self.alike.setdefault(signature, [])
+
+        def another(text: str, number: int) -> None:
+            self.next_alike(signature, text, number)
+
+        variant = Variant(line, parsed, another)
+        variant.put(line, parsed, row)
+        alike.append(variant)
+        self.variants.append(variant)
+        self.seen[signature] = variant.take
+
+    def next_alike(self, signature: str, line: str, row: int) -> None:
+        """A line whose signature is known and whose template does not fit: another of the same
+        signature may, else it is studied."""
+        alike = self.alike[signature]
+        for variant in alike:
+            if variant.fits(line):
+                variant.take(line, row)
+                self.seen[signature] = variant.take
+                return
+        parsed = parse(line)
+        if len(alike) < MOST_ALIKE:
+            if parsed.fields:
+                self.add_variant(signature, line, parsed, row)
+            return
+        same = next((v for v in alike if v.fields == parsed.fields and v.accepts(line, parsed)), None)
+        if same is not None:
+            same.put(line, parsed, row)
+        elif parsed.fields:
+            self.dropped += 1
+
+    def wrapped(self, line: str, row: int) -> None:
+        """A `|`-separated record that was wrapped at the width of a terminal: put together again."""
+        parts = [line]
+        for _ in range(MOST_WRAPS):
+            if parts[-1].rstrip().endswith("|"):
+                break
+            number, follow = next(self.stream, (0, ""))
+            if not number:
+                break
+            if not follow.strip() or WRAPPED.match(follow) or "|" not in follow:
+                self.read_plain(" ".join(p.strip() for p in parts), row)
+                self.dispatch(follow, number)
+                return
+            parts.append(follow)
+        self.read_plain(" ".join(p.strip() for p in parts), row)
+
+    def read_plain(self, line: str, row: int) -> None:
+        """Read a line by templates only, past the special forms."""
+        parsed = parse(line[:LONGEST_LINE])
+        signature = "\n" + line.translate(STRIP)
+        alike = self.alike.get(signature)
+        if alike:
+            alike[0].take(line, row)
+        elif parsed.fields:
+            self.add_variant(signature, line, parsed, row)

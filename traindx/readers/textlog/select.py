@@ -1,0 +1,67 @@
+"""Which kinds of lines are the record of training, and which are options, code or prose."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.readers.textlog.axis import Axis, intervals
+from traindx.readers.textlog.counting import Count
+from traindx.readers.textlog.shapes import Shape
+
+ONE_EACH = 1.5  # rows between two step lines, on average, that a record without a step may have
+FEW = 40  # lines with numbers in a text that counts as a pasted snippet
+
+
+def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -> list[Shape]:
+    """The kinds of lines to keep, every one with its steps set."""
+    if axis is None:
+        return without_axis(shapes)
+    stepped = [s for s in shapes if s.steps is not None and s.metrics() and not s.closing]
+    names = {s.fields[i].name for s in stepped if len(s) > 1 for i in s.metrics()}
+    kept = [s for s in stepped if len(s) > 1 or s.strength() == 2 or names & {s.fields[i].name for i in s.metrics()}]
+    for shape, count in zip(shapes, counts, strict=True):
+        if shape.steps is None and shape.metrics() and not shape.closing and belongs(shape, count, axis, bool(kept)):
+            shape.steps = axis.at(shape.rows, late=shape.late)
+            kept.append(shape)
+    return kept
+
+
+def belongs(shape: Shape, count: Count | None, axis: Axis, stepped: bool) -> bool:
+    """Whether lines without a step of the axis belong to its record: they stand between step
+    lines, about one each time, and know a metric's name or come regularly."""
+    if count is not None and count.kind == "global" and count.rank < 5:
+        return False
+    marks = axis.starts if stepped else axis.rows
+    if shape.late:
+        return True
+    occupied, each = intervals(marks, shape.rows)
+    if not occupied or each > ONE_EACH:
+        return False
+    if len(shape) == 1:
+        return shape.strength() == 2 and len(marks) <= FEW
+    return shape.strength() > 0 or (len(shape) >= 5 and occupied >= 0.2 * len(marks))
+
+
+def without_axis(shapes: list[Shape]) -> list[Shape]:
+    """Records that count nothing: their rows are their steps. What is repeated with changing
+    values is kept; of what is not, only a short text."""
+    strong = [s for s in shapes if s.strength() > 0 and not s.closing]
+    numbers = sum(len(s) for s in shapes)
+    short = numbers <= FEW
+    kept = [s for s in strong if (len(s) > 1 and varies(s)) or (short and s.strength() > 0)]
+    if not any(s.strength() == 2 for s in kept) and not short:
+        kept = [s for s in kept if len(s) >= 3]
+    most = max((len(s) for s in kept), default=0)
+    leader = next((s for s in kept if len(s) == most), None)
+    for shape in kept:
+        assert leader is not None
+        place = np.clip(np.searchsorted(leader.rows, shape.rows, side="right") - 1, 0, None)
+        alone = len(np.unique(place)) < len(place)
+        shape.steps = np.arange(len(shape), dtype=np.float64) if alone else place.astype(np.float64)
+    return kept
+
+
+def varies(shape: Shape) -> bool:
+    """Whether any of its metrics ever changes."""
+    values = shape.data[:, shape.metrics()]
+    return bool((values != values[0]).any()) or not np.isfinite(values).all()

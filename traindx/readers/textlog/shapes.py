@@ -1,0 +1,102 @@
+"""Templates that hold the same fields, put together: one matrix of numbers for each kind of line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from traindx.readers.textlog.grammar import Field
+from traindx.readers.textlog.records import Records
+from traindx.readers.textlog.stamps import seconds
+from traindx.readers.textlog.tokens import in_common_unit
+from traindx.readers.textlog.variants import Variant
+from traindx.readers.textlog.words import evidence
+from traindx.vocabulary.run import Floats, Ints
+
+
+@dataclass
+class Shape:
+    """A kind of line. `rows[n]` line numbers, ascending; `data[n, k]`; `times[n]` or None.
+    `steps[n]` is set when the step axis is known; `late`: printed before its step line."""
+
+    fields: tuple[Field, ...]
+    rows: Ints
+    data: Floats
+    side: str = ""
+    times: Floats | None = None
+    closing: bool = False
+    late: bool = False
+    steps: Floats | None = None
+    units: dict[str, str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def metrics(self) -> list[int]:
+        """Positions of the metric fields."""
+        return [i for i, f in enumerate(self.fields) if f.kind == "metric" and f.name]
+
+    def strength(self) -> int:
+        """The best evidence among its metrics that this is a record of training (see `words`)."""
+        return max((evidence(self.fields[i].name) for i in self.metrics()), default=0)
+
+    def kept(self, mask: Ints | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Shape:
+        """The same kind of line, of the rows chosen."""
+        times = None if self.times is None else self.times[mask]
+        steps = None if self.steps is None else self.steps[mask]
+        return Shape(self.fields, self.rows[mask], self.data[mask], self.side, times, self.closing, self.late, steps, self.units)
+
+
+def shapes_of(variants: Iterable[Variant], records: Records) -> list[Shape]:
+    """All kinds of lines that hold numbers, in the order of their first line."""
+    groups: dict[tuple[object, ...], list[Variant]] = {}
+    for variant in variants:
+        key = (tuple((f.name, f.kind) for f in variant.fields), variant.parsed.side, variant.parsed.closing)
+        groups.setdefault(key, []).append(variant)
+    found = [merged(group) for group in groups.values()]
+    for fields, (rows, values) in records.kinds.items():
+        data = np.frombuffer(values, dtype=np.float64).reshape(len(rows), len(fields))
+        found.append(Shape(fields, np.frombuffer(rows, dtype=np.int64), data, late=fields in records.late))
+    return sorted(found, key=lambda s: int(s.rows[0]))
+
+
+def merged(variants: list[Variant]) -> Shape:
+    """One shape from templates with the same fields, in common units, by line number."""
+    first = variants[0]
+    parts = [np.frombuffer(v.values, dtype=np.float64).reshape(len(v.rows), len(v.fields)) for v in variants]
+    units: dict[str, str] = {}
+    scales = np.ones((len(variants), len(first.fields)))
+    for i, f in enumerate(first.fields):
+        factors, unit = in_common_unit([v.fields[i].unit for v in variants])
+        scales[:, i] = [factor * v.fields[i].factor for factor, v in zip(factors, variants, strict=True)]
+        if unit:
+            units[f.name] = unit
+    data = np.concatenate([part * scale for part, scale in zip(parts, scales, strict=True)])
+    rows = np.concatenate([np.frombuffer(v.rows, dtype=np.int64) for v in variants])
+    times = stamps_of(variants)
+    order = np.argsort(rows, kind="stable")
+    shape = Shape(first.fields, rows[order], data[order], first.parsed.side, None if times is None else times[order], first.parsed.closing)
+    shape.units = units
+    return divided(shape)
+
+
+def stamps_of(variants: list[Variant]) -> Floats | None:
+    """Seconds of all rows, template by template, if every one of them has a time stamp."""
+    parts = []
+    for v in variants:
+        found = seconds(v.stamp, np.frombuffer(v.stamps, dtype=np.float64).reshape(len(v.rows), v.split)) if v.split else None
+        if found is None:
+            return None
+        parts.append(found)
+    return np.concatenate(parts)
+
+
+def divided(shape: Shape) -> Shape:
+    """`Accuracy: 98/100` as 0.98: a metric with a divisor after it is the quotient."""
+    for i, f in enumerate(shape.fields):
+        if f.kind == "divisor":
+            whole = shape.data[:, i]
+            shape.data[:, i - 1] = np.divide(shape.data[:, i - 1], whole, out=np.full(len(whole), np.nan), where=whole != 0)
+    return shape

@@ -1,0 +1,96 @@
+"""Tables of bare numbers under a line of headings (fastai, skorch, spaCy, YOLO, markdown)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from traindx.readers.textlog.boxes import field_named
+from traindx.readers.textlog.grammar import Field
+from traindx.readers.textlog.records import Records
+
+CELL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan|[-+]?inf|\d+/\d+|[\d:]+|-{1,3}|n/a|none|all", re.IGNORECASE)
+HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
+SPLITS = (re.compile(r"\s*[|│]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
+PREFIX = re.compile(r"^(?:\[[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
+BAR = re.compile(r":?\s*\d+%\|.*$")
+FAR = 3  # lines between the headings and the first row
+
+
+class Tables:
+    """Remembers the last lines that could be headings, and reads rows of numbers under them."""
+
+    def __init__(self, records: Records) -> None:
+        self.records = records
+        self.heading, self.heading_row = "", -9
+        self.active: dict[int, tuple[Field, ...]] = {}
+
+    def claims(self, line: str) -> Callable[[str, int], None] | None:
+        """The handler for a line of headings, or of nothing but numbers below some."""
+        text = body(line)
+        if is_heading(text):
+            return self.head
+        cells = row_cells(text)
+        if len(cells) >= 2 and (self.fields_for(len(cells), text) is not None):
+            return self.take
+        return None
+
+    def head(self, line: str, row: int) -> None:
+        self.heading, self.heading_row = body(line), row
+
+    def fields_for(self, count: int, text: str) -> tuple[Field, ...] | None:
+        """The fields of a row of `count` cells: those of the headings just above, else those of
+        the last table of that width."""
+        for split in SPLITS:
+            names = cut(split, self.heading)
+            if len(names) == count and self.heading and all(HEADING.fullmatch(n) for n in names):
+                return tuple(field_named(n) for n in names)
+        return self.active.get(count)
+
+    def take(self, line: str, row: int) -> None:
+        cells = row_cells(body(line))
+        near = row - self.heading_row <= FAR
+        fields = self.fields_for(len(cells), line) if near else self.active.get(len(cells))
+        if fields is None:
+            return
+        self.active[len(cells)] = fields
+        if near:
+            self.heading_row = row  # a long table keeps its headings
+        held = [(f, v) for f, c in zip(fields, cells, strict=True) for v in [value_of(c)] if f.name and v is not None]
+        if held:
+            self.records.put(tuple(f for f, _ in held), [v for _, v in held], row)
+
+
+def body(line: str) -> str:
+    return BAR.sub("", PREFIX.sub("", line, count=1)).strip()
+
+
+def cut(split: re.Pattern[str], text: str) -> list[str]:
+    """Cells of a line; a bar at either end does not make an empty one."""
+    return [c.strip() for c in split.split(text.strip("|│ \t"))]
+
+
+def is_heading(text: str) -> bool:
+    """Whether a line is a row of short names, two at least, one of them known in training."""
+    if not 4 < len(text) < 400 or text[-1] in ".:;!?{(" or "=" in text:
+        return False
+    for split in SPLITS:
+        names = cut(split, text)
+        if len(names) >= 2 and all(HEADING.fullmatch(n) for n in names):
+            return any(re.search(r"epoch|loss|step|iter|acc|score|^#$|^e$|map|\blr\b|ap50", n, re.IGNORECASE) for n in names)
+    return False
+
+
+def row_cells(text: str) -> list[str]:
+    """The cells of a line that holds nothing but numbers, else none."""
+    if not text or not (text[0].isdigit() or text[0] in "|│+-.an"):
+        return []
+    split = SPLITS[0] if text[0] in "|│" or "|" in text else SPLITS[2] if "," in text else SPLITS[3]
+    cells = cut(split, text)
+    return cells if all(CELL.fullmatch(c) for c in cells) and any(c[:1].isdigit() for c in cells) else []
+
+
+def value_of(cell: str) -> float | None:
+    """A cell's number; the first of `3/300`; None for a clock time, a dash or an absent value."""
+    found = re.match(r"[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|nan|inf)", cell, re.IGNORECASE)
+    return float(found[0]) if found and ":" not in cell else None

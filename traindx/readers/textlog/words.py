@@ -1,0 +1,89 @@
+"""The words of log lines: counters, sides (train, held out), and names that are never metrics."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from traindx.readers.aliases import role_of
+from traindx.vocabulary.signals import direction_of
+
+# Counter -> rank; the lower the closer to optimizer steps over the whole run.
+COUNTERS = (
+    dict.fromkeys(
+        ("global_step", "globalstep", "global_steps", "num_updates", "total_timesteps", "num_timesteps", "timesteps", "timesteps_total",
+         "total_num_steps", "env_steps", "totalenvsteps", "total_env_steps", "timestepssofar", "totalenvinteracts", "global_iter",
+         "optimizer_step", "num_env_steps", "trainer/global_step", "time/total_timesteps", "total_steps_done", "steps_so_far"), 0)
+    | dict.fromkeys(
+        ("step", "steps", "iteration", "iterations", "iter", "iters", "it", "itr", "update", "updates", "nupdates", "n_updates", "n_iter",
+         "cur_iter", "cur_step", "current_step", "current_iter", "step_num", "timestep", "iter_num", "niter", "time/iterations", "stp",
+         "itrs", "ite", "iterno", "batch_step", "num_steps", "n_steps"), 1)
+    | dict.fromkeys(("batch", "batches", "minibatch", "mini-batch", "batch_idx", "batch_index", "i", "mb", "bat", "tick"), 2)
+    | dict.fromkeys(("epoch", "epochs", "ep", "epoch_num", "n_epoch", "cur_epoch", "current_epoch", "e", "epo"), 3)
+    | dict.fromkeys(("episode", "episodes", "num_episodes", "round", "trial", "generation", "gen", "eps_num", "time/episodes"), 4)
+    | dict.fromkeys(("samples", "tokens", "images", "examples", "frames", "kimg", "consumed_samples", "consumed_tokens", "num_samples"), 5)
+)  # fmt: skip
+EPOCHS = frozenset(name for name, rank in COUNTERS.items() if rank == 3)
+
+SIDE = frozenset(
+    ("eta", "wall", "train_wall", "pid", "port", "seed", "rank", "local_rank", "gpu", "gpus", "cuda", "device", "line", "v_num", "id",
+     "version", "remaining", "world_size", "node", "worker", "workers", "lineno", "passed", "bestiteration", "eta_seconds", "left",
+     "time_left", "patience", "date", "datetime", "timestamp", "elapsed_total", "job", "thread", "process", "warmup", "warmup_step",
+     "loss_weight", "lr_mult", "decay_mult", "shape", "num_workers", "seq_len", "num_layers", "eps", "betas", "beta1", "beta2")
+)  # fmt: skip
+
+TRAIN = r"train|training|trn"
+HELD = r"val|valid|validation|validating|eval|evaluation|evaluating|evaluate|test|testing|dev|heldout|held-out|holdout"
+ROLE = re.compile(rf"(?<![\w./\\-])(?:(?P<train>{TRAIN})|(?P<val>{HELD}))(?![\w/\\-]|\.\w|=)", re.IGNORECASE)
+ROLE_ONLY = re.compile(rf"(?:{TRAIN}|{HELD})", re.IGNORECASE)
+ROLE_IN_KEY = re.compile(rf"(?:^|(?<=[^a-zA-Z]))(?:(?P<train>{TRAIN})|(?P<val>{HELD}))(?=$|[^a-zA-Z]|'s)", re.IGNORECASE)
+
+
+def role_in(text: str) -> str:
+    """ "train", "val" or "" by the last word of a text that names a side."""
+    last = ""
+    for found in ROLE.finditer(text):
+        last = "val" if found["val"] else "train"
+    return last
+
+
+def role_only(key: str) -> bool:
+    """Whether a key is nothing but the name of a side ("Train", "[val]")."""
+    return bool(ROLE_ONLY.fullmatch(key.strip(" []()\"'*-")))
+
+
+def role_of_key(key: str) -> str:
+    """ "val" or "train" when a key names its own side (`val_loss`, `Train-Accuracy`)."""
+    found = [("val" if m["val"] else "train") for m in ROLE_IN_KEY.finditer(key)]
+    return "val" if "val" in found else (found[0] if found else "")
+
+
+def counter_of(key: str) -> tuple[str, int] | None:
+    """Name and rank of the counter that a key means, or None. `Training Iteration`, `Epoch(val)`
+    and `validation loss at iteration` are counters; `number of skipped iterations` is not."""
+    plain = re.sub(r"\(.*?\)", "", key).lower().strip(" #:_-[]'\"")
+    found = re.search(r"(?:\bat|\bafter|@)\s+(iteration|step|epoch|update|iter|batch)$", plain)
+    if found:
+        plain = found[1]
+    joined = re.sub(r"\s+", "_", plain)
+    if joined in COUNTERS:
+        return joined, COUNTERS[joined]
+    bare = re.sub(r"[\s_]+", "_", ROLE_IN_KEY.sub("", plain)).strip("_-/ .")
+    bare = re.sub(r"^(?:current|cur|global|inner|main|the|start|end|starting|finished|end_of|start_of|begin)_", "", bare)
+    return (bare, COUNTERS[bare]) if bare in COUNTERS else None
+
+
+def is_side(key: str) -> bool:
+    """Whether a key names something that is never a metric: a port, a rank, a time left."""
+    plain = key.lower().replace(" ", "_").strip("_-")
+    return plain in SIDE or plain.startswith(("eta_", "eta(", "rank_", "gpu_")) or plain.endswith(("_eta", "_rank", "_pid", "_port"))
+
+
+@lru_cache(maxsize=4096)
+def evidence(name: str) -> int:
+    """How surely a name is that of a training metric: 2 a metric whose better direction is known,
+    1 another known signal (rate, time, memory), 0 anything."""
+    signal = role_of(name).signal
+    if signal.startswith(("train/", "val/")):
+        return 2 if direction_of(signal) != "none" else 0
+    return 1 if signal and signal != name else int(signal in ("lr", "loss_scale", "grad_norm", "throughput", "perplexity"))
