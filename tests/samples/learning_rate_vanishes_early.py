@@ -49,6 +49,9 @@ def stays_quiet() -> dict[str, Run]:
         "one group frozen": make.run({
             "lr/head": np.full(n, 1e-3), "lr/trunk": 1e-3 * 0.9 ** np.arange(n), "train/loss": healthy,
         }),
+        "exponential annealing to a thousandth": make.run({
+            "lr": 0.035 * 0.001 ** (t / n), "train/loss": fall(n, 6.9, 2.0, 5.0) + noise(n, 0.05),
+        }),
         "warm restarts": make.run({"lr": np.tile(half_cosine(100), 4), "train/loss": healthy}),
         "still learning all the same": make.run({
             "lr": np.where(t < 100, 1e-3, 1e-6), "train/loss": 2.3 - t / n + noise(n, 0.02),

@@ -51,7 +51,8 @@ def validation_beats_training(
         level = float(np.median(gap))
         share = level / max(pair.train.span, np.finfo(np.float64).tiny)
         if level > noise * robust_sigma(gap) and share >= size and pair.train.span > 0:
-            yield tell(pair, half, level, share >= large)
+            visible = level >= size * abs(float(np.median(pair.val.oriented[half:])))
+            yield tell(pair, half, level, share >= large and visible)
 
 
 def tell(pair: Pair, half: int, gap: float, large: bool) -> Evidence:

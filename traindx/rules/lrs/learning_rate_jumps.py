@@ -73,7 +73,9 @@ def tell(run: Run, features: Features, curve: Curve, found: list[Jump], mild: fl
         aspects.append("at-resume")
     if reacts(features, before, at):
         aspects.append("loss-reacts")
-    serious = "loss-reacts" in aspects or abs(np.log(worst.factor)) >= np.log(mild)
+    # Back to a rate that did no harm before is less than to one that was never tried, or next to none.
+    known = worst.factor > 1 and worst.after <= float(curve.values[: worst.at].max())
+    serious = {"loss-reacts", "repeatedly"} & set(aspects) or (abs(np.log(worst.factor)) >= np.log(mild) and not known)
     more = len(found) - 1
     return Evidence(
         onset=curve.step_at(found[0].at),

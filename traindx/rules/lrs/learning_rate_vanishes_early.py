@@ -29,6 +29,7 @@ def learning_rate_vanishes_early(
     *,
     share: float = threshold(0.01, "of the peak", basis="theory", source="1 % of the steps' length"),
     rest: float = threshold(0.2, "of the run", basis="theory", source="cosine decay is below 1 % for the last 6 %"),
+    deep: float = threshold(0.001, "of the peak, median of the rest", basis="convention", source="annealing ends there"),
     sure: float = threshold(3.0, "x the error of the slope", basis="theory", source="3 sigma"),
     moving: float = threshold(0.05, "of the progress", basis="convention", source="less: converged before"),
     strong: float = threshold(0.3, "of the peak", basis="convention", source="up to there the rate was still in force"),
@@ -55,7 +56,8 @@ def learning_rate_vanishes_early(
     length = curve.step_at(curve.n - 1) - curve.step_at(0)
     left = (curve.step_at(curve.n - 1) - curve.step_at(at)) / max(length, np.finfo(np.float64).tiny)
     full = curve.step_at(vanishes_at(curve.values, strong))
-    if left < rest or goes_on(objective, curve.step_at(at), sure, frozen):
+    gone = float(np.median(curve.values[at:])) < deep * curve.values.max()
+    if left < rest or not gone or goes_on(objective, curve.step_at(at), sure, frozen):
         return
     if improving(objective, curve.step_at(at), sure, moving) or improving(objective, full, sure, 2 * moving):
         yield tell(curve, at, left, objective, share)
