@@ -7,12 +7,16 @@ from collections.abc import Iterable, Sequence
 from traindx.vocabulary.diagnosis import SEVERITIES, Finding, NotEvaluated
 from traindx.vocabulary.rule import Evidence, Outcome
 
+LEAD = 0.1  # of the steps before a fault's onset: what is seen in them belongs to it
+
 
 def findings(outcomes: Iterable[Outcome]) -> tuple[Finding, ...]:
     """All findings, most important first: primary ones by severity and onset, each followed by
     its consequences."""
     fired = [o for o in outcomes if o.status == "fired"]
-    strongest = {o.rule.slug: max(o.evidence, key=lambda e: (-SEVERITIES.index(severity_of(o, e)), e.strength)) for o in fired}
+    strongest = {
+        o.rule.slug: max(o.evidence, key=lambda e: (-SEVERITIES.index(severity_of(o, e)), e.strength)) for o in fired
+    }
     made = [finding(o, strongest[o.rule.slug], parent_of(o, strongest)) for o in fired]
     return tuple(in_order(made))
 
@@ -23,14 +27,13 @@ def severity_of(outcome: Outcome, evidence: Evidence) -> str:
 
 def parent_of(outcome: Outcome, strongest: dict[str, Evidence]) -> str | None:
     """The fired rule that this one follows from: the first that its rule names and that did not
-    begin later."""
+    begin later, or only a little later (an exploding norm is seen just before the loss breaks)."""
     own = strongest[outcome.rule.slug].onset
     for slug in outcome.rule.follows:
         if slug not in strongest:
             continue
         began = strongest[slug].onset
-        last = strongest[slug].last
-        if own is None or began is None or began <= own or (last is not None and began <= last <= own):
+        if own is None or began is None or began - LEAD * abs(began) <= own:
             return slug
     return None
 
@@ -87,4 +90,6 @@ def in_order(made: Sequence[Finding]) -> list[Finding]:
 
 def not_evaluated(outcomes: Iterable[Outcome]) -> tuple[NotEvaluated, ...]:
     """The rules that could not be asked, with the reason."""
-    return tuple(NotEvaluated(o.rule.code, o.rule.slug, o.reason, o.rule.needs) for o in outcomes if o.status == "not-evaluated")
+    return tuple(
+        NotEvaluated(o.rule.code, o.rule.slug, o.reason, o.rule.needs) for o in outcomes if o.status == "not-evaluated"
+    )

@@ -19,6 +19,7 @@ from traindx.vocabulary.run import Run
     min_points=5,
     severity="high",
     message="the gradient norm rose to {factor:.0f} times its early level, and the loss did not come back",
+    follows=("loss-not-finite", "loss-diverges", "gradient-not-finite"),
 )
 def gradient_norm_explodes(
     run: Run,

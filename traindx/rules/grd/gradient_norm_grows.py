@@ -21,6 +21,7 @@ from traindx.vocabulary.run import Run
     min_points=30,
     severity="low",
     message="the gradient norm has grown steadily, to {ratio:.1f} times its early level",
+    follows=("loss-not-finite", "loss-diverges", "gradient-not-finite"),
 )
 def gradient_norm_grows(
     run: Run,

@@ -30,7 +30,7 @@ def loss_answers(objective: Curve | None, first: float, last: float, jump: float
     min_points=3,
     severity="low",
     message="the gradient norm leapt away from the level around it {count} times, by up to {factor:.0f} times",
-    follows=("gradient-norm-explodes", "gradient-not-finite"),
+    follows=("gradient-norm-explodes", "gradient-not-finite", "loss-not-finite", "loss-diverges", "loss-spikes-recur"),
 )
 def gradient_norm_spikes(
     run: Run,

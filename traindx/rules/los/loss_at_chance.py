@@ -35,6 +35,7 @@ def loss_at_chance(
     steady: float = threshold(
         0.02, "of the level", basis="convention", source="chance is a level that holds, not one that is crossed"
     ),
+    far: float = threshold(1.25, "x chance", basis="convention", source="a sane net starts within a quarter of ln k"),
     stretch: float = threshold(0.3, "of the run", basis="convention", source="the last third must be there"),
     better: float = threshold(
         1.5, "x chance accuracy", basis="convention", source="an accuracy above this says that something is learned"
@@ -74,10 +75,14 @@ def loss_at_chance(
     ):
         return
     onset = first_at(curve.values, level, steady)
+    # A guessed number of classes is only believed where the run never knew more than chance: a loss that
+    # came from far above may rest anywhere.
+    known = run.setup.classes is not None or curve.start < far * level
     yield Evidence(
         onset=curve.step_at(onset),
         last=float(curve.steps[-1]),
         strength=1.0 if run.setup.classes else 0.5,
+        severity=None if known else "info",
         aspects=("known-classes",) if run.setup.classes else (),
         values={"name": name, "level": level, "classes": classes, "chance": chance_loss(classes)},
         points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(classes), "nats"),),

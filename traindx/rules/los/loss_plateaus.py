@@ -75,7 +75,7 @@ def loss_plateaus(
     if flat is None:
         return
     level = float(np.median(curve.oriented[flat.first :]))
-    if 0 <= float(curve.oriented.min()) and level < done * curve.start:
+    if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
     marks = tuple(aspects(features, curve, flat, level, little, decayed, good, tiny_norm))
     yield Evidence(

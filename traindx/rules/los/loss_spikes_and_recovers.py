@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from traindx.features.bumps import curve_spikes
 from traindx.features.shared import Features
-from traindx.features.spikes import Spike
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
@@ -53,36 +52,24 @@ def loss_spikes_and_recovers(
     ## Sources
     Requirements (2-3x the running average is benign); peers.md 2.4; tail extrapolation after Hill (1975).
     """
-    for name in ("objective", "val/loss"):
-        curve = features.curve(name)
-        if curve is None or (name == "val/loss" and features.objective is curve) or curve.sign < 0:
-            continue
-        found = [s for s in curve_spikes(curve, multiple=multiple, visible=visible) if s.recovered]
-        if not 0 < len(found) < many:
-            continue
-        worst = max(found, key=lambda s: s.height)
-        yield Evidence(
-            onset=curve.step_at(worst.first),
-            last=curve.step_at(worst.last),
-            severity="low" if name == "objective" else "info",
-            strength=1.0,
-            aspects=(
-                "single",
-                *(("early",) if worst.first <= max(3, start * curve.n) else ()),
-                *with_norm(features, worst, curve.step_at(worst.peak)),
-            ),
-            values={
-                "name": curve.name,
-                "peak": worst.before + worst.height,
-                "before": worst.before,
-                "onset": curve.step_at(worst.peak),
-                "settle": worst.settle,
-            },
-            points=(EvidencePoint(curve.name, curve.step_at(worst.peak), worst.before + worst.height, worst.before),),
-        )
+    curve = features.curve("objective")
+    assert curve is not None
+    found = [s for s in curve_spikes(curve, multiple=multiple, visible=visible) if s.recovered]
+    if not 0 < len(found) < many or curve.sign < 0:
+        return
+    worst = max(found, key=lambda s: s.height)
+    early = ("early",) if worst.first <= max(3, start * curve.n) else ()
+    peak, step = worst.before + worst.height, curve.step_at(worst.peak)
+    yield Evidence(
+        onset=curve.step_at(worst.first),
+        last=curve.step_at(worst.last),
+        aspects=("single", *early, *with_norm(features, step)),
+        values={"name": curve.name, "peak": peak, "before": worst.before, "onset": step, "settle": worst.settle},
+        points=(EvidencePoint(curve.name, step, peak, worst.before),),
+    )
 
 
-def with_norm(features: Features, spike: Spike, step: float) -> tuple[str, ...]:
+def with_norm(features: Features, step: float) -> tuple[str, ...]:
     """Whether the gradient norm stood out at the spike too."""
     norm = features.curve("grad_norm")
     if norm is None or not norm.n:
