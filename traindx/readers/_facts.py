@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from math import isfinite
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 MAX_FACTS = 200
 MAX_TEXT = 200
@@ -133,3 +136,31 @@ def yaml_scalar(text: str) -> object | None:
         except ValueError:
             continue
     return word
+
+
+def facts_beside(log: Path | None, *names: str) -> dict[str, object]:
+    """Facts of the settings files (YAML or JSON) of these names in the folder of a log."""
+    facts: dict[str, object] = {}
+    for name in names if log is not None else ():
+        assert log is not None
+        text = small_text(log.parent / name)
+        if name.endswith(".json"):
+            try:
+                config = msgspec.json.decode(text or b"{}")
+            except (msgspec.DecodeError, RecursionError):
+                config = {}
+        else:
+            config = flat_yaml(text.decode("utf-8", "replace"))
+        found = facts_from(config) if isinstance(config, dict) else {}
+        facts.update({key: value for key, value in found.items() if key not in facts})
+    return facts
+
+
+def small_text(path: Path, most: int = 1 << 20) -> bytes:
+    """The bytes of a settings file; none when there is no such file or it is unreasonably large."""
+    try:
+        with open(path, "rb") as stream:
+            text = stream.read(most + 1)
+    except OSError:
+        return b""
+    return text if len(text) <= most else b""

@@ -198,3 +198,13 @@ def cells_as_numbers(block: bytes, cells: list[bytes], places: list[int]) -> lis
         if any(chunk.dictionary.to_pylist() != [word] for chunk in found.column(f"f{i}").chunks):
             return None
     return [found.column(f"f{i}").to_numpy() for i in places]
+
+
+def columns_of(
+    records: Sequence[Record], events: list[Event], rows: Sequence[int] | None = None
+) -> dict[str, RawColumn]:
+    """The numbers of decoded records as columns; record i stands in row i, or in `rows[i]`."""
+    work = _Work()
+    add_records(work, records, range(len(records)) if rows is None else rows)
+    columns = work.columns.finish(events)
+    return {name: c for name, c in columns.items() if work.strange.get(name, 0) <= len(c.values)}

@@ -187,6 +187,13 @@ def marks(buffer: Bytes, end: int) -> Ints:
     return np.concatenate([np.zeros(0, np.int64), *found])
 
 
+def has_record(head: bytes) -> bool:
+    """Whether the head of any event, its checksum right, is among these bytes."""
+    data = np.frombuffer(head, np.uint8)
+    at = marks(data, len(data))
+    return bool(_heads_hold(data, at, _short_lengths(data, at)).any())
+
+
 def _short_lengths(buffer: Bytes, at: Ints) -> Ints:
     return buffer[at].astype(np.int64) | (buffer[at + 1].astype(np.int64) << 8)
 

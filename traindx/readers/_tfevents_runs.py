@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from traindx.readers._tfevents import Decoded
 from traindx.readers.raw import RawColumn
 
-SPLITS = frozenset({"train", "training", "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev"})
+SPLITS = frozenset(
+    {"train", "training", "learn", "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev"}
+)
 
 
 class Part(NamedTuple):
@@ -19,15 +22,17 @@ class Part(NamedTuple):
     decoded: Decoded
 
 
-def run_folder(part: Part) -> Path:
-    """The folder of the run that a file belongs to. Writers open sub-folders of a run for a split
-    (Keras, Estimator), for one line of a chart (`add_scalars`) and for hyperparameters."""
-    folder = part.folder
+def home(folder: Path, parts: Mapping[Path, list[Part]]) -> Path:
+    """The folder of the run that `folder` belongs to, of the folders with event files. Writers open
+    sub-folders of a run for a split (Keras, Estimator), for one line of a chart (`add_scalars`)
+    and for hyperparameters (`add_hparams`)."""
     if folder == Path("."):
         return folder
-    if folder.name.lower() in SPLITS or _charts(part) or (part.decoded.hparams and _is_clock(folder.name)):
+    if folder.name.lower() in SPLITS or all(_charts(part) for part in parts[folder]):
         return folder.parent
-    return folder
+    columns = [column for part in parts[folder] for column in part.decoded.columns.values()]
+    single = all(len(column.values) == 1 for column in columns) and any(part.decoded.hparams for part in parts[folder])
+    return folder.parent if single and folder.parent in parts else folder
 
 
 def named(part: Part, root: str) -> dict[str, RawColumn]:
@@ -48,7 +53,3 @@ def _charts(part: Part) -> bool:
     return bool(tags) and all(
         part.folder.name.startswith(tag.replace("/", "_").replace(" ", "_") + "_") for tag in tags
     )
-
-
-def _is_clock(name: str) -> bool:
-    return name.replace(".", "", 1).isdigit()

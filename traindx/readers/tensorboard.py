@@ -17,8 +17,8 @@ from traindx.readers._join import joined
 from traindx.readers._tfevents import Decoded, decode
 from traindx.readers._tfevents_crc import of_bytes
 from traindx.readers._tfevents_facts import facts_of
-from traindx.readers._tfevents_frames import HEAD, WALL_KEY
-from traindx.readers._tfevents_runs import SPLITS, Part, named, run_folder
+from traindx.readers._tfevents_frames import HEAD, WALL_KEY, has_record
+from traindx.readers._tfevents_runs import SPLITS, Part, home, named
 from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
 from traindx.vocabulary.run import Event
 
@@ -38,7 +38,9 @@ def sniff(source: Source) -> float:
     stored = int.from_bytes(head[8:HEAD], "little")
     if stored == (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF:
         return 1.0 if head[HEAD] == WALL_KEY else 0.2  # another TFRecord: data, most likely
-    return 0.9 if VERSION in head[:256] else 0.0
+    if VERSION in head[:256]:
+        return 0.9
+    return 0.8 if has_record(head) else 0.0  # its beginning is lost
 
 
 def read(source: Source) -> list[RawLog]:
@@ -58,7 +60,7 @@ def read_folder(path: Path) -> list[RawLog]:
     """One log per run in a folder tree: files of one folder (restarts, several writers), its
     splits and charts are joined; other sub-folders are runs of their own."""
     files = [f for f in sorted(path.rglob("*tfevents*")) if _is_events(f)][:MOST_FILES]
-    runs: dict[Path, list[Part]] = {}
+    folders: dict[Path, list[Part]] = {}
     failure: ReadError | None = None
     for file in files:
         try:
@@ -66,7 +68,10 @@ def read_folder(path: Path) -> list[RawLog]:
         except ReadError as error:
             failure = failure or error
             continue
-        runs.setdefault(run_folder(part), []).append(part)
+        folders.setdefault(part.folder, []).append(part)
+    runs: dict[Path, list[Part]] = {}
+    for folder, parts in folders.items():
+        runs.setdefault(home(folder, folders), []).extend(parts)
     logs = []
     for folder, parts in runs.items():
         try:

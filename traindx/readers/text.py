@@ -17,19 +17,22 @@ import numpy as np
 from traindx.errors import NotALog, ReadError
 from traindx.readers.raw import RawLog, Source
 from traindx.readers.textlog.axis import Axis, find_axis
-from traindx.readers.textlog.columns import columns_of, roles_of
+from traindx.readers.textlog.columns import bits_to_nats, columns_of, roles_of
 from traindx.readers.textlog.counting import count_of, epoch_line
 from traindx.readers.textlog.lines import blocks, encoding_of
 from traindx.readers.textlog.outcome import events_of, framework_of
 from traindx.readers.textlog.passes import ends_of_passes
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.select import select
-from traindx.readers.textlog.shapes import shapes_of
+from traindx.readers.textlog.shapes import Shape, shapes_of
 from traindx.vocabulary.run import Event
 
 NAME = "text"
+LISTED = 50  # lines of one kind that can be part of a listing of code
 BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
-METRIC = re.compile(rb"(?i)(?:loss|acc|perplexity|ppl|error|reward|\blr\b|epoch|step|iter)[\w'\"/\-)]*[\s:=|(\[]{1,12}-?(?:\d|nan|inf)")
+METRIC = re.compile(
+    rb"(?i)(?:loss|acc|perplexity|ppl|error|reward|\blr\b|epoch|step|iter)[\w'\"/\-)]*[\s:=|(\[]{1,12}-?(?:\d|nan|inf)"
+)
 DICT = re.compile(rb"^\s*\{.*['\"]\w+['\"]\s*:")
 
 
@@ -71,7 +74,13 @@ def is_separated(head: bytes) -> bool:
     lines = [line for line in head.split(b"\n")[:30] if line.strip()]
     for mark in (b",", b"\t", b";"):
         counts = {line.count(mark) for line in lines[:-1] or lines}
-        if len(lines) > 1 and len(counts) == 1 and counts.pop() > 0 and b": " not in lines[-1] and b"=" not in lines[-1]:
+        if (
+            len(lines) > 1
+            and len(counts) == 1
+            and counts.pop() > 0
+            and b": " not in lines[-1]
+            and b"=" not in lines[-1]
+        ):
             return True
     return False
 
@@ -89,7 +98,11 @@ def read(source: Source) -> list[RawLog]:
     log = understood(source.name, scanner)
     log.events += damage
     if not log.columns and not log.events:
-        raise NotALog(source.name, "no line in it looks like the record of a training step", hint="a text log needs lines such as `step 10 loss 2.3`")
+        raise NotALog(
+            source.name,
+            "no line in it looks like the record of a training step",
+            hint="a text log needs lines such as `step 10 loss 2.3`",
+        )
     return [log]
 
 
@@ -114,15 +127,16 @@ def scan(source: Source) -> tuple[Scanner, list[Event]]:
 
 def understood(name: str, scanner: Scanner) -> RawLog:
     """What the lines say together: columns, steps, facts and events."""
-    shapes = shapes_of(scanner.variants, scanner.records)
+    shapes = [s for s in shapes_of(scanner.variants, scanner.records) if not is_listed(s, scanner)]
     shapes, epochs = ends_of_passes(shapes, epoch_line(shapes))
     counts = [count_of(shape, epochs) for shape in shapes]
     axis = find_axis(shapes, counts)
     kept = select(shapes, counts, axis)
     log = RawLog(name, NAME)
-    log.columns, log.units = columns_of(kept)
-    log.roles = roles_of(list(log.columns))
-    log.axis_kind = "row" if axis is None else {"epoch": "epoch"}.get(axis.kind, "step")
+    log.columns, log.units = columns_of(kept, by_epoch=axis is not None and axis.kind == "epoch")
+    converted = bits_to_nats(log.columns, log.units)
+    log.roles = roles_of(log.columns, log.units)
+    log.axis_kind = "row" if axis is None else {"epoch": "epoch", "row": "row"}.get(axis.kind, "step")
     first = min((int(s.rows[0]) for s in kept), default=scanner.last_row + 1)
     log.facts = dict(scanner.facts.before(first))
     if axis is not None:
@@ -131,8 +145,15 @@ def understood(name: str, scanner: Scanner) -> RawLog:
     log.framework = framework_of(scanner, list(log.columns))
     found = events_of(scanner, kept, axis)
     log.events = [event for _, event in found]
+    if converted:
+        log.events.append(Event("note", converted, code="bits-to-nats"))
     log.event_rows = {i: row for i, (row, _) in enumerate(found)}
     return log
+
+
+def is_listed(shape: Shape, scanner: Scanner) -> bool:
+    """Whether all lines of a kind stand in source code that was printed into the log."""
+    return len(shape) <= LISTED and all(scanner.facts.in_code(int(row)) for row in shape.rows)
 
 
 def plan(log: RawLog, axis: Axis) -> None:

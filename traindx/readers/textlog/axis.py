@@ -23,7 +23,6 @@ class Axis:
     steps: Floats
     total: float | None
     epochs: float | None
-    starts: Ints  # the rows at which step lines with metrics stand
 
     def at(self, rows: Ints, *, late: bool = False) -> Floats:
         """The step of lines that do not name one: that of the last step line before them, or of
@@ -81,15 +80,24 @@ def intervals(marks: Ints, rows: Ints) -> tuple[int, float]:
 
 def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis:
     """The axis made of all lines that count `label`, and of others that count the same."""
-    chosen = [(s, c) for s, c in zip(shapes, counts, strict=True) if c is not None and c.label == label and not s.closing]
+    chosen = [
+        (s, c) for s, c in zip(shapes, counts, strict=True) if c is not None and c.label == label and not s.closing
+    ]
     named = [(s, c) for s, c in chosen if s.metrics()] or chosen
     core = named if any(s.strength() for s, _ in named) else chosen
     largest = max(core, key=lambda item: len(item[0]))
     rows, steps = merged([largest])
     joined = [largest]
     for shape, count in zip(shapes, counts, strict=True):
-        if count is None or shape is largest[0] or shape.closing or count.rank == 3 != largest[1].rank:
+        if (
+            count is None
+            or shape is largest[0]
+            or shape.closing
+            or (count.label != label and not comparable(count, largest[1]))
+        ):
             continue
+        if not shape.metrics() and not np.ptp(count.values) and shape.rows[0] < rows[0]:
+            continue  # `step = 0` somewhere before the first record
         if goes_with(rows, steps, shape.rows, count.values, same=count.label == label):
             joined.append((shape, count))
             if count.label == label:
@@ -97,10 +105,33 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
     rows, steps = merged(joined)
     totals = [c.total for s, c in joined if c.total and c.label == label]
     planned = [c.epochs for _, c in chosen if c.epochs] or [c.epochs for c in counts if c is not None and c.epochs]
-    starts = np.unique(np.concatenate([s.rows for s, _ in joined if s.metrics()] or [rows]))
+    kind = largest[1].kind
+    if kind == "epoch" and too_coarse(largest[1].values):
+        return by_row(largest[0], largest[1], max(planned, default=None))
     for shape, count in joined:
         shape.steps = count.values
-    return Axis(label, largest[1].kind, rows, steps, max(totals, default=None), max(planned, default=None), starts)
+    return Axis(label, kind, rows, steps, max(totals, default=None), max(planned, default=None))
+
+
+def too_coarse(epochs: Floats) -> bool:
+    """Whether fractions of epochs are rounded so much that neighbours are the same."""
+    return bool((epochs != np.floor(epochs)).any() and np.mean(np.diff(epochs) == 0) > 0.02)
+
+
+def by_row(shape: Shape, count: Count, epochs: float | None) -> Axis:
+    """An axis of the records themselves, numbered from 0 in each run."""
+    falls = np.flatnonzero(np.diff(count.values) < 0) + 1
+    steps = np.arange(len(shape), dtype=np.float64)
+    for fall in falls:
+        steps[fall:] -= steps[fall]
+    shape.steps = steps
+    return Axis("row", "row", shape.rows, steps, None, epochs)
+
+
+def comparable(one: Count, other: Count) -> bool:
+    """Whether two counters of different names may count the same: neither is one of epochs, nor
+    of samples, nor a number without a name."""
+    return one.rank < 3 and other.rank < 3
 
 
 def merged(parts: list[tuple[Shape, Count]]) -> tuple[Ints, Floats]:

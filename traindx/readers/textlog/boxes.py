@@ -10,7 +10,10 @@ from traindx.readers.textlog.grammar import Field, Key, metric_name
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.words import counter_of
 
-LINE = re.compile(r"^[|│┃]([^|│┃]*[^\W\d_][^|│┃]*)[|│┃]\s*([-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?nan|[-+]?inf|[^|│┃]*)\s*[|│┃]$", re.IGNORECASE)
+LINE = re.compile(
+    r"^[|│┃]([^|│┃]*[^\W\d_][^|│┃]*)[|│┃]\s*([-+]?[\d.]+(?:e[-+]?\d+)?|[-+]?nan|[-+]?inf|[^|│┃]*)\s*[|│┃]$",
+    re.IGNORECASE,
+)
 
 
 class Boxes:

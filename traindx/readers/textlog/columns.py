@@ -13,12 +13,16 @@ STEP_RATE = re.compile(r"^[munµ]?s/(?:it|iter|iteration|step|batch)$", re.IGNOR
 BOOST = re.compile(r"^(training|train|learn|validation|valid|eval|test)(?:_?(\d+))?(?:'s_|-|:)(.+)$", re.IGNORECASE)
 
 
-def columns_of(shapes: list[Shape]) -> tuple[dict[str, RawColumn], dict[str, str]]:
-    """Columns by name, rows ascending, each with its own steps; and the unit of each column."""
+def columns_of(shapes: list[Shape], *, by_epoch: bool) -> tuple[dict[str, RawColumn], dict[str, str]]:
+    """Columns by name, rows ascending, each with its own steps; and the unit of each column. The
+    epoch is a column too, unless it is the axis (`by_epoch`)."""
     parts: dict[str, list[tuple[Shape, int]]] = {}
     for shape in shapes:
         for i in shape.metrics():
             parts.setdefault(shape.fields[i].name, []).append((shape, i))
+        for i, field in enumerate(shape.fields):
+            if field.kind == "counter" and field.rank == 3 and not by_epoch and shape.side != "val":
+                parts.setdefault("epoch", []).append((shape, i))
     columns, units = {}, {}
     for name, places in parts.items():
         columns[name] = one_column(places)
@@ -32,21 +36,49 @@ def one_column(places: list[tuple[Shape, int]]) -> RawColumn:
     rows = np.concatenate([s.rows for s, _ in places])
     values = np.concatenate([s.data[:, i] for s, i in places])
     steps = np.concatenate([s.steps for s, _ in places if s.steps is not None])
-    times = np.concatenate([s.times for s, _ in places if s.times is not None]) if all(s.times is not None for s, _ in places) else None
+    times = (
+        np.concatenate([s.times for s, _ in places if s.times is not None])
+        if all(s.times is not None for s, _ in places)
+        else None
+    )
     order = np.argsort(rows, kind="stable")
     return RawColumn(values[order], rows[order], steps[order], None if times is None else times[order])
 
 
-def roles_of(names: list[str]) -> dict[str, str]:
+def bits_to_nats(columns: dict[str, RawColumn], units: dict[str, str]) -> str:
+    """Bring a loss in bits to nats where the losses beside it are in nats: nanoGPT forks print
+    `loss 6.15 BPC` and `val loss 4.28` of the same model. Returns what was done, or nothing."""
+    losses = [n for n in columns if n.lower() in ("loss", "train_loss", "val_loss", "train_Loss", "val/loss")]
+    in_bits = [n for n in losses if units.get(n, "").lower() in ("bpc", "bpb", "bits")]
+    if not in_bits or len(in_bits) == len(losses):
+        return ""
+    for name in in_bits:
+        old = columns[name]
+        columns[name] = RawColumn(old.values * np.log(2.0), old.rows, old.steps, old.times)
+        units.pop(name)
+    return f"{', '.join(in_bits)} is printed in bits and was brought to nats, the unit of {', '.join(n for n in losses if n not in in_bits)}"
+
+
+def roles_of(columns: dict[str, RawColumn], units: dict[str, str]) -> dict[str, str]:
     """Canonical names that the alias table could not know from a name alone."""
+    names = list(columns)
     roles = {n: "time/step" for n in names if STEP_RATE.match(n)}
     boosted = {n: m for n in names if (m := BOOST.match(n))}
     first_is_train = any(m[1].lower() == "validation" and m[2] == "1" for m in boosted.values())
     for name, found in boosted.items():
-        side, number, metric = found[1].lower(), found[2], found[3]
+        side, number, metric = found[1].lower(), found[2], found[3].lower()
+        if number is None and "'s_" not in name:
+            continue
         train = side in ("training", "train", "learn") or (side == "validation" and number == "0" and first_is_train)
         if number in (None, "0", "1"):
             roles.setdefault(name, f"{'train' if train else 'val'}/{metric}")
     if {"learn", "test"} & set(names) and "loss" not in names:
         roles |= {n: c for n, c in (("learn", "train/loss"), ("test", "val/loss")) if n in names}
+    if "loss" in columns and "train_loss" in columns and units.get("loss") == units.get("train_loss"):
+        often, seldom = (
+            ("loss", "train_loss")
+            if len(columns["loss"].rows) > len(columns["train_loss"].rows)
+            else ("train_loss", "loss")
+        )
+        roles |= {often: "train/loss", seldom: "train/loss_estimate"}
     return roles

@@ -72,7 +72,9 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
     """The step of every row of a kind of line, from its own counters and the epochs that the
     lines around it name; None when it has no counter that moves."""
     epoch = epoch_column(shape)
-    others = [i for i, f in enumerate(shape.fields) if f.kind in ("counter", "within") and i != epoch and counts(shape, i)]
+    others = [
+        i for i, f in enumerate(shape.fields) if f.kind in ("counter", "within") and i != epoch and counts(shape, i)
+    ]
     if not others:
         if epoch is None or not counts(shape, epoch):
             return None

@@ -12,8 +12,13 @@ MOST_EVENTS = 200  # of one log; more of the same kind say nothing new
 MESSAGE = 300  # characters
 
 TRACE = re.compile(r"^(?P<prefix>.*?)Traceback \(most recent call last\)")
-ERROR = re.compile(r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Fault|Expired|Timeout)\w*\b(?::|$)|^[A-Za-z_]\w*(?:\.\w+)+:")
-MEMORY = re.compile(r"out of memory|OutOfMemory|OUT_OF_MEMORY|OOM when allocating|oom-kill|ResourceExhausted|^MemoryError", re.IGNORECASE)
+ERROR = re.compile(
+    r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Fault|Expired|Timeout)\w*\b(?::|$)|^[A-Za-z_]\w*(?:\.\w+)+:"
+)
+MEMORY = re.compile(
+    r"out of memory|OutOfMemory|OUT_OF_MEMORY|OOM when allocating|oom-kill|ResourceExhausted|^MemoryError",
+    re.IGNORECASE,
+)
 AT_STEP = re.compile(r"(?:iteration|step|iter|update)s?\s*[=:]?\s*(\d+)", re.IGNORECASE)
 CODE = re.compile(
     r"""\(f?["']|^\s*(?:raise|except|if|elif|def|class|return|print|assert|import|from|@|\#|//|\+{1,4}\s)|["']\)|[{(\[:\\]$|f"|\w\(\)|;\s*$"""
@@ -68,7 +73,10 @@ class EventLog:
     def add(self, row: int, kind: EventKind, text: str, code: str = "") -> None:
         message = " ".join(text.split())[:MESSAGE]
         same = sum(e.kind == kind for _, e in self.found)
-        if same >= MOST_EVENTS or any(e.kind == kind and e.message == message for _, e in self.found[-20:]):
+        again = any(
+            e.kind == kind and (e.message == message or kind == "stopped" and row - r < 40) for r, e in self.found[-20:]
+        )
+        if same >= MOST_EVENTS or again:
             return
         stated = AT_STEP.search(message) if kind == "crash" else None
         self.found.append((row, Event(kind, message, float(stated[1]) if stated else None, f"line {row}", code)))
@@ -103,7 +111,15 @@ class EventLog:
     def all(self) -> list[tuple[int, Event]]:
         """Every event with its line, in the order of the file."""
         bursts = [
-            (first, Event("skipped-step", f"{count} skipped or overflowed step{'s' * (count > 1)}: {self.burst_text}", None, f"line {first}"))
+            (
+                first,
+                Event(
+                    "skipped-step",
+                    f"{count} skipped or overflowed step{'s' * (count > 1)}: {self.burst_text}",
+                    None,
+                    f"line {first}",
+                ),
+            )
             for first, _, count in self.bursts
         ]
         return sorted(self.found + bursts, key=lambda item: item[0])

@@ -81,9 +81,11 @@ class Facts:
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
 
     def in_code(self, row: int) -> bool:
-        """Whether a line stands in a listing of source code."""
-        near = bisect_right(self.code, row + NEAR) - bisect_left(self.code, row - NEAR)
-        return near >= CROWD
+        """Whether a line stands in a listing of source code: code before it and behind it."""
+        here = bisect_left(self.code, row)
+        before = here - bisect_left(self.code, row - NEAR)
+        behind = bisect_right(self.code, row + NEAR) - here
+        return before > 0 and behind > 0 and before + behind >= CROWD
 
 
 def fact_of(name: str, value: str, firm: bool) -> tuple[str, Fact] | None:
@@ -91,14 +93,23 @@ def fact_of(name: str, value: str, firm: bool) -> tuple[str, Fact] | None:
     joined by a sign, not by a blank, without which words are too easily prose."""
     key = name.lower().replace("-", "_").replace(" ", "_")
     words = key.split("_")
-    field = FIELD_OF.get(key) or next((FIELD_OF["_".join(words[i:])] for i in range(1, len(words)) if " " in name and "_".join(words[i:]) in LONG), None)
+    field = FIELD_OF.get(key) or next(
+        (FIELD_OF["_".join(words[i:])] for i in range(1, len(words)) if " " in name and "_".join(words[i:]) in LONG),
+        None,
+    )
     if key in FLAGS:
         return ("precision", FLAGS[key]) if value.lower() == "true" else None
     if field is None:
         return None
     if field in TEXTS:
         plain = value.strip("\"'")
-        return (field, plain) if firm and plain[:1].isalpha() and plain.lower() not in ("none", "true", "false", "is", "and", "the", "for", "on") else None
+        return (
+            (field, plain)
+            if firm
+            and plain[:1].isalpha()
+            and plain.lower() not in ("none", "true", "false", "is", "and", "the", "for", "on")
+            else None
+        )
     return as_number(field, value)
 
 

@@ -24,14 +24,36 @@ CUT = re.compile(r"[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?
 EDGES = " \t\"'“”‘’`*_-–—>#•~<&+:"
 PAREN_UNIT = re.compile(r"\s*[(\[](ms|s|sec|secs|seconds|us|%|[KMG]i?B|bytes|h|min|hours)[)\]]$", re.IGNORECASE)
 LINE_UNIT = re.compile(r"\b(?:time|memory)\s*\((ms|s|MB|GB|MiB|GiB)\)\s*\|", re.IGNORECASE)
-LEVELS = frozenset(("info", "debug", "warning", "warn", "error", "notice", "and", "the", "with", "a", "an", "stats", "parameter", "metric"))
+LEVELS = frozenset(
+    (
+        "info",
+        "debug",
+        "warning",
+        "warn",
+        "error",
+        "notice",
+        "and",
+        "the",
+        "with",
+        "a",
+        "an",
+        "stats",
+        "parameter",
+        "metric",
+    )
+)
 TAILS = frozenset(("is", "was", "of", "equals", "equal", "at", "about", "now"))
 DANGLING = frozenset(("to", "from", "than", "by", "after", "before", "in", "on", "for", "with", "every", "per", "and", "or", "the", "x", "until",
                       "took", "elapsed", "within"))  # fmt: skip
 SPANS = frozenset(("in", "took", "for", "elapsed", "duration", "within"))
 KEY = re.compile(r"^[\w\s./@\-'()%+^&:|~°µ↑↓*#]+$")
-NOT_KEY = re.compile(r"\.(?:py|cpp|cc|c|h|hpp|cu|cuh|js|go|rs|ipynb|sh|json|yaml|yml|pt|pth|bin)$|^/|//|^\.|\.\.\.|\(\)|^self\.", re.IGNORECASE)
-MOMENT = re.compile(r"^(?:epoch|step|iter\w*|round|batch)[\s_]+(?:start|end|begin|done|finished|complete[d]?)[\s_]+", re.IGNORECASE)
+NOT_KEY = re.compile(
+    r"\.(?:py|cpp|cc|c|h|hpp|cu|cuh|js|go|rs|ipynb|sh|json|yaml|yml|pt|pth|bin)$|^/|//|^\.|\.\.\.|\(\)|^self\.",
+    re.IGNORECASE,
+)
+MOMENT = re.compile(
+    r"^(?:epoch|step|iter\w*|round|batch)[\s_]+(?:start|end|begin|done|finished|complete[d]?)[\s_]+", re.IGNORECASE
+)
 BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
 KERAS_BAR = re.compile(r"\s*(?:\[[=>.]|━|\[=*\])")
 CLOSING = re.compile(r"(?:^|[\s*=>-])(?:final|finished|best|averaged stats|summary|overall)(?![a-z])", re.IGNORECASE)
@@ -53,8 +75,9 @@ class Field(NamedTuple):
 
 class Parsed(NamedTuple):
     """Fields of a line, where their digits stand, where any other number stands (both in order),
-    the side ("train", "val", "") the line as a whole is about, the span of its time stamp, and
-    whether it sums up ("Averaged stats: ...", "final ...") rather than reports a moment."""
+    the side ("train", "val", "") the line as a whole is about, the span of its time stamp, whether it
+    sums up ("Averaged stats: ...", "final ...") rather than reports a moment, and the words before
+    the first key of a metric ("train_net_output")."""
 
     fields: tuple[Field, ...]
     spans: tuple[tuple[int, int], ...]
@@ -62,6 +85,7 @@ class Parsed(NamedTuple):
     side: str
     stamp: tuple[int, int] | None
     closing: bool
+    lead: str
 
 
 class Key(NamedTuple):
@@ -79,7 +103,15 @@ def parse(line: str) -> Parsed:
         if len(reader.fields) >= MOST_FIELDS:
             break
     reader.drop_loose()
-    return Parsed(tuple(reader.fields), tuple(reader.spans), tuple(reader.others), reader.side, reader.stamp, reader.closing)
+    return Parsed(
+        tuple(reader.fields),
+        tuple(reader.spans),
+        tuple(reader.others),
+        reader.side,
+        reader.stamp,
+        reader.closing,
+        reader.lead,
+    )
 
 
 class LineReader:
@@ -98,6 +130,7 @@ class LineReader:
         self.stamp: tuple[int, int] | None = None
         self.last_kind = ""
         self.named = self.closing = False
+        self.lead = ""
         given = LINE_UNIT.search(line)
         self.unit = short_unit(given[1]) if given else ""
 
@@ -118,7 +151,9 @@ class LineReader:
         value = token["value"]
         key = key_before(self.line[self.floor : token.start()])
         wordy = value[-1] in "nNfFyY"
-        if wordy and not (key.strong or evidence(key.text) or self.line[self.floor : token.start()].strip() in ("", "(")):
+        if wordy and not (
+            key.strong or evidence(key.text) or self.line[self.floor : token.start()].strip() in ("", "(")
+        ):
             return  # the word "nan" in a sentence
         unit = short_unit(token["rate"] or token["unit"] or token["standing"] or key.unit or "")
         field = self.field_of(key, token, unit, value.lstrip("+-").isdigit())
@@ -151,6 +186,8 @@ class LineReader:
         sided = self.sided(name)
         if " " in key.text and not self.named and role_of_key(key.text.split()[0]) == "val":
             self.side = "val"  # a line that begins `val loss: 0.6 acc: 0.7` is about one side
+        if not self.named:
+            self.lead = slug(key.lead)
         self.named = True
         return Field(sided, "metric", 0, unit or self.unit, scale, whole)
 
@@ -161,18 +198,33 @@ class LineReader:
             first = unit.split("/")[0]
             again = any(f.name == unit for f in self.fields)
             return None if again else Field(unit, "metric", 0, first if first in TIME else "")
-        if whole and not unit and not self.fields and token.start() - self.start < 24 and bare in ("", "[", "(", "#", "|"):
+        if (
+            whole
+            and not unit
+            and not self.fields
+            and token.start() - self.start < 24
+            and bare in ("", "[", "(", "#", "|")
+        ):
             follows = self.line[token.end() : token.end() + 1]
             return Field("", "counter", 6, whole=True) if follows in ("", " ", "\t", ":", "]", ")", "|", ",") else None
         if whole and not unit and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):
             return Field("", "within", 2, whole=True)
-        if bare == "(" and self.last_kind == "metric" and self.fields and self.line[token.end() : token.end() + 1] == ")":
+        if (
+            bare == "("
+            and self.last_kind == "metric"
+            and self.fields
+            and self.line[token.end() : token.end() + 1] == ")"
+        ):
             first = self.fields[-1]
             if not (whole and not first.whole) and evidence(first.name) == 2:
                 return first._replace(name=first.name + "_running_mean")
         if not self.fields and bare == "" and not unit and token.start() > self.start:
             return None
-        return Field("", "metric", 0) if not gap.strip(" \t") and len(self.fields) == 1 and self.fields[0].kind == "counter" else None
+        return (
+            Field("", "metric", 0)
+            if not gap.strip(" \t") and len(self.fields) == 1 and self.fields[0].kind == "counter"
+            else None
+        )
 
     def drop_loose(self) -> None:
         """Take out rates and durations that stand in no record: prose such as `done in 3.2s`."""
@@ -221,6 +273,11 @@ class LineReader:
         return unique
 
 
+def slug(text: str) -> str:
+    """The last few words of a text as one word."""
+    return "_".join(re.findall(r"[A-Za-z]{2,}", re.split(r"[\]|]|\s-\s", text)[-1])[-4:]).lower()
+
+
 def is_loose(field: Field) -> bool:
     """Whether a field has no key of its own: `3ms/step`, `in 2.5s`."""
     return field.name == "duration" or "/" in field.name and field.name.split("/")[0] in (*TIME, "it", "iter", "step")
@@ -247,7 +304,11 @@ def key_before(gap: str) -> Key:
         begin = cut.end()
     text = head[begin:].strip(EDGES)
     words = text.split()
-    while words and words[0].lower() in LEVELS and (len(words) > 1 or words[0].lower() in ("info", "debug", "warning", "and")):
+    while (
+        words
+        and words[0].lower() in LEVELS
+        and (len(words) > 1 or words[0].lower() in ("info", "debug", "warning", "and"))
+    ):
         words.pop(0)
     if found and len(words) > 1:
         glued = "=" in found[0] and found[0].strip(" ") == found[0]
@@ -273,6 +334,8 @@ def metric_name(key: Key, unit: str) -> str:
         return ""
     if not KEY.match(name) or NOT_KEY.search(name) or is_side(name) or is_side(words[-1]):
         return ""
-    if timed and not re.search(r"time|elapsed|dur|latency|sec|step_avg|avg|duration|data|dt|^t$|total", name, re.IGNORECASE):
+    if timed and not re.search(
+        r"time|elapsed|dur|latency|sec|step_avg|avg|duration|data|dt|^t$|total", name, re.IGNORECASE
+    ):
         return f"{name}_time"
     return "" if timed and name.lower() in ("total", "left") else name

@@ -60,10 +60,12 @@ def suspects(kept: list[Shape]) -> list[tuple[int, Event]]:
     for shape in kept:
         for i in shape.metrics():
             name = shape.fields[i].name
-            if "loss" not in name.lower():
+            if "loss" not in name.lower() or "scale" in name.lower():
                 continue
             share = shape.data[:, i] / CAFFE_LIMIT
-            hits = np.flatnonzero((np.abs(share - np.round(share)) < 1e-5 * share) & (np.round(share) >= 1))
+            hits = np.flatnonzero(
+                (np.abs(share - np.round(share)) < 1e-5 * share) & (np.round(share) >= 1) & (share < 1000)
+            )
             if len(hits) and (len(hits) > 1 or len(shape) < 5):
                 row = int(shape.rows[hits[0]])
                 step = None if shape.steps is None else float(shape.steps[hits[0]])

@@ -54,7 +54,9 @@ def bar_column(shape: Shape) -> int:
     return next(i for i, f in enumerate(shape.fields) if f.kind == "within" and f.name == "bar")
 
 
-def pass_ends(kinds: list[Shape], done: Floats, whole: Floats, named: Floats | None) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def pass_ends(
+    kinds: list[Shape], done: Floats, whole: Floats, named: Floats | None
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Whether each row is the last of its pass: the next one counts less, names another epoch, or
     is finished like it and tells nothing that it did not tell (a bar's last line may be printed
     once without and once with the validation)."""
@@ -74,7 +76,9 @@ def with_epoch(shape: Shape, epoch: Floats) -> Shape:
     keep = [i for i, f in enumerate(shape.fields) if f.kind == "metric"]
     fields = (EPOCH, *(shape.fields[i] for i in keep))
     data = np.column_stack([epoch, shape.data[:, keep]])
-    return Shape(fields, shape.rows, data, shape.side, shape.times, shape.closing, shape.late, None, shape.units)
+    return Shape(
+        fields, shape.rows, data, shape.side, shape.times, shape.closing, shape.late, None, shape.lead, shape.units
+    )
 
 
 def ends_of_evaluation(shape: Shape) -> Shape:

@@ -20,26 +20,46 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
     names = {s.fields[i].name for s in stepped if len(s) > 1 for i in s.metrics()}
     kept = [s for s in stepped if len(s) > 1 or s.strength() == 2 or names & {s.fields[i].name for i in s.metrics()}]
     for shape, count in zip(shapes, counts, strict=True):
-        if shape.steps is None and shape.metrics() and not shape.closing and belongs(shape, count, axis, bool(kept)):
+        if shape.steps is None and shape.metrics() and not shape.closing and belongs(shape, count, axis):
             shape.steps = axis.at(shape.rows, late=shape.late)
+            tell_apart(shape, kept)
             kept.append(shape)
     return kept
 
 
-def belongs(shape: Shape, count: Count | None, axis: Axis, stepped: bool) -> bool:
+def belongs(shape: Shape, count: Count | None, axis: Axis) -> bool:
     """Whether lines without a step of the axis belong to its record: they stand between step
-    lines, about one each time, and know a metric's name or come regularly."""
-    if count is not None and count.kind == "global" and count.rank < 5:
+    lines, about one each time, and know a metric's name or come regularly. Options that are
+    printed at the start of each of several runs do neither."""
+    if count is not None and count.kind == "global" and count.label != "row":
         return False
-    marks = axis.starts if stepped else axis.rows
     if shape.late:
         return True
-    occupied, each = intervals(marks, shape.rows)
-    if not occupied or each > ONE_EACH:
+    occupied, each = intervals(axis.rows, shape.rows)
+    outside = int((shape.rows < axis.rows[0]).sum())
+    if not occupied or each > ONE_EACH or outside > max(1, 0.2 * len(shape)):
         return False
     if len(shape) == 1:
-        return shape.strength() == 2 and len(marks) <= FEW
-    return shape.strength() > 0 or (len(shape) >= 5 and occupied >= 0.2 * len(marks))
+        return shape.strength() == 2 and (shape.side == "val" or len(axis.rows) <= FEW)
+    often = occupied >= 0.05 * len(axis.rows) or len(shape) >= 20
+    if shape.strength() == 0:
+        return len(shape) >= 5 and occupied >= 0.2 * len(axis.rows)
+    return often or varies(shape)
+
+
+def tell_apart(shape: Shape, kept: list[Shape]) -> None:
+    """Give another name to a metric that stands beside one of the same name at the same steps
+    (Caffe's `Train net output #0: loss` beside the smoothed loss): its own words before it."""
+    own = {shape.fields[i].name for i in shape.metrics()}
+    for other in kept:
+        both = own & {other.fields[i].name for i in other.metrics()}
+        if not both or shape.steps is None or other.steps is None:
+            continue
+        if np.isin(shape.steps, other.steps).mean() >= 0.5:
+            prefix = shape.lead or "other"
+            shape.fields = tuple(f._replace(name=f"{prefix}/{f.name}") if f.name in both else f for f in shape.fields)
+            shape.units |= {f"{prefix}/{n}": u for n, u in shape.units.items() if n in both}
+            return
 
 
 def without_axis(shapes: list[Shape]) -> list[Shape]:

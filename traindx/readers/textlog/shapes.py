@@ -19,7 +19,8 @@ from traindx.vocabulary.run import Floats, Ints
 @dataclass
 class Shape:
     """A kind of line. `rows[n]` line numbers, ascending; `data[n, k]`; `times[n]` or None.
-    `steps[n]` is set when the step axis is known; `late`: printed before its step line."""
+    `steps[n]` is set when the step axis is known; `late`: printed before its step line; `lead`:
+    the words that stand before the first key."""
 
     fields: tuple[Field, ...]
     rows: Ints
@@ -29,6 +30,7 @@ class Shape:
     closing: bool = False
     late: bool = False
     steps: Floats | None = None
+    lead: str = ""
     units: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -46,14 +48,30 @@ class Shape:
         """The same kind of line, of the rows chosen."""
         times = None if self.times is None else self.times[mask]
         steps = None if self.steps is None else self.steps[mask]
-        return Shape(self.fields, self.rows[mask], self.data[mask], self.side, times, self.closing, self.late, steps, self.units)
+        return Shape(
+            self.fields,
+            self.rows[mask],
+            self.data[mask],
+            self.side,
+            times,
+            self.closing,
+            self.late,
+            steps,
+            self.lead,
+            self.units,
+        )
 
 
 def shapes_of(variants: Iterable[Variant], records: Records) -> list[Shape]:
     """All kinds of lines that hold numbers, in the order of their first line."""
     groups: dict[tuple[object, ...], list[Variant]] = {}
     for variant in variants:
-        key = (tuple((f.name, f.kind) for f in variant.fields), variant.parsed.side, variant.parsed.closing)
+        key = (
+            tuple((f.name, f.kind) for f in variant.fields),
+            variant.parsed.side,
+            variant.parsed.lead,
+            variant.parsed.closing,
+        )
         groups.setdefault(key, []).append(variant)
     found = [merged(group) for group in groups.values()]
     for fields, (rows, values) in records.kinds.items():
@@ -77,8 +95,15 @@ def merged(variants: list[Variant]) -> Shape:
     rows = np.concatenate([np.frombuffer(v.rows, dtype=np.int64) for v in variants])
     times = stamps_of(variants)
     order = np.argsort(rows, kind="stable")
-    shape = Shape(first.fields, rows[order], data[order], first.parsed.side, None if times is None else times[order], first.parsed.closing)
-    shape.units = units
+    shape = Shape(
+        first.fields,
+        rows[order],
+        data[order],
+        first.parsed.side,
+        None if times is None else times[order],
+        first.parsed.closing,
+    )
+    shape.units, shape.lead = units, first.parsed.lead
     return divided(shape)
 
 
@@ -86,7 +111,11 @@ def stamps_of(variants: list[Variant]) -> Floats | None:
     """Seconds of all rows, template by template, if every one of them has a time stamp."""
     parts = []
     for v in variants:
-        found = seconds(v.stamp, np.frombuffer(v.stamps, dtype=np.float64).reshape(len(v.rows), v.split)) if v.split else None
+        found = (
+            seconds(v.stamp, np.frombuffer(v.stamps, dtype=np.float64).reshape(len(v.rows), v.split))
+            if v.split
+            else None
+        )
         if found is None:
             return None
         parts.append(found)
@@ -98,5 +127,7 @@ def divided(shape: Shape) -> Shape:
     for i, f in enumerate(shape.fields):
         if f.kind == "divisor":
             whole = shape.data[:, i]
-            shape.data[:, i - 1] = np.divide(shape.data[:, i - 1], whole, out=np.full(len(whole), np.nan), where=whole != 0)
+            shape.data[:, i - 1] = np.divide(
+                shape.data[:, i - 1], whole, out=np.full(len(whole), np.nan), where=whole != 0
+            )
     return shape

@@ -9,7 +9,10 @@ from traindx.readers.textlog.boxes import field_named
 from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.records import Records
 
-CELL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan|[-+]?inf|\d+/\d+|[\d:]+|-{1,3}|n/a|none|all", re.IGNORECASE)
+CELL = re.compile(
+    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan|[-+]?inf|\d+/\d+|[\d:]+|-{1,3}|n/a|none|all",
+    re.IGNORECASE,
+)
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
 SPLITS = (re.compile(r"\s*[|│]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
 PREFIX = re.compile(r"^(?:\[[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
@@ -77,7 +80,9 @@ def is_heading(text: str) -> bool:
     for split in SPLITS:
         names = cut(split, text)
         if len(names) >= 2 and all(HEADING.fullmatch(n) for n in names):
-            return any(re.search(r"epoch|loss|step|iter|acc|score|^#$|^e$|map|\blr\b|ap50", n, re.IGNORECASE) for n in names)
+            return any(
+                re.search(r"epoch|loss|step|iter|acc|score|^#$|^e$|map|\blr\b|ap50", n, re.IGNORECASE) for n in names
+            )
     return False
 
 

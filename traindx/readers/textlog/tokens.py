@@ -45,7 +45,15 @@ def short_unit(unit: str) -> str:
     """One spelling of a unit: "seconds" and "secs" are "s", "Minutes" is "min"."""
     plain = unit.strip().replace(" ", "")
     low = plain.lower()
-    for stem, short in (("msec", "ms"), ("usec", "us"), ("nsec", "ns"), ("sec", "s"), ("min", "min"), ("hour", "h"), ("hr", "h")):
+    for stem, short in (
+        ("msec", "ms"),
+        ("usec", "us"),
+        ("nsec", "ns"),
+        ("sec", "s"),
+        ("min", "min"),
+        ("hour", "h"),
+        ("hr", "h"),
+    ):
         if low.startswith(stem) and "/" not in low:
             return short
     return low if low in TIME else plain

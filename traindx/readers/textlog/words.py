@@ -36,7 +36,9 @@ TRAIN = r"train|training|trn"
 HELD = r"val|valid|validation|validating|eval|evaluation|evaluating|evaluate|test|testing|dev|heldout|held-out|holdout"
 ROLE = re.compile(rf"(?<![\w./\\-])(?:(?P<train>{TRAIN})|(?P<val>{HELD}))(?![\w/\\-]|\.\w|=)", re.IGNORECASE)
 ROLE_ONLY = re.compile(rf"(?:{TRAIN}|{HELD})", re.IGNORECASE)
-ROLE_IN_KEY = re.compile(rf"(?:^|(?<=[^a-zA-Z]))(?:(?P<train>{TRAIN})|(?P<val>{HELD}))(?=$|[^a-zA-Z]|'s)", re.IGNORECASE)
+ROLE_IN_KEY = re.compile(
+    rf"(?:^|(?<=[^a-zA-Z]))(?:(?P<train>{TRAIN})|(?P<val>{HELD}))(?=$|[^a-zA-Z]|'s)", re.IGNORECASE
+)
 
 
 def role_in(text: str) -> str:
@@ -69,14 +71,20 @@ def counter_of(key: str) -> tuple[str, int] | None:
     if joined in COUNTERS:
         return joined, COUNTERS[joined]
     bare = re.sub(r"[\s_]+", "_", ROLE_IN_KEY.sub("", plain)).strip("_-/ .")
-    bare = re.sub(r"^(?:current|cur|global|inner|main|the|start|end|starting|finished|end_of|start_of|begin)_", "", bare)
+    bare = re.sub(
+        r"^(?:current|cur|global|inner|main|the|start|end|starting|finished|end_of|start_of|begin)_", "", bare
+    )
     return (bare, COUNTERS[bare]) if bare in COUNTERS else None
 
 
 def is_side(key: str) -> bool:
     """Whether a key names something that is never a metric: a port, a rank, a time left."""
     plain = key.lower().replace(" ", "_").strip("_-")
-    return plain in SIDE or plain.startswith(("eta_", "eta(", "rank_", "gpu_")) or plain.endswith(("_eta", "_rank", "_pid", "_port"))
+    return (
+        plain in SIDE
+        or plain.startswith(("eta_", "eta(", "rank_", "gpu_"))
+        or plain.endswith(("_eta", "_rank", "_pid", "_port"))
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -86,4 +94,6 @@ def evidence(name: str) -> int:
     signal = role_of(name).signal
     if signal.startswith(("train/", "val/")):
         return 2 if direction_of(signal) != "none" else 0
-    return 1 if signal and signal != name else int(signal in ("lr", "loss_scale", "grad_norm", "throughput", "perplexity"))
+    return (
+        1 if signal and signal != name else int(signal in ("lr", "loss_scale", "grad_norm", "throughput", "perplexity"))
+    )

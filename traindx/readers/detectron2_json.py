@@ -1,0 +1,38 @@
+"""detectron2's metrics.json: JSON Lines, always appended to, evaluation and training rows mixed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.readers._json import peek_records
+from traindx.readers._json_lines import read_lines
+from traindx.readers.raw import RawColumn, RawLog, Source
+
+NAME = "detectron2-json"
+SIGNS = frozenset({"total_loss", "data_time", "eta_seconds", "lr", "time", "rank_data_time"})
+
+
+def sniff(source: Source) -> float:
+    """Records by `iteration` with the trainer's own names."""
+    records = peek_records(source.head)
+    named = [r for r in records if "iteration" in r and len(SIGNS & set(r)) >= 2]
+    return 0.95 if named and len(named) >= len(records) / 2 else 0.0
+
+
+def read(source: Source) -> list[RawLog]:
+    """One log; the file of a new training in the same folder goes on below the old one."""
+    lines = read_lines(source)
+    log = RawLog(source.name, NAME, framework="detectron2", columns=lines.columns, events=lines.events)
+    log.axis, log.axis_kind = "iteration", "iteration"
+    log.units = {name: "s" for name in ("time", "data_time", "eta_seconds", "rank_data_time") if name in log.columns}
+    log.boundaries = starts(log.columns["iteration"]) if "iteration" in log.columns else []
+    if "iteration" not in log.columns:
+        log.axis = None
+    return [log]
+
+
+def starts(iteration: RawColumn) -> list[int]:
+    """Rows at which the iteration is back at the first one that a fresh training logs."""
+    values = iteration.values
+    back = (np.diff(values) < 0) & (values[1:] <= values[0])
+    return [int(row) for row in iteration.rows[1:][back]]
