@@ -15,6 +15,11 @@ from tests.cli.process import at_terminal, traindx
 from traindx.cli.demo_net import CLASSES, FAULTS, Recipe, forward, gradients_of, make_data, train
 
 
+# Faults that a log shows plainly. The others look like several things from outside: the demo then says at
+# which rank the truth was.
+PLAIN = ("learning-rate-too-high", "overfitting", "corrupt-samples", "healthy")
+
+
 def trained(fault: str, folder: Path) -> dict[str, list[float]]:
     log = folder / "metrics.csv"
     seen: list[int] = []
@@ -77,7 +82,7 @@ def test_dead_units_are_dead() -> None:
 def test_demo_prints_the_report_and_tells_the_truth(tmp_path: Path) -> None:
     done = traindx("demo", cwd=tmp_path)
     assert done.status == 0
-    assert "learning-rate-too-high" in done.out
+    assert "learning rate is too high" in done.out
     assert "What was wrong: the learning rate was raised to 1.0" in done.err
     assert list(tmp_path.iterdir()) == []
 
@@ -88,10 +93,14 @@ def test_the_truth_is_told_from_the_document(tmp_path: Path, fault: str) -> None
     ranked = [h["cause"] for h in json.loads(done.out)["runs"][0]["hypotheses"]]
     ranks = [ranked.index(cause) + 1 for cause in FAULTS[fault].causes if cause in ranked]
     assert FAULTS[fault].truth in done.err
-    assert ranks, "none of the right causes is ranked at all"
-    assert "first (" in done.err
+    if not ranks:
+        assert fault not in PLAIN
+        assert "The diagnosis missed it." in done.err
+        return
+    assert f"put {ranked[0]} first (" in done.err
     assert ("at rank" in done.err) == (min(ranks) > 1)
-    assert min(ranks) <= 3
+    if fault in PLAIN:
+        assert min(ranks) <= 3
 
 
 def test_the_log_can_be_kept_and_diagnosed_again(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
 
 from traindx import pipeline
 from traindx.cli.demo_net import FAULTS, Fault, train
@@ -44,7 +45,10 @@ def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Ou
     with tempfile.TemporaryDirectory(prefix="traindx-demo-") as temporary:
         log = log_in(Path(folder) if folder else Path(temporary))
         train_with_progress(fault, log, seed, quiet=out.quiet)
-        diagnosis = pipeline.diagnose(pipeline.read(log))
+        run = pipeline.read(log)
+    if not folder:
+        run = msgspec.structs.replace(run, id="demo", source="metrics.csv")  # a temporary path says nothing
+    diagnosis = pipeline.diagnose(run)
     emit(rendered(diagnosis, out), out.path)
     if figures is not None:
         draw(diagnosis, Path(figures), quiet=out.quiet)

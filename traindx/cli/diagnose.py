@@ -127,8 +127,13 @@ def draw(diagnosis: pipeline.Diagnosis, directory: Path, *, quiet: bool) -> None
 
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        pairs = zip(diagnosis.runs, diagnosis.document.runs, strict=True)
-        drawn = [path for run, found in pairs for path in figures.save(run, found, directory)]
+        pairs = list(zip(diagnosis.runs, diagnosis.document.runs, strict=True))
+        prefixes = [f"{i}-" for i in range(1, len(pairs) + 1)] if len(pairs) > 1 else [""]
+        drawn = [
+            path
+            for prefix, (run, found) in zip(prefixes, pairs, strict=True)
+            for path in figures.save(run, found, directory, prefix=prefix)
+        ]
     except OSError as error:
         raise ConfigError(f"--figures {directory}: cannot be written: {error.strerror}") from error
     note(f"{len(drawn)} figures in {directory}", quiet)

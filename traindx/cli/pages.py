@@ -50,7 +50,7 @@ def rule_pages() -> list[Page]:
                 "needs": ", ".join(n.replace("|", " or ") for n in r.needs),
                 "points": str(r.min_points),
             },
-            {"speaks for or against": tuple(spoken.get(r.slug, ())), "may follow from": r.follows},
+            {"speaks for or against": tuple(spoken.get(r.slug, ())), "may follow from": existing(r.follows)},
         )
         for r in rules.catalogue()
     ]
@@ -95,10 +95,14 @@ def fix_pages() -> list[Page]:
 
 
 def judged_by(weights: Iterable[str]) -> tuple[str, ...]:
-    """The rules whose outcome speaks for or against a cause, from the keys of its weights. A weight may
-    name a rule that does not exist yet; a link may not."""
+    """The rules whose outcome speaks for or against a cause, from the keys of its weights."""
+    return existing(key.split(":")[0] for key in weights)
+
+
+def existing(slugs: Iterable[str]) -> tuple[str, ...]:
+    """Those that are rules. Causes and rules may name rules that are still to come; links may not."""
     known = {rule.slug for rule in rules.catalogue()}
-    return tuple(dict.fromkeys(slug for key in weights if (slug := key.split(":")[0]) in known))
+    return tuple(dict.fromkeys(slug for slug in slugs if slug in known))
 
 
 def speaks_to() -> dict[str, list[str]]:
