@@ -9,8 +9,8 @@ recommend       -> what to set up better, whatever the cause
 from traindx.causes.catalogue import catalogue, find, patterns
 from traindx.causes.decide import decide
 from traindx.causes.next_measures import next_measures
-from traindx.causes.patterns import pattern
 from traindx.causes.rank import rank
 from traindx.causes.recommend import recommend
+from traindx.causes.shapes import pattern
 
 __all__ = ["catalogue", "decide", "find", "next_measures", "pattern", "patterns", "rank", "recommend"]

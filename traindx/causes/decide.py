@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec import Struct
 
-from traindx.causes.patterns import fired, pattern
+from traindx.causes.shapes import fired, pattern
 from traindx.causes.words import lowered
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
@@ -86,9 +86,7 @@ def broken(case: Case) -> str | None:
 
 
 def ends_not_finite(case: Case) -> bool:
-    """The last logged objective is NaN or infinite, or the loss is clamped at what stands for it."""
-    if "clamped" in case.aspects["loss-not-finite"]:
-        return "recovered" not in case.aspects["loss-not-finite"]
+    """The last logged objective is NaN or infinite."""
     curve = case.features.objective
     return curve is not None and len(curve.raw) > 0 and not np.isfinite(curve.raw.values[-1])
 

@@ -18,6 +18,7 @@ from traindx.vocabulary.rule import Outcome
 # Basis: convention. 1 would count one event several times, 0 would ignore that a second witness
 # adds something; fitted weights should replace this number too.
 SECOND_HAND = 0.3
+HEARSAY = 0.6  # strength of what the user reports and no rule could check
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "blow-up": (
@@ -87,10 +88,14 @@ class Sign(msgspec.Struct, frozen=True):
     severity: Severity = "info"
 
 
-def signs_of(outcomes: Iterable[Outcome], facts: Mapping[str, bool]) -> dict[str, Sign]:
-    """Signs by key. A rule that was not evaluated and a fact that is not known leave none."""
+def signs_of(outcomes: Iterable[Outcome], facts: Mapping[str, bool], symptoms: Iterable[str] = ()) -> dict[str, Sign]:
+    """Signs by key. A rule that was not evaluated and a fact that is not known leave none.
+    `symptoms` are slugs of rules that a user says would fire; they count only where no rule could look."""
     judged = {o.rule.slug: o for o in outcomes if o.status != "not-evaluated"}
     signs = {slug: sign_of(outcome, judged) for slug, outcome in judged.items()}
+    for slug in symptoms:
+        told = Sign(slug, True, GROUP_OF.get(slug, slug), HEARSAY, severity="medium")
+        signs.setdefault(slug, told)
     for name, holds in facts.items():
         key = f"fact:{name}"
         signs[key] = Sign(key, holds, GROUP_OF.get(key, key))

@@ -1,348 +1,53 @@
-"""Facts about the set-up that speak for or against causes: lr for its optimizer, model against data ...
+"""The facts that weights refer to as "fact:<name>": the name is the function's, in kebab case.
 
-Each fact is a pure function of the run: True, False, or None when the log does not tell. Weights refer
-to a fact as "fact:" + its function's name in kebab case. `QUESTIONS` says how a user can supply what the
-log lacks.
+`QUESTIONS` says how a user can supply what the log lacks.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 
-import numpy as np
-
-from traindx.causes.known import optimizer_family, peak_rate, updates
+from traindx.causes import curve_facts, setup_facts
 from traindx.features.shared import Features
-from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 
 FactCheck = Callable[..., bool | None]
 
-
-def half_precision(run: Run, features: Features) -> bool | None:
-    """Computes in float16, whose range ends at 65504: told by the precision, or by a loss scale that is used."""
-    name = run.setup.word("precision")
-    if name:
-        return any(w in name for w in ("16", "half", "amp", "o1", "o2", "mixed")) and not bfloat16(run, features)
-    scale = features.curve("loss_scale")
-    return True if scale is not None and float(scale.values.max(initial=0.0)) > 1.0 else None
-
-
-def bfloat16(run: Run, features: Features) -> bool | None:
-    """Computes in bfloat16: the range of float32, but only 8 bits of mantissa."""
-    name = run.setup.word("precision")
-    return any(w in name for w in ("bf16", "bfloat16")) if name else None
-
-
-def lr_high_for_optimizer(
-    run: Run,
-    features: Features,
-    *,
-    adaptive: float = threshold(3e-3, "peak lr", basis="convention", source="10x the 3e-4 usual for Adam"),
-    momentum: float = threshold(0.5, "peak lr", basis="convention", source="5x the 0.1 usual for SGD with momentum"),
-    other: float = threshold(1.0, "peak lr", basis="convention", source="above 1 hardly any optimizer is stable"),
-) -> bool | None:
-    """The peak learning rate is beyond what this kind of optimizer usually stands."""
-    rate = peak_rate(run)
-    limits = {"adaptive": adaptive, "sgd": momentum, "": other}
-    return None if rate is None else rate > limits[optimizer_family(run)]
-
-
-def lr_low_for_optimizer(
-    run: Run,
-    features: Features,
-    *,
-    adaptive: float = threshold(2e-6, "peak lr", basis="convention", source="a tenth of small fine-tuning rates"),
-    momentum: float = threshold(5e-4, "peak lr", basis="convention", source="a 200th of the 0.1 usual for SGD"),
-    other: float = threshold(1e-6, "peak lr", basis="convention", source="too low for any optimizer family"),
-) -> bool | None:
-    """The peak learning rate is below what this kind of optimizer usually needs."""
-    rate = peak_rate(run)
-    limits = {"adaptive": adaptive, "sgd": momentum, "": other}
-    return None if rate is None else rate < limits[optimizer_family(run)]
-
-
-def no_warmup(
-    run: Run,
-    features: Features,
-    *,
-    near_peak: float = threshold(0.9, "of the peak lr", basis="convention", source="a ramp starts well below its peak"),
-) -> bool | None:
-    """The learning rate begins at its peak."""
-    if (steps := run.setup.number("warmup_steps")) is not None:
-        return steps <= 0
-    lr = features.curve("lr")
-    if lr is None or lr.n < 2 or lr.values.max() <= 0:
-        return None
-    return bool(lr.values[0] >= near_peak * lr.values.max())
-
-
-def clip_set(run: Run, features: Features) -> bool | None:
-    """Gradient clipping is on."""
-    norm = run.setup.number("clip_norm")
-    if norm is not None:
-        return norm > 0
-    return True if "clip_ratio" in run.series else None
-
-
-def tight_clip(
-    run: Run,
-    features: Features,
-    *,
-    share: float = threshold(0.05, "of the median norm", basis="convention", source="cuts every update twentyfold"),
-) -> bool | None:
-    """The clip norm is far below the norm that the gradients usually have."""
-    norm, curve = run.setup.number("clip_norm"), features.curve("grad_norm")
-    if norm is None or norm <= 0 or curve is None or curve.n == 0:
-        return None
-    return bool(norm < share * float(np.median(curve.values)))
-
-
-def few_updates(
-    run: Run,
-    features: Features,
-    *,
-    least: float = threshold(100, "optimizer steps", basis="convention", source="SGD on small tasks needs hundreds"),
-) -> bool | None:
-    """The whole run was a handful of optimizer steps."""
-    count = updates(run)
-    return None if count is None else count < least
-
-
-def parameters_exceed_data(
-    run: Run,
-    features: Features,
-    *,
-    ratio: float = threshold(10.0, "parameters per sample", basis="seed", source="training-debugging practice, 10:1"),
-) -> bool | None:
-    """Many more parameters than samples (counted only for nets trained from scratch)."""
-    size, samples = run.setup.number("parameters"), run.setup.number("dataset_size")
-    if size is None or not samples or finetuning(run, features):
-        return None
-    return size / samples > ratio
-
-
-def small_dataset(
-    run: Run,
-    features: Features,
-    *,
-    few: float = threshold(2000, "samples", basis="convention", source="below this nets memorize within minutes"),
-) -> bool | None:
-    """Few training samples."""
-    samples = run.setup.number("dataset_size")
-    return None if samples is None else samples < few
-
-
-def small_batch(
-    run: Run,
-    features: Features,
-    *,
-    few: float = threshold(4, "samples per update", basis="convention", source="statistics of 4 samples are noise"),
-) -> bool | None:
-    """Very few samples per update."""
-    batch = run.setup.number("batch_size")
-    return None if batch is None else batch * (run.setup.number("accumulation") or 1.0) <= few
-
-
-def large_batch(
-    run: Run,
-    features: Features,
-    *,
-    few: float = threshold(10, "updates per epoch", basis="convention", source="an epoch is then hardly any training"),
-) -> bool | None:
-    """The batch is so large that an epoch has only a few updates."""
-    batch, samples = run.setup.number("batch_size"), run.setup.number("dataset_size")
-    if not batch or samples is None:
-        return None
-    return samples / (batch * (run.setup.number("accumulation") or 1.0)) < few
-
-
-def rewards_logged(run: Run, features: Features) -> bool | None:
-    """Reinforcement learning: losses move with the policy and say little."""
-    return features.is_reinforcement
-
-
-def finetuning(run: Run, features: Features) -> bool | None:
-    """Starts from trained weights: told by the user, by adapters, or by the model's name."""
-    told = run.setup.flag("finetuning")
-    if told is not None:
-        return told
-    names = " ".join((run.setup.word("model"), run.setup.word("adapter"), run.setup.word("peft")))
-    return True if any(w in names for w in ("lora", "adapter", "pretrained", "finetun")) else None
-
-
-def recurrent_model(run: Run, features: Features) -> bool | None:
-    """The model is recurrent, told by its name."""
-    name = run.setup.word("model")
-    if not name:
-        return None
-    return any(w in name for w in ("lstm", "gru", "rnn", "recurrent")) and not any(w in name for w in ("rcnn", "r-cnn"))
-
-
-def high_momentum(
-    run: Run,
-    features: Features,
-    *,
-    above: float = threshold(0.98, "momentum", basis="theory", source="memory of 1/(1-b) > 50 steps: swings that long"),
-) -> bool | None:
-    """Momentum so close to 1 that the velocity forgets slowly."""
-    beta = run.setup.number("momentum")
-    return None if beta is None else beta > above
-
-
-def high_weight_decay(
-    run: Run,
-    features: Features,
-    *,
-    coupled: float = threshold(0.02, "weight decay", basis="convention", source="100x and more of the usual 1e-4"),
-    decoupled: float = threshold(0.4, "weight decay", basis="convention", source="AdamW recipes end near 0.3"),
-) -> bool | None:
-    """Weight decay far above recipes (the limit is higher for decoupled decay)."""
-    decay = run.setup.number("weight_decay")
-    name = run.setup.word("optimizer")
-    if decay is None:
-        return None
-    return decay > (decoupled if any(w in name for w in ("adamw", "lion", "muon", "lamb")) else coupled)
-
-
-def no_regularization(run: Run, features: Features) -> bool | None:
-    """Neither weight decay nor dropout is used."""
-    decay, dropout = run.setup.number("weight_decay"), run.setup.number("dropout")
-    if decay is None or dropout is None:
-        return False if (decay or dropout) else None
-    return decay == 0 and dropout == 0
-
-
-def high_dropout(
-    run: Run,
-    features: Features,
-    *,
-    above: float = threshold(0.6, "dropout", basis="convention", source="0.5 is the most that is usual"),
-) -> bool | None:
-    """Drops more units than it keeps."""
-    dropout = run.setup.number("dropout")
-    return None if dropout is None else dropout > above
-
-
-def shuffle_off(run: Run, features: Features) -> bool | None:
-    """Training samples come in a fixed order (off, or only whole batches are shuffled)."""
-    told = run.setup.word("shuffle")
-    return None if not told else told in ("false", "no", "off", "0", "batch", "none", "0.0")
-
-
-def accumulates_gradients(run: Run, features: Features) -> bool | None:
-    """Several backward passes make one update."""
-    count = run.setup.number("accumulation")
-    return None if count is None else count > 1
-
-
-def quantized(run: Run, features: Features) -> bool | None:
-    """Trains with (simulated) quantization."""
-    if any(n.startswith("quant/") for n in (*run.series, *run.panels)):
-        return True
-    return run.setup.flag("quantized")
-
-
-def no_workers(run: Run, features: Features) -> bool | None:
-    """Batches are made in the training process itself."""
-    workers = run.setup.number("workers")
-    return None if workers is None else workers == 0
-
-
-def resumed(run: Run, features: Features) -> bool | None:
-    """The run goes on from a checkpoint: told by an event, or by a first step far from the start."""
-    return True if any(e.kind == "resume" for e in run.events) else None
-
-
-def starts_above_chance(
-    run: Run,
-    features: Features,
-    *,
-    factor: float = threshold(1.5, "x ln k", basis="theory", source="a calm net starts at ln k nats on k classes"),
-) -> bool | None:
-    """The first training loss is well above that of guessing."""
-    loss, classes = features.curve("train/loss"), run.setup.number("classes")
-    if loss is None or loss.n == 0 or classes is None or classes < 2:
-        return None
-    return bool(loss.values[0] > factor * math.log(classes))
-
-
-def double_softmax_floor(
-    run: Run,
-    features: Features,
-    *,
-    near: float = threshold(0.04, "of the floor", basis="theory", source="softmax twice cannot go below ln(1+(k-1)/e)"),
-) -> bool | None:
-    """The training loss levels at ln(1 + (k-1)/e), the least that softmax of probabilities allows."""
-    loss, classes = features.curve("train/loss"), run.setup.number("classes")
-    if loss is None or loss.n < 8 or classes is None or classes < 2:
-        return None
-    floor = math.log1p((classes - 1) / math.e)
-    return bool(-near * floor / 4 <= loss.end - floor <= near * floor)
-
-
-def huge_loss(
-    run: Run,
-    features: Features,
-    *,
-    above: float = threshold(1000.0, "loss", basis="convention", source="E[y^2] of raw targets, not a log-loss"),
-) -> bool | None:
-    """The loss starts in the thousands, as a squared error of unscaled targets does."""
-    loss = features.curve("train/loss")
-    if loss is None or loss.n == 0:
-        return None
-    return bool(loss.values[0] > above) and run.setup.number("classes") is None
-
-
-def validation_never_improves(
-    run: Run,
-    features: Features,
-    *,
-    learned: float = threshold(0.3, "of the first training loss", basis="convention", source="clearly more than noise"),
-    shared: float = threshold(0.1, "of training's fall", basis="convention", source="the least that would be progress"),
-    own: float = threshold(0.05, "of its first value", basis="convention", source="evaluation noise"),
-) -> bool | None:
-    """Training loss falls, and validation loss shows none of it from the first evaluation on."""
-    train, val = features.curve("train/loss"), features.curve("val/loss")
-    if train is None or val is None or train.n < 4 or val.n < 4:
-        return None
-    fall = train.start - train.best
-    if train.start <= 0 or fall < learned * train.start:
-        return None
-    first, best = float(val.oriented[0]), float(val.trend.min())
-    return bool(best >= train.start - shared * fall and first - best < own * abs(first))
-
-
-def finished(run: Run, features: Features) -> bool | None:
-    """The run got to its planned end."""
-    planned, last = run.setup.number("planned_steps"), run.last_step
-    if run.complete is not None:
-        return run.complete
-    return None if not planned or last is None else last >= 0.98 * planned
-
-
-def plain_sgd(run: Run, features: Features) -> bool | None:
-    """SGD without momentum."""
-    if run.setup.word("optimizer") not in ("sgd", "gd", "gradientdescent"):
-        return False if run.setup.word("optimizer") else None
-    beta = run.setup.number("momentum")
-    return None if beta is None else beta == 0
-
-
-def on_processor(run: Run, features: Features) -> bool | None:
-    """The run computes on the main processor instead of an accelerator."""
-    device = run.setup.word("device")
-    return None if not device else device.startswith("cpu")
-
-
 FACTS: tuple[FactCheck, ...] = (
-    half_precision, bfloat16, lr_high_for_optimizer, lr_low_for_optimizer, no_warmup, clip_set, tight_clip,
-    few_updates, parameters_exceed_data, small_dataset, small_batch, large_batch, rewards_logged, finetuning,
-    recurrent_model, high_momentum, high_weight_decay, no_regularization, high_dropout, shuffle_off,
-    accumulates_gradients, quantized, no_workers, resumed, starts_above_chance, double_softmax_floor, huge_loss,
-    validation_never_improves, finished, plain_sgd, on_processor,
-)  # fmt: skip
+    setup_facts.half_precision,
+    setup_facts.bfloat16,
+    setup_facts.lr_high_for_optimizer,
+    setup_facts.lr_low_for_optimizer,
+    setup_facts.no_warmup,
+    setup_facts.clip_set,
+    curve_facts.tight_clip,
+    setup_facts.few_updates,
+    setup_facts.parameters_exceed_data,
+    setup_facts.small_dataset,
+    setup_facts.small_batch,
+    setup_facts.large_batch,
+    setup_facts.rewards_logged,
+    setup_facts.finetuning,
+    setup_facts.recurrent_model,
+    setup_facts.high_momentum,
+    setup_facts.high_weight_decay,
+    setup_facts.no_regularization,
+    setup_facts.high_dropout,
+    setup_facts.shuffle_off,
+    setup_facts.accumulates_gradients,
+    setup_facts.quantized,
+    setup_facts.no_workers,
+    setup_facts.resumed,
+    curve_facts.starts_above_chance,
+    curve_facts.double_softmax_floor,
+    curve_facts.huge_loss,
+    curve_facts.validation_never_improves,
+    setup_facts.finished,
+    setup_facts.plain_sgd,
+    setup_facts.on_processor,
+    curve_facts.clamped_loss,
+    curve_facts.answers_one_class,
+)
 
 # fact -> (what to ask, how to say it); facts that the user cannot know are not here.
 QUESTIONS: Mapping[str, tuple[str, str]] = {

@@ -1,6 +1,7 @@
 """The healthy run, and the benign shapes that look like trouble.
 
-`healthy` answers for every rule: each finding counts by its severity, and weights of its own come on top.
+`healthy` explains nothing, so every finding counts against it by its severity (see `rank`); the weights here are for
+shapes that healthy runs show as well.
 Basis: convention; prior 0 is the reference that all other priors are measured against.
 """
 
@@ -25,17 +26,17 @@ Mistaken for: nothing; but silence about a signal that was never logged is no ev
 
 Settled by: what the report lists as not evaluated.""",
         weights={
-            "severity:critical": W(-5.0), "severity:high": W(-3.5), "severity:medium": W(-1.8),
-            "severity:low": W(-0.5), "loss-diverges": W(0.0, 0.4), "loss-not-finite": W(0.0, 0.3),
-            "loss-flat-from-start": W(0.0, 0.5), "loss-flat-from-start:lr-zero": W(-2.0),
-            "loss-at-chance": W(0.0, 0.3), "losses-stay-high": W(0.0, 0.4), "validation-gap-grows": W(0.0, 0.8),
-            "loss-oscillates": W(0.0, 0.3), "loss-plateaus": W(0.0, 0.1), "loss-plateaus:low": W(0.7),
-            "loss-plateaus:metric-good": W(1.0), "loss-plateaus:lr-decayed": W(0.3), "loss-plateaus:high": W(-1.0),
-            "loss-plateaus:at-chance": W(-1.0), "loss-spikes-and-recovers": W(0.4), "loss-spikes-recur": W(0.0, 0.1),
-            "loss-drops-late": W(0.8), "validation-drops-late": W(3.5), "validation-rises-then-falls": W(1.5),
-            "validation-beats-training": W(0.1), "loss-still-falling-at-end": W(0.1),
-            "loss-falls-slowly": W(-0.5, 0.1), "metric-contradicts-loss": W(0.0, 0.2),
-            "gradient-norm-vanishes": W(0.0, 0.2), "fact:validation-never-improves": W(-2.0, 0.2),
+            "loss-diverges": W(0.0, 0.2), "loss-not-finite": W(0.0, 0.2), "loss-flat-from-start": W(0.0, 0.3),
+            "loss-flat-from-start:lr-zero": W(-2.0), "loss-at-chance": W(0.0, 0.2), "losses-stay-high": W(0.0, 0.3),
+            "validation-gap-grows": W(0.0, 0.4), "loss-oscillates": W(0.0, 0.1), "loss-plateaus": W(0.0, 0.1),
+            "loss-plateaus:low": W(0.7), "loss-plateaus:metric-good": W(1.0), "loss-plateaus:lr-decayed": W(0.3),
+            "loss-plateaus:high": W(-1.0), "loss-plateaus:at-chance": W(-1.0), "loss-spikes-and-recovers": W(0.4),
+            "loss-spikes-recur": W(0.0, 0.1), "loss-drops-late": W(0.8), "validation-drops-late": W(3.5),
+            "validation-rises-then-falls": W(1.5), "validation-beats-training": W(0.1),
+            "loss-still-falling-at-end": W(0.1), "loss-falls-slowly": W(-0.5, 0.1),
+            "metric-contradicts-loss": W(0.0, 0.1), "gradient-norm-vanishes": W(0.0, 0.1),
+            "fact:validation-never-improves": W(-2.0, 0.2), "fact:answers-one-class": W(-2.0),
+            "fact:clamped-loss": W(-3.5),
         },
         settles=(("the rules that could not be evaluated", "traindx run -- python train.py"),),
     ),

@@ -23,11 +23,12 @@ Settled by: the first operation with a non-finite result; replaying that batch i
         weights={
             "loss-not-finite": W(2.2, -1.2), "loss-not-finite:norm-normal-before": W(1.7),
             "loss-not-finite:norm-grew-before": W(-1.4), "loss-not-finite:loss-grew-before": W(-1.0),
-            "loss-not-finite:late": W(0.6), "loss-not-finite:early": W(-0.2), "loss-not-finite:from-start": W(0.3),
-            "loss-not-finite:clamped": W(1.2), "loss-spikes-then-fails": W(0.8), "gradient-not-finite": W(1.5, -0.2),
-            "activations-not-finite": W(1.5), "loss-diverges": W(-0.5), "loss-diverges:gradual": W(-0.8),
-            "gradient-norm-grows": W(-0.6), "gradient-norm-explodes": W(-0.3), "inputs-not-finite": W(-2.0),
-            "loss-oscillates": W(-0.8), "loss-plateaus": W(-0.4), "validation-gap-grows": W(-1.5),
+            "loss-not-finite:late": W(0.6), "loss-not-finite:early": W(-0.7), "loss-not-finite:from-start": W(0.3),
+            "fact:clamped-loss": W(3.5), "fact:half-precision": W(-0.8), "loss-spikes-then-fails": W(0.8),
+            "gradient-not-finite": W(1.5, -0.2), "activations-not-finite": W(1.5), "loss-diverges": W(-0.5),
+            "loss-diverges:gradual": W(-0.8), "gradient-norm-grows": W(-0.6), "gradient-norm-explodes": W(-0.3),
+            "inputs-not-finite": W(-2.0), "loss-oscillates": W(-0.8), "loss-plateaus": W(-0.4),
+            "validation-gap-grows": W(-1.5),
         },
         settles=(
             ("the first module and step with a non-finite value", "traindx run -- python train.py"),
@@ -49,10 +50,10 @@ Mistaken for: a learning rate that is too high, which also drives the scale down
 
 Settled by: the same steps in float32 or bfloat16. A few skipped steps at the start are the scaler's normal search.""",
         weights={
-            "fact:half-precision": W(1.4, -3.0), "fact:bfloat16": W(-0.5), "loss-scale-collapses": W(3.2, -0.6),
+            "fact:half-precision": W(1.6, -3.0), "fact:bfloat16": W(-0.5), "loss-scale-collapses": W(3.2, -0.6),
             "loss-scale-collapses:training-lost": W(0.4), "steps-skipped-often": W(2.8, -0.6),
             "half-precision-overflows": W(3.8, -1.0), "half-precision-underflows": W(3.8, -1.0),
-            "loss-not-finite": W(1.0, -0.2), "loss-not-finite:norm-normal-before": W(0.9),
+            "loss-not-finite": W(1.0, -0.2), "loss-not-finite:norm-normal-before": W(1.6),
             "loss-not-finite:norm-grew-before": W(-0.4), "gradient-not-finite": W(0.8), "loss-near-zero-early": W(0.4),
             "validation-gap-grows": W(-1.5),
         },

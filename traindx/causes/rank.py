@@ -2,6 +2,8 @@
 
 A cause's score is its prior plus one term for every sign it has a weight for. Terms of one
 evidence group are discounted (see `evidence`), so that one event is not counted several times.
+A finding that a cause does not explain speaks against it, the more the graver it is: that is how
+`healthy` loses, and how a memory leak loses where the loss has diverged.
 """
 
 from __future__ import annotations
@@ -14,10 +16,10 @@ import numpy as np
 from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import SECOND_HAND, Sign, signs_of
 from traindx.causes.facts import facts_of
-from traindx.causes.patterns import pattern
+from traindx.causes.shapes import pattern
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
-from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis
+from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis, Severity
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run
 
@@ -27,13 +29,20 @@ SHOWN_FROM = 0.005
 SHOWN_AT_LEAST = 3
 
 
+# Log-odds that a cause pays for a finding it has no weight for; a weight of EXPLAINS or more frees it, a
+# smaller one in part. Basis: convention, about how rarely a rule of that severity fires on a run without the fault.
+UNEXPLAINED: Mapping[Severity, float] = {"critical": -5.5, "high": -4.0, "medium": -2.4, "low": -0.5, "info": 0.0}
+EXPLAINS = 0.5
+
+
 def rank(
     outcomes: Sequence[Outcome], run: Run, features: Features, causes: Sequence[Cause] | None = None
 ) -> tuple[Hypothesis, ...]:
     """Hypotheses, most probable first; their probabilities sum to 1 and `healthy` is always among
     them. `causes` replaces the catalogue (for tests and for fitting weights)."""
     chosen = catalogue() if causes is None else tuple(causes)
-    signs = signs_of(outcomes, facts_of(run, features))
+    symptoms = run.setup.word("symptoms").replace(",", " ").split()
+    signs = signs_of(outcomes, facts_of(run, features), symptoms)
     terms = [terms_of(cause, signs) for cause in chosen]
     scores = np.array([c.prior + sum(t.values()) for c, t in zip(chosen, terms, strict=True)])
     probabilities = np.exp(scores - scores.max())
@@ -64,49 +73,46 @@ def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], sha
 
 
 def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
-    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out.
-    "severity:<level>" weights speak of every finding of that level, besides the cause's own ones."""
-    raw: dict[str, float] = {}
+    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out."""
+    own: dict[str, float] = {}
     for key, subject, aspect in parsed(tuple(cause.weights)):
         sign = signs.get(subject)
-        if sign is None:
-            continue
-        weight = cause.weights[key]
-        holds = sign.held and (not aspect or aspect in sign.marks)
-        raw[subject] = raw.get(subject, 0.0) + (weight.fired * sign.strength if holds else weight.clear)
+        if sign is not None:
+            weight = cause.weights[key]
+            holds = sign.held and (not aspect or aspect in sign.marks)
+            own[subject] = own.get(subject, 0.0) + (weight.fired if holds else weight.clear)
+    raw = {key: value * signs[key].strength for key, value in own.items()}
+    explained = {signs[key].group for key, value in own.items() if signs[key].held and value >= EXPLAINS}
     for sign in signs.values():
-        default = cause.weights.get(f"severity:{sign.severity}")
-        if default is not None and sign.held and not sign.key.startswith("fact:"):
-            raw[sign.key] = raw.get(sign.key, 0.0) + default.fired * sign.strength
+        if sign.held and sign.group not in explained and not sign.key.startswith("fact:"):
+            open_part = 1.0 - max(own.get(sign.key, 0.0), 0.0) / EXPLAINS
+            unexplained = UNEXPLAINED[sign.severity] * sign.strength * open_part
+            raw[sign.key] = raw.get(sign.key, 0.0) + unexplained
     return discounted(raw, signs)
 
 
 def discounted(raw: Mapping[str, float], signs: Mapping[str, Sign]) -> dict[str, float]:
-    """`raw` with every contribution but the largest of its group and direction scaled down."""
+    """`raw` with every contribution but the largest of its group and direction scaled down. That a
+    rule is clear counts little where another of its group has fired."""
     result: dict[str, float] = {}
+    held = {sign.group for sign in signs.values() if sign.held}
     leaders: set[tuple[str, bool]] = set()
     for key in sorted(raw, key=lambda k: (-abs(raw[k]), k)):
         value = raw[key]
         if value == 0.0:
             continue
         place = (signs[key].group, value > 0)
-        result[key] = value * SECOND_HAND if place in leaders else value
+        second = place in leaders or (not signs[key].held and signs[key].group in held)
+        result[key] = value * SECOND_HAND if second else value
         leaders.add(place)
     return result
 
 
 @cache
 def parsed(keys: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
-    """(key, subject, aspect) of weight keys: "slug", "slug:aspect" and "fact:name"; the
-    "severity:level" defaults are left out."""
-    parts: list[tuple[str, str, str]] = []
-    for key in keys:
-        subject, _, aspect = key.partition(":")
-        if subject == "fact":
-            parts.append((key, key, ""))
-        elif subject != "severity":
-            parts.append((key, subject, aspect))
-    return tuple(parts)
+    """(key, subject, aspect) of weight keys: "slug", "slug:aspect" and "fact:name"."""
+    cut = ((key, key.partition(":")) for key in keys)
+    return tuple((key, key, "") if subject == "fact" else (key, subject, aspect) for key, (subject, _, aspect) in cut)
 
 
 def probability_of(hypotheses: Iterable[Hypothesis], slug: str) -> float:

@@ -1,0 +1,117 @@
+"""Facts that the curves tell: where the loss begins, where it sticks, whether validation ever moves.
+
+Like those of `setup_facts`, each is a pure function of the run: True, False, or None when it cannot be told.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.vocabulary.rule import threshold
+from traindx.vocabulary.run import Run
+
+
+def tight_clip(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(0.05, "of the median norm", basis="convention", source="cuts every update twentyfold"),
+) -> bool | None:
+    """The clip norm is far below the norm that the gradients usually have."""
+    norm, curve = run.setup.number("clip_norm"), features.curve("grad_norm")
+    if norm is None or norm <= 0 or curve is None or curve.n == 0:
+        return None
+    return bool(norm < share * float(np.median(curve.values)))
+
+
+def starts_above_chance(
+    run: Run,
+    features: Features,
+    *,
+    factor: float = threshold(1.5, "x ln k", basis="theory", source="a calm net starts at ln k nats on k classes"),
+) -> bool | None:
+    """The first training loss is well above that of guessing."""
+    loss, classes = features.curve("train/loss"), run.setup.number("classes")
+    if loss is None or loss.n == 0 or classes is None or classes < 2:
+        return None
+    return bool(loss.values[0] > factor * math.log(classes))
+
+
+def double_softmax_floor(
+    run: Run,
+    features: Features,
+    *,
+    near: float = threshold(0.04, "of the floor", basis="theory", source="softmax twice cannot go below ln(1+(k-1)/e)"),
+) -> bool | None:
+    """The training loss levels at ln(1 + (k-1)/e), the least that softmax of probabilities allows."""
+    loss, classes = features.curve("train/loss"), run.setup.number("classes")
+    if loss is None or loss.n < 8 or classes is None or classes < 2:
+        return None
+    floor = math.log1p((classes - 1) / math.e)
+    return bool(-near * floor / 4 <= loss.end - floor <= near * floor)
+
+
+def huge_loss(
+    run: Run,
+    features: Features,
+    *,
+    above: float = threshold(1000.0, "loss", basis="convention", source="E[y^2] of raw targets, not a log-loss"),
+) -> bool | None:
+    """The loss starts in the thousands, as a squared error of unscaled targets does."""
+    loss = features.curve("train/loss")
+    if loss is None or loss.n == 0:
+        return None
+    return bool(loss.values[0] > above) and run.setup.number("classes") is None
+
+
+def validation_never_improves(
+    run: Run,
+    features: Features,
+    *,
+    learned: float = threshold(0.3, "of the first training loss", basis="convention", source="clearly more than noise"),
+    shared: float = threshold(0.1, "of training's fall", basis="convention", source="the least that would be progress"),
+    own: float = threshold(0.05, "of its first value", basis="convention", source="evaluation noise"),
+) -> bool | None:
+    """Training loss falls, and validation loss shows none of it from the first evaluation on."""
+    train, val = features.curve("train/loss"), features.curve("val/loss")
+    if train is None or val is None or train.n < 4 or val.n < 4:
+        return None
+    fall = train.start - train.best
+    if train.start <= 0 or fall < learned * train.start:
+        return None
+    first, best = float(val.oriented[0]), float(val.trend.min())
+    return bool(best >= train.start - shared * fall and first - best < own * abs(first))
+
+
+def clamped_loss(
+    run: Run,
+    features: Features,
+    *,
+    near: float = threshold(1e-4, "relative", basis="theory", source="-ln of the smallest float32 is 87.3365"),
+) -> bool | None:
+    """The loss sits at a multiple of 87.3365, where logarithms of zero are clamped."""
+    loss = features.curve("train/loss")
+    if loss is None or loss.n == 0:
+        return None
+    times = loss.values[-1] / 87.33654475
+    return bool(round(times) >= 1 and times < 1000 and abs(times - round(times)) < near * times)
+
+
+def answers_one_class(
+    run: Run,
+    features: Features,
+    *,
+    same: float = threshold(0.8, "of the points", basis="convention", source="a net that learns changes its answers"),
+    perfect: float = threshold(0.98, "accuracy", basis="convention", source="a solved task is constant as well"),
+) -> bool | None:
+    """Validation accuracy stays at one and the same value: one answer for every sample."""
+    accuracy = features.curve("val/accuracy")
+    if accuracy is None or accuracy.n < 4:
+        return None
+    values, counts = np.unique(accuracy.values, return_counts=True)
+    usual = int(np.argmax(counts))
+    top = 100.0 if accuracy.values.max() > 1 else 1.0
+    return bool(counts[usual] >= same * accuracy.n and values[usual] < perfect * top)
