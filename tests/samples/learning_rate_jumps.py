@@ -73,6 +73,7 @@ def stays_quiet() -> dict[str, Run]:
         "exponential decay": rates(1e-2 * 0.9 ** np.arange(n)),
         "linear to zero, and zero": rates(np.maximum(1e-3 * (1 - np.arange(n) / 160), 0.0)),
         "cosine in bfloat16": rates(to_bfloat16(half_cosine(n))),
+        "printed with four digits": rates(np.round(5e-4 * (1 - np.arange(n) / n), 4)),
         "halved when the loss levels off": rates(0.1 * 0.5 ** np.digitize(np.arange(n), [70, 95, 140, 150])),
         "a declared phase": make.run(
             {"lr": np.repeat([1e-4, 1e-3], 100), "train/loss": make.healthy_loss(n)},

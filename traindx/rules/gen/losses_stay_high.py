@@ -69,8 +69,7 @@ def losses_stay_high(
     curve = features.curve("train/loss") or features.curve("val/loss")
     if features.is_reinforcement or curve is None or curve.n < 4 or curve.values[0] <= 0:
         raise CannotJudge("needs a loss that begins above zero")
-    train = accuracy(features, "train/")
-    state = look(curve, train if train is not None else accuracy(features, "val/"))
+    state = look(curve, [accuracy(features, split) for split in ("train/", "val/")])
     if curve.n < long or state.late > slow or held_out_is_worse(features, state, gap):
         return
     kind = judge(state, run.setup.classes, little, scored, poor, chance)
@@ -78,14 +77,19 @@ def losses_stay_high(
         yield tell(state, kind)
 
 
-def look(curve: Curve, accuracies: Floats | None) -> State:
+def look(curve: Curve, accuracies: list[Floats | None]) -> State:
+    """The loss, and the better one of the accuracies: noisy labels and augmentation spoil that of training."""
     start, half = float(np.median(curve.values[:3])), curve.n // 2
     width = max(3, half // 4)
     middle = float(np.median(curve.values[half : half + width]))
     reach = skill = None
-    if accuracies is not None and len(accuracies) > 1:
-        reach = float(np.median(accuracies[-max(1, min(width, len(accuracies) // 4)) :]))
-        skill = (reach - float(accuracies[0])) / max(1 - float(accuracies[0]), np.finfo(np.float64).eps)
+    for values in accuracies:
+        if values is None or len(values) < 2:
+            continue
+        end = float(np.median(values[-max(1, min(width, len(values) // 4)) :]))
+        if reach is None or end > reach:
+            reach = end
+            skill = (end - float(values[0])) / max(1 - float(values[0]), np.finfo(np.float64).eps)
     return State(curve, start, curve.end, 1 - curve.end / start, abs(middle - curve.end) / start, reach, skill)
 
 

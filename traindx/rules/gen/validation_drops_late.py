@@ -87,13 +87,14 @@ def look(pair: Pair, progress: float) -> Drop:
     top = start + int(np.argmax(y[start:]))
     end = float(y[top:].min())
     halfway = min(reached_again(y, (float(y[top]) + end) / 2, top), curve.n - 1)
+    whole = max(float(np.ptp(y)), float(curve.oriented[0]) - end)  # the trend has smoothed a fall at once away
     coarse = block_medians(curve.oriented[top:], BLOCKS)
     return Drop(
         done=done,
         halfway=curve.step_at(halfway),
         high=float(y[top]),
         end=end,
-        share=(float(y[top]) - end) / max(float(np.ptp(y)), np.finfo(np.float64).tiny),
+        share=(float(y[top]) - end) / max(whole, np.finfo(np.float64).tiny),
         noise=valley_noise(coarse, len(coarse) - 1),
         between=halfway - start,
     )

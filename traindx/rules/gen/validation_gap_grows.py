@@ -130,6 +130,7 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
     at, last = pair.val.step_at(rise.at), pair.val.step_at(pair.val.n - 1)
     sign, other = pair.val.sign, pair.train.sign
     low = float(pair.val.values[rise.at])
+    end = rise.end * sign if pair.val.n > 2 * 4 else float(pair.val.values[-1])  # a level, or the last of a few
     return Evidence(
         onset=at,
         last=last,
@@ -138,12 +139,12 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
         aspects=("strong",) * (severity == "high") + ("metric-improves",) * metric_improves,
         severity=severity,
         values={
-            "signal": pair.val.name, "low": low, "at": at, "end": rise.end * sign,
+            "signal": pair.val.name, "low": low, "at": at, "end": end,
             "beside": pair.train.name, "then": then * other, "now": now * other,
         },
         points=(
             EvidencePoint(pair.val.name, at, low),
-            EvidencePoint(pair.val.name, last, rise.end * sign, low),
+            EvidencePoint(pair.val.name, last, end, low),
             EvidencePoint(pair.train.name, at, then * other),
             EvidencePoint(pair.train.name, last, now * other, then * other),
         ),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.schedule import Jump, jumps, restarts, traces, warmup_end
+from traindx.features.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import Evidence, rule, threshold
@@ -41,7 +41,8 @@ def learning_rate_jumps(
     Sources: Loshchilov and Hutter, "SGDR", arXiv:1608.03983; Smith, arXiv:1506.01186 (cyclical rates).
     """
     for curve in traces(features):
-        found = jumps(curve.values, up=up, down=down)
+        unit = float(curve.values[curve.values > 0].min(initial=np.inf)) if coarsely_printed(curve.values) else 0.0
+        found = [j for j in jumps(curve.values, up=up, down=down) if abs(j.after - j.before) > 2 * unit]
         calm = warmup_end(curve.values)
         ups = [j for j in found if j.factor > 1 and (j.at > calm or j.at > early * curve.n)]
         ups = [] if ups and restarts(curve.values, ups) else ups

@@ -29,7 +29,7 @@ def learning_rate_vanishes_early(
     *,
     share: float = threshold(0.01, "of the peak", basis="theory", source="1 % of the steps' length"),
     rest: float = threshold(0.2, "of the run", basis="theory", source="cosine decay is below 1 % for the last 6 %"),
-    deep: float = threshold(0.001, "of the peak, median of the rest", basis="convention", source="annealing ends there"),
+    deep: float = threshold(0.001, "of the peak, at the median", basis="convention", source="annealing ends there"),
     sure: float = threshold(3.0, "x the error of the slope", basis="theory", source="3 sigma"),
     moving: float = threshold(0.05, "of the progress", basis="convention", source="less: converged before"),
     strong: float = threshold(0.3, "of the peak", basis="convention", source="up to there the rate was still in force"),
