@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -70,7 +72,7 @@ def test_levels_cover_all_rows_once() -> None:
     found = systems.levels(values, least=0.2, score=4.0, margin=3)
     assert found[0].start == 0
     assert found[-1].stop == len(values)
-    assert all(a.stop == b.start for a, b in zip(found[:-1], found[1:], strict=True))
+    assert all(a.stop == b.start for a, b in pairwise(found))
     assert len(found) == 4
 
 
@@ -150,3 +152,16 @@ def test_work_that_grows_explains_time_that_grows() -> None:
     assert not systems.work_grows(Features(run), duration, 0.0, 9.0, 4.5)
     rate = make.run({"throughput": np.ones(10), "batch_size": np.linspace(1, 9, 10)})
     assert not systems.work_grows(Features(rate), systems.durations(Features(rate)), 0.0, 9.0, 4.0)
+
+
+def test_a_clock_is_turned_into_step_times() -> None:
+    rng = make.rng(6)
+    steps = np.arange(200.0, 12_000, 200)
+    each = 0.043 * np.exp(0.05 * rng.standard_normal(len(steps)))
+    clock = np.cumsum(each * 200)
+    duration = systems.durations(Features(make.run({"time/step": (steps, clock)})))
+    assert duration.seconds == pytest.approx(each[1:])
+    average = make.run({"time/step": (steps, clock / steps)})
+    assert systems.durations(Features(average)).seconds == pytest.approx(clock / steps)
+    creeping = np.linspace(0.5, 1.2, 60)
+    assert not systems.is_clock(np.arange(60.0), creeping)

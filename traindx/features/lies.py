@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from traindx.features.noise import robust_sigma
 from traindx.features.systems import stretches
 from traindx.vocabulary.run import Event, Floats, Run, Series, series
 from traindx.vocabulary.signals import direction_of
@@ -256,7 +257,8 @@ def accumulated(run: Run) -> Iterator[Event]:
         if len(before) < 3 or len(after) < 3:
             continue
         low, high = sorted((float(np.median(before)), float(np.median(after))))
-        k = whole_factor(high / low, tolerance=0.05) if low > 0 else 0
+        steady = all(robust_sigma(side) < 0.1 * np.median(side) for side in (before, after))
+        k = whole_factor(high / low, tolerance=0.05) if low > 0 and steady else 0
         if k:
             text = f"train/loss changes by a factor of {k} at a resume: another scaling of accumulated batches?"
             yield suspect("accumulation-scaled", text, event.step)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from traindx.features.noise import difference_noise, robust_sigma
 from traindx.features.shared import Features
-from traindx.features.smoothing import block_edges, block_medians, running_median, trend
+from traindx.features.smoothing import block_edges, block_medians, running_median
 from traindx.features.trends import rank_correlation
 from traindx.vocabulary.run import Floats, Ints
 
@@ -35,7 +35,10 @@ def start_up(n: int, share: float, rows: float) -> int:
 
 
 def condensed(values: Floats, limit: int = 1000) -> tuple[Floats, Ints]:
-    """At most `limit` block medians of `values[n]`, and the row number at which each block starts."""
+    """`limit` block medians of `values[n]` (or the values themselves, up to four times as many), and the row number
+    at which each block starts."""
+    if len(values) <= 4 * limit:
+        return values, np.arange(len(values))
     return block_medians(values, limit), block_edges(len(values), limit)[:-1]
 
 
@@ -67,8 +70,22 @@ def durations(features: Features) -> Duration:
         curve = features.curve(name)
         if curve is not None and np.any(curve.values > 0):
             steps, values = curve.steps[curve.values > 0], curve.values[curve.values > 0]
-            return Duration(name, steps, values if name == "time/step" else 1.0 / values)
+            if name == "throughput":
+                return Duration(name, steps, 1.0 / values)
+            if is_clock(steps, values):
+                return Duration(name, steps[1:], np.diff(values) / np.diff(steps))
+            return Duration(name, steps, values)
     return Duration("time/step", np.empty(0), np.empty(0))
+
+
+def is_clock(steps: Floats, seconds: Floats) -> bool:
+    """Whether `seconds[n]` are the time since the start rather than that of a step: at least eight of them, always
+    rising, and in the later half nearly proportional to the step."""
+    half = len(steps) // 2
+    if len(steps) < 8 or np.any(np.diff(seconds) <= 0) or np.any(np.diff(steps) <= 0) or steps[half] <= 0:
+        return False
+    rate = seconds[half:] / steps[half:]
+    return bool(np.ptp(rate) <= 0.2 * np.median(rate) and seconds[-1] >= 1.2 * seconds[half])
 
 
 def work_grows(features: Features, duration: Duration, first: float, last: float, ratio: float) -> bool:
@@ -169,9 +186,11 @@ class Slow(NamedTuple):
 
 
 def isolated_slow(times: Floats, *, factor: float, longest: int, skip: int) -> Slow:
-    """Rows of `times[n]` above `factor` times the level around them (running median), in stretches of at most
+    """Rows of `times[n]` above `factor` times the level around them (median of a fortieth), in stretches of at most
     `longest` rows, after the first `skip`."""
-    base = np.maximum(trend(times, parts=20), 1e-300)
+    edges = block_edges(len(times), max(min(40, len(times) // 10), 1))
+    middles = (edges[:-1] + edges[1:] - 1) / 2
+    base = np.maximum(np.interp(np.arange(len(times)), middles, block_medians(times, len(middles))), 1e-300)
     mask = times > factor * base
     mask[:skip] = False
     for a, b in stretches(mask, longest + 1):

@@ -8,10 +8,10 @@ import numpy as np
 
 from traindx.features.gradients import suffers
 from traindx.features.shared import Features
-from traindx.features.systems import halvings, settles, stretches
+from traindx.features.systems import halvings, settles
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Floats, Run
 
 
 @rule(
@@ -28,6 +28,7 @@ def half_precision_overflows(
     *,
     halved: float = threshold(4, "halvings in a row", basis="convention", source="16-fold; one is everyday"),
     rest: float = threshold(3, "rows without a fall", basis="convention", source="then the first scale is found"),
+    pause: float = threshold(0.1, "of the run", basis="convention", source="falls further apart are single ones"),
     usual: float = threshold(
         2.0**14, "scale", basis="convention", source="scales of 2**15-2**20 are where fp16 runs settle"
     ),
@@ -36,9 +37,9 @@ def half_precision_overflows(
 ) -> Iterator[Evidence]:
     """The dynamic loss scale is halved again and again.
 
-    What it sees: after the scale has been found, it falls at least 16-fold with no rise in between. Medium when
-    the loss or the gradient norm is not finite later on or the loss ends higher, else low. If the scale has not been
-    found by the end of the log, low, and only once it is below 2**14.
+    What it sees: after the scale has been found, it falls at least 16-fold, with no rise and no long pause in
+    between. Medium when the loss or the gradient norm is not finite later on or the loss ends higher, else low. If
+    the scale has not been found by the end of the log, low, and only once it is below 2**14.
 
     Why it matters: every halving is a step whose gradients did not fit into half precision and which was
     thrown away; a chain of them means that the gradients themselves grow.
@@ -57,20 +58,33 @@ def half_precision_overflows(
         raise CannotJudge("the loss scale is never positive: it is not in use")
     begin, fell = settles(scale, rows=int(rest)), halvings(scale)
     if begin is None:
-        deep = [(1, len(scale))] if fell.sum() >= halved and scale[-1] < usual else []
-    else:  # a chain may pause at a level, but a rise ends it
-        after = [(max(a, begin + 1), b) for a, b in stretches(fell >= 0)]
-        deep = [(a, b) for a, b in after if fell[a:b].sum() >= halved]
+        deep = [(0, len(scale) - 1)] if fell.sum() >= halved and scale[-1] < usual else []
+    else:
+        found = falls(fell, begin, max(rest, pause * len(scale)))
+        deep = [(a, b) for a, b in found if fell[a : b + 1].sum() >= halved]
     if not deep:
         return
-    first = deep[0][0] + int(np.argmax(fell[slice(*deep[0])] > 0))
+    first = int(np.argmax(fell > 0)) if begin is None else deep[0][0]
     hurt = begin is not None and suffers(features, float(steps[first]), share=worse, score=score)
     yield Evidence(
         onset=float(steps[first]),
-        last=float(steps[deep[-1][1] - 1]),
+        last=float(steps[deep[-1][1]]),
         strength=1.0 if hurt else 0.5,
         severity="medium" if hurt else "low",
         aspects=("from-start" if begin is None else "later",),
-        values={"count": sum(float(fell[a:b].sum()) for a, b in deep)},
+        values={"count": sum(float(fell[a : b + 1].sum()) for a, b in deep)},
         points=(EvidencePoint("loss_scale", float(steps[first]), float(scale[first]), float(scale[first - 1])),),
     )
+
+
+def falls(fell: Floats, begin: int, pause: float) -> list[tuple[int, int]]:
+    """First and last row of each chain of falls after row `begin`: no rise and at most `pause` rows between two."""
+    found: list[tuple[int, int]] = []
+    for row in np.flatnonzero(fell > 0):
+        if row <= begin:
+            continue
+        if found and row - found[-1][1] <= pause and not np.any(fell[found[-1][1] : row] < 0):
+            found[-1] = (found[-1][0], int(row))
+        else:
+            found.append((int(row), int(row)))
+    return found
