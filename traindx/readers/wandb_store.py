@@ -196,9 +196,13 @@ class _Run:
         return log
 
     def _axis(self, columns: Mapping[str, RawColumn]) -> str | None:
-        declared = columns.get(self.axis) if self.axis else None
-        if declared is not None and len(declared.rows) > 0.9 * self.rows:
-            return self.axis
+        """The declared step metric, or a `global_step` that counts up through nearly all rows."""
+        counters = [name for name in columns if name.replace(".", "/").rsplit("/", 1)[-1] == "global_step"]
+        for name in (self.axis, *counters):
+            counter = columns.get(name) if name else None
+            if counter is not None and len(counter.rows) > 0.9 * self.rows:
+                if name == self.axis or (np.diff(counter.values) >= 0).all():
+                    return name
         return "_step" if "_step" in columns else None
 
     def _damage(self, reader: LogReader) -> list[Event]:
