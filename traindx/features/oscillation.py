@@ -62,7 +62,7 @@ def swing(values: Floats, *, most_points: int = 2048) -> Swing | None:
     lines = np.abs(np.fft.rfft(residual)) ** 2
     high = int(n / 2.5)
     band = lines[4 : high + 1]
-    if len(band) < 4:
+    if len(band) < 4 or not band.sum() > 0:  # too short, or no power left beside the slow drift
         return alternating
     k = int(np.argmax(band))
     share = float(band[max(0, k - 1) : k + 2].sum() / lines[1:].sum())
