@@ -14,7 +14,6 @@ from tests import make
 from tests.cli.process import at_terminal, traindx
 from traindx.cli.demo_net import CLASSES, FAULTS, Recipe, forward, gradients_of, make_data, train
 
-
 # Faults that a log shows plainly. The others look like several things from outside: the demo then says at
 # which rank the truth was.
 PLAIN = ("learning-rate-too-high", "overfitting", "corrupt-samples", "healthy")
