@@ -7,7 +7,6 @@ tables under headings, detector summaries) stand beside it. See `textlog` for th
 
 from __future__ import annotations
 
-import itertools
 import json
 import re
 from bisect import bisect_left
@@ -19,7 +18,7 @@ from traindx.readers.raw import RawLog, Source
 from traindx.readers.textlog.axis import Axis, find_axis
 from traindx.readers.textlog.columns import bits_to_nats, columns_of, roles_of
 from traindx.readers.textlog.counting import count_of, epoch_line
-from traindx.readers.textlog.lines import blocks, encoding_of
+from traindx.readers.textlog.lines import encoding_of, signed_lines
 from traindx.readers.textlog.outcome import events_of, framework_of
 from traindx.readers.textlog.passes import ends_of_passes
 from traindx.readers.textlog.scanner import Scanner
@@ -111,7 +110,7 @@ def scan(source: Source) -> tuple[Scanner, list[Event]]:
     damage: list[Event] = []
     try:
         with source.open() as stream:
-            scanner = Scanner(enumerate(itertools.chain.from_iterable(blocks(stream)), 1))
+            scanner = Scanner(signed_lines(stream))
             try:
                 scanner.run()
             except (EOFError, OSError, ValueError) as error:

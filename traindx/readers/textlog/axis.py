@@ -96,7 +96,7 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
             or (count.label != label and not comparable(count, largest[1]))
         ):
             continue
-        if not shape.metrics() and not np.ptp(count.values) and shape.rows[0] < rows[0]:
+        if not shape.metrics() and np.median(shape.rows) < rows[0]:
             continue  # `step = 0` somewhere before the first record
         if goes_with(rows, steps, shape.rows, count.values, same=count.label == label):
             joined.append((shape, count))

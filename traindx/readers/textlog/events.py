@@ -46,7 +46,7 @@ class EventLog:
     """Collects events with the line they were seen on. `stream` gives the lines that follow, for
     tracebacks; a line that turns out not to belong to one is handed to `give_back`."""
 
-    def __init__(self, stream: Iterator[tuple[int, str]], give_back: Callable[[str, int], None]) -> None:
+    def __init__(self, stream: Iterator[tuple[int, tuple[str, bytes]]], give_back: Callable[[str, int], None]) -> None:
         self.stream, self.give_back = stream, give_back
         self.found: list[tuple[int, Event]] = []
         self.bursts: list[list[int]] = []  # first line, last line, count
@@ -94,7 +94,7 @@ class EventLog:
         """Pass over the indented body; the first line that is not indented names the error."""
         opening = TRACE.match(line)
         prefix = opening["prefix"] if opening else ""
-        for count, (number, follow) in enumerate(self.stream):
+        for count, (number, (follow, _)) in enumerate(self.stream):
             text = follow.removeprefix(prefix)
             if not text.strip() or text[0] in " \t" or text.startswith("Traceback"):
                 if count > LONGEST_TRACE:

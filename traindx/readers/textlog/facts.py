@@ -76,16 +76,20 @@ class Facts:
         """Facts from lines before `row`; the first word on each is kept."""
         known: dict[str, list[Fact]] = {}
         for at, name, value in self.found:
-            if at < row and not self.in_code(at):
+            if at < row and self.code_near(at) < CROWD:
                 known.setdefault(name, []).append(value)
         return {name: values[0] for name, values in known.items() if len(set(values)) <= MOST_WORDS}
+
+    def code_near(self, row: int) -> int:
+        """How many lines of source code stand around a line."""
+        return bisect_right(self.code, row + NEAR) - bisect_left(self.code, row - NEAR)
 
     def in_code(self, row: int) -> bool:
         """Whether a line stands in a listing of source code: code before it and behind it."""
         here = bisect_left(self.code, row)
-        before = here - bisect_left(self.code, row - NEAR)
-        behind = bisect_right(self.code, row + NEAR) - here
-        return before > 0 and behind > 0 and before + behind >= CROWD
+        before, behind = self.code[max(here - 1, 0) : here], self.code[here : here + 2]
+        near = before and behind and row - before[-1] <= NEAR and behind[-1] - row <= NEAR
+        return bool(near) and self.code_near(row) >= CROWD
 
 
 def fact_of(name: str, value: str, firm: bool) -> tuple[str, Fact] | None:

@@ -9,9 +9,11 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import BinaryIO
 
 BLOCK = 1 << 20  # bytes read at a time
+DIGITS_AND_BLANKS = b"0123456789 \t"
 LONGEST = 1 << 16  # characters kept of one line; the rest of it is passed over
 
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
@@ -60,3 +62,18 @@ def blocks(stream: BinaryIO) -> Iterator[list[str]]:
     rest += decoder.decode(b"", final=True)
     if rest and not skipping:
         yield cleaned(rest).split("\n")
+
+
+def signature(line: str) -> bytes:
+    """A line without its digits and blanks: the same for all lines of one shape."""
+    return line.encode().translate(None, DIGITS_AND_BLANKS)
+
+
+def signed_lines(stream: BinaryIO) -> Iterator[tuple[int, tuple[str, bytes]]]:
+    """Lines with their number, from 1, and their signature, which is made for a block at a time."""
+
+    def pairs(block: list[str]) -> Iterator[tuple[str, bytes]]:
+        signatures = "\n".join(block).encode().translate(None, DIGITS_AND_BLANKS).split(b"\n")
+        return zip(block, signatures, strict=True)
+
+    return enumerate(chain.from_iterable(map(pairs, blocks(stream))), 1)

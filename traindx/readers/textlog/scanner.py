@@ -15,6 +15,7 @@ from traindx.readers.textlog.detection import Detection
 from traindx.readers.textlog.events import EventLog
 from traindx.readers.textlog.facts import Facts
 from traindx.readers.textlog.grammar import LONGEST_LINE, Parsed, parse
+from traindx.readers.textlog.lines import signature
 from traindx.readers.textlog.marks import Marks
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tables import Tables
@@ -22,7 +23,6 @@ from traindx.readers.textlog.variants import Variant
 
 Handler = Callable[[str, int], None]
 
-STRIP = str.maketrans("", "", "0123456789 \t")
 HOLDS_VALUE = re.compile(r"\d|nan|inf", re.IGNORECASE)
 MOST_SIGNATURES = 50_000  # remembered at a time
 MOST_VARIANTS = 20_000  # templates with numbers kept in all
@@ -35,10 +35,10 @@ class Scanner:
     """Reads numbered lines; afterwards `variants`, `records`, `events`, `facts` and `marks` hold
     what was found, and `lines`, `wordy` how many lines there were and how many looked like code."""
 
-    def __init__(self, stream: Iterator[tuple[int, str]]) -> None:
+    def __init__(self, stream: Iterator[tuple[int, tuple[str, bytes]]]) -> None:
         self.stream = stream
-        self.seen: dict[str, Handler | None] = {}
-        self.alike: dict[str, list[Variant]] = {}
+        self.seen: dict[bytes, Handler | None] = {}
+        self.alike: dict[bytes, list[Variant]] = {}
         self.variants: list[Variant] = []
         self.records = Records()
         self.boxes = Boxes(self.records)
@@ -52,10 +52,10 @@ class Scanner:
 
     def run(self) -> None:
         """Read the whole stream."""
-        get, learn, strip = self.seen.get, self.learn, STRIP
+        get, learn = self.seen.get, self.learn
         row = 0
-        for row, line in self.stream:
-            handler = get(line.translate(strip), learn)
+        for row, (line, mark) in self.stream:
+            handler = get(mark, learn)
             if handler is not None:
                 handler(line, row)
         self.last_row = max(row, self.last_row)
@@ -64,7 +64,7 @@ class Scanner:
 
     def dispatch(self, line: str, row: int) -> None:
         """Read one line out of turn."""
-        handler = self.seen.get(line.translate(STRIP), self.learn)
+        handler = self.seen.get(signature(line), self.learn)
         if handler is not None:
             handler(line, row)
 
@@ -73,16 +73,16 @@ class Scanner:
         self.last_row = row
         if len(line) > LONGEST_LINE:
             return
-        signature = line.translate(STRIP)
+        mark = signature(line)
         handler = self.form_of(line)
         self.facts.offer(line, row)
         if handler is None and HOLDS_VALUE.search(line):
             parsed = parse(line)
             if parsed.fields:
-                self.remember(signature, None)
-                self.add_variant(signature, line, parsed, row)
+                self.remember(mark, None)
+                self.add_variant(mark, line, parsed, row)
                 return
-        self.remember(signature, handler)
+        self.remember(mark, handler)
         if handler is not None:
             handler(line, row)
 
@@ -95,44 +95,44 @@ class Scanner:
         forms = (self.detection, self.boxes, self.tables, self.events, self.marks)
         return next((h for h in (form.claims(line) for form in forms) if h is not None), None)
 
-    def remember(self, signature: str, handler: Handler | None) -> None:
+    def remember(self, mark: bytes, handler: Handler | None) -> None:
         """Keep a signature; when there are too many, forget those that hold nothing."""
         if len(self.seen) >= MOST_SIGNATURES:
             kept = {s: h for s, h in self.seen.items() if s in self.alike}
             self.seen.clear()
             self.seen.update(kept)
         if len(self.seen) < 2 * MOST_SIGNATURES:
-            self.seen[signature] = handler
+            self.seen[mark] = handler
 
-    def add_variant(self, signature: str, line: str, parsed: Parsed, row: int) -> None:
+    def add_variant(self, mark: bytes, line: str, parsed: Parsed, row: int) -> None:
         """A new template for lines of this signature."""
         if len(self.variants) >= MOST_VARIANTS:
             self.dropped += 1
             return
-        alike = self.alike.setdefault(signature, [])
+        alike = self.alike.setdefault(mark, [])
 
         def another(text: str, number: int) -> None:
-            self.next_alike(signature, text, number)
+            self.next_alike(mark, text, number)
 
         variant = Variant(line, parsed, another)
         variant.put(line, parsed, row)
         alike.append(variant)
         self.variants.append(variant)
-        self.seen[signature] = variant.take
+        self.seen[mark] = variant.take
 
-    def next_alike(self, signature: str, line: str, row: int) -> None:
+    def next_alike(self, mark: bytes, line: str, row: int) -> None:
         """A line whose signature is known and whose template does not fit: another of the same
         signature may, else it is studied."""
-        alike = self.alike[signature]
+        alike = self.alike[mark]
         for variant in alike:
             if variant.fits(line):
                 variant.take(line, row)
-                self.seen[signature] = variant.take
+                self.seen[mark] = variant.take
                 return
         parsed = parse(line)
         if len(alike) < MOST_ALIKE:
             if parsed.fields:
-                self.add_variant(signature, line, parsed, row)
+                self.add_variant(mark, line, parsed, row)
             return
         same = next((v for v in alike if v.fields == parsed.fields and v.accepts(line, parsed)), None)
         if same is not None:
@@ -146,7 +146,7 @@ class Scanner:
         for _ in range(MOST_WRAPS):
             if parts[-1].rstrip().endswith("|"):
                 break
-            number, follow = next(self.stream, (0, ""))
+            number, (follow, _) = next(self.stream, (0, ("", b"")))
             if not number:
                 break
             if not follow.strip() or WRAPPED.match(follow) or "|" not in follow:
@@ -159,9 +159,9 @@ class Scanner:
     def read_plain(self, line: str, row: int) -> None:
         """Read a line by templates only, past the special forms."""
         parsed = parse(line[:LONGEST_LINE])
-        signature = "\n" + line.translate(STRIP)
-        alike = self.alike.get(signature)
+        mark = b"\n" + signature(line)
+        alike = self.alike.get(mark)
         if alike:
             alike[0].take(line, row)
         elif parsed.fields:
-            self.add_variant(signature, line, parsed, row)
+            self.add_variant(mark, line, parsed, row)

@@ -9,7 +9,6 @@ import numpy as np
 
 from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.records import Records
-from traindx.readers.textlog.stamps import seconds
 from traindx.readers.textlog.tokens import in_common_unit
 from traindx.readers.textlog.variants import Variant
 from traindx.readers.textlog.words import evidence
@@ -83,7 +82,7 @@ def shapes_of(variants: Iterable[Variant], records: Records) -> list[Shape]:
 def merged(variants: list[Variant]) -> Shape:
     """One shape from templates with the same fields, in common units, by line number."""
     first = variants[0]
-    parts = [np.frombuffer(v.values, dtype=np.float64).reshape(len(v.rows), len(v.fields)) for v in variants]
+    finished = [v.finish() for v in variants]
     units: dict[str, str] = {}
     scales = np.ones((len(variants), len(first.fields)))
     for i, f in enumerate(first.fields):
@@ -91,9 +90,10 @@ def merged(variants: list[Variant]) -> Shape:
         scales[:, i] = [factor * v.fields[i].factor for factor, v in zip(factors, variants, strict=True)]
         if unit:
             units[f.name] = unit
-    data = np.concatenate([part * scale for part, scale in zip(parts, scales, strict=True)])
+    data = np.concatenate([part * scale for (part, _), scale in zip(finished, scales, strict=True)])
     rows = np.concatenate([np.frombuffer(v.rows, dtype=np.int64) for v in variants])
-    times = stamps_of(variants)
+    stamps = [t for _, t in finished if t is not None]
+    times = np.concatenate(stamps) if len(stamps) == len(finished) else None
     order = np.argsort(rows, kind="stable")
     shape = Shape(
         first.fields,
@@ -105,21 +105,6 @@ def merged(variants: list[Variant]) -> Shape:
     )
     shape.units, shape.lead = units, first.parsed.lead
     return divided(shape)
-
-
-def stamps_of(variants: list[Variant]) -> Floats | None:
-    """Seconds of all rows, template by template, if every one of them has a time stamp."""
-    parts = []
-    for v in variants:
-        found = (
-            seconds(v.stamp, np.frombuffer(v.stamps, dtype=np.float64).reshape(len(v.rows), v.split))
-            if v.split
-            else None
-        )
-        if found is None:
-            return None
-        parts.append(found)
-    return np.concatenate(parts)
 
 
 def divided(shape: Shape) -> Shape:

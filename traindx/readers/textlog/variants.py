@@ -11,25 +11,36 @@ import re
 from array import array
 from collections.abc import Callable
 
+import numpy as np
+
 from traindx.readers.textlog.grammar import Parsed
+from traindx.readers.textlog.stamps import seconds
+from traindx.vocabulary.run import Floats
+
+HELD = 4000  # texts of numbers kept before they are converted
 
 DIGITS = re.compile(r"\d+", re.ASCII)
 BLANKS = re.compile(r"\s+")
 
 
-def shape_of_number(text: str, *, groups: bool = False) -> str:
+def shape_of_number(text: str) -> str:
     """A pattern for numbers written as `text` is: same signs, point and letters, other digits."""
     parts: list[str] = []
     end = 0
     for run in DIGITS.finditer(text):
         parts.append(literal(text[end : run.start()]))
-        after_point = text[run.start() - 1 : run.start()] == "." and not groups
-        digits = rf"\d{{{len(run[0])}}}" if groups else (r"\d*" if after_point and run.start() > 1 else r"\d+")
-        parts.append(f"({digits})" if groups else digits)
+        after_point = text[run.start() - 1 : run.start()] == "."
+        parts.append(r"\d*" if after_point and run.start() > 1 else r"\d+")
         end = run.end()
     rest = text[end:]
     parts.append(literal(rest) + (r"\d*" if rest == "." else ""))
     return "".join(parts)
+
+
+def shape_of_stamp(text: str) -> str:
+    """A pattern for time stamps of exactly the layout of `text`."""
+    parts = re.split(r"(\d+)", text, flags=re.ASCII)
+    return "".join(rf"\d{{{len(p)}}}" if p.isdigit() else re.escape(p) for p in parts)
 
 
 def literal(text: str) -> str:
@@ -46,7 +57,7 @@ def literal(text: str) -> str:
 
 
 def pattern_of(line: str, parsed: Parsed) -> str:
-    """The pattern of all lines that are like `line`; the groups of the time stamp come first."""
+    """The pattern of all lines that are like `line`; the time stamp, if there is one, comes first."""
     pieces = [(span, "field") for span in parsed.spans]
     pieces += [(span, "stamp" if span == parsed.stamp else "other") for span in parsed.others]
     out: list[str] = []
@@ -56,35 +67,34 @@ def pattern_of(line: str, parsed: Parsed) -> str:
         bare = text.rstrip()
         blank = r"\s+" if bare != text and bare[-1:].isalnum() else r"\s*" if not bare[-1:].isalnum() else ""
         out.append(literal(bare) + blank)
-        body = shape_of_number(line[a:b], groups=kind == "stamp")
-        out.append(f"({body})" if kind == "field" else body)
+        body = shape_of_stamp(line[a:b]) if kind == "stamp" else shape_of_number(line[a:b])
+        out.append(body if kind == "other" else f"({body})")
         end = b
     out.append(literal(line[end:].rstrip()) + r"\s*")
     return "".join(out)
 
 
 class Variant:
-    """Lines of one exact shape. `rows[n]`, `values[n * k]` row by row; `stamps[n * s]` holds the
-    digits of the time stamp, `stamp` a sample of it. `other` is asked for lines that have the
-    same signature and yet do not match."""
+    """Lines of one exact shape. `rows[n]` are their numbers; `finish()` gives the values and the
+    seconds of the time stamps. `other` is asked for lines that have the same signature and yet do
+    not match."""
 
     def __init__(self, line: str, parsed: Parsed, other: Callable[[str, int], None]) -> None:
         self.sample, self.parsed, self.other = line, parsed, other
         self.fields = parsed.fields
         self.stamp = line[slice(*parsed.stamp)] if parsed.stamp else ""
-        self.split = len(DIGITS.findall(self.stamp))
         self.rows = array("q")
-        self.values = array("d")
-        self.stamps = array("d")
+        self.texts: list[str] = []
+        self.values: list[Floats] = []
+        self.times: list[Floats | None] = []
         self.match: Callable[[str], re.Match[str] | None] | None = None
 
     def put(self, line: str, parsed: Parsed, row: int) -> None:
         """Add a line that was parsed by the grammar."""
         self.rows.append(row)
-        self.values.extend([float(line[a:b]) for a, b in parsed.spans])
-        if self.split:
-            assert parsed.stamp is not None
-            self.stamps.extend(map(float, DIGITS.findall(line[slice(*parsed.stamp)])))
+        if parsed.stamp:
+            self.texts.append(line[slice(*parsed.stamp)])
+        self.texts.extend([line[a:b] for a, b in parsed.spans])
 
     def compiled(self) -> Callable[[str], re.Match[str] | None]:
         if self.match is None:
@@ -97,7 +107,7 @@ class Variant:
     def accepts(self, line: str, parsed: Parsed) -> bool:
         """Whether a parsed line has the time stamp that this variant keeps."""
         stamp = line[slice(*parsed.stamp)] if parsed.stamp else ""
-        return DIGITS.sub("0", stamp) == DIGITS.sub("0", self.stamp)
+        return DIGITS.sub(lambda run: "0" * len(run[0]), stamp) == DIGITS.sub(lambda run: "0" * len(run[0]), self.stamp)
 
     def take(self, line: str, row: int) -> None:
         """Add a line by the template."""
@@ -106,8 +116,25 @@ class Variant:
             self.other(line, row)
             return
         self.rows.append(row)
-        groups = found.groups()
-        if self.split:
-            self.stamps.extend(map(float, groups[: self.split]))
-            groups = groups[self.split :]
-        self.values.extend(map(float, groups))
+        self.texts.extend(found.groups())
+        if len(self.texts) > HELD:
+            self.settle()
+
+    def settle(self) -> None:
+        """Turn the texts held so far into numbers."""
+        if self.stamp:
+            width = 1 + len(self.fields)
+            self.times.append(seconds(self.stamp, self.texts[::width]))
+            del self.texts[::width]
+        self.values.append(np.fromiter(map(float, self.texts), np.float64, len(self.texts)))
+        self.texts.clear()
+
+    def finish(self) -> tuple[Floats, Floats | None]:
+        """Values `[n, k]`, and seconds `[n]` where the lines have time stamps that are known."""
+        if self.texts:
+            self.settle()
+        times = [t for t in self.times if t is not None]
+        known = self.stamp and len(times) == len(self.times)
+        return np.concatenate(self.values).reshape(len(self.rows), len(self.fields)), np.concatenate(
+            times
+        ) if known else None
