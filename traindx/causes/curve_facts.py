@@ -74,6 +74,8 @@ def validation_never_improves(
     learned: float = threshold(0.3, "of the first training loss", basis="convention", source="clearly more than noise"),
     shared: float = threshold(0.1, "of training's fall", basis="convention", source="the least that would be progress"),
     own: float = threshold(0.05, "of its first value", basis="convention", source="evaluation noise"),
+    worse: float = threshold(1.25, "x training's level", basis="convention", source="else it began where training was"),
+    chance: float = threshold(0.9, "x ln k", basis="theory", source="guessing among k classes"),
 ) -> bool | None:
     """Training loss falls, and validation loss shows none of it from the first evaluation on."""
     train, val = features.curve("train/loss"), features.curve("val/loss")
@@ -83,7 +85,10 @@ def validation_never_improves(
     if train.start <= 0 or fall < learned * train.start:
         return None
     first, best = float(val.oriented[0]), float(val.trend.min())
-    return bool(best >= train.start - shared * fall and first - best < own * abs(first))
+    classes = run.setup.number("classes")
+    beside = float(np.interp(val.steps[0], train.steps, train.trend))
+    bad = first > worse * beside or (classes is not None and classes > 1 and best > chance * math.log(classes))
+    return bool(bad and best >= train.start - shared * fall and first - best < own * abs(first))
 
 
 def clamped_loss(

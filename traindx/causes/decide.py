@@ -75,8 +75,9 @@ def health_of(
 
 def broken(case: Case) -> str | None:
     """Why the run is of no use any more, or None."""
+    survived = "survived" in case.aspects.get("out-of-memory", frozenset())
     for event in case.run.events:
-        if event.kind in ENDED_BADLY:
+        if event.kind in ENDED_BADLY and not (survived and event.kind == "out-of-memory"):
             return ENDED_BADLY[event.kind]
     if case.has("loss-not-finite") and ends_not_finite(case):
         return "the loss is not finite and does not come back"
@@ -105,10 +106,12 @@ def stop_broken(case: Case, health: Health) -> Decision | None:
 
 def stop_without_rate(case: Case, health: Health) -> Decision | None:
     """A learning rate of zero to the end: waiting cannot change a weight."""
-    lr = case.features.curve("lr")
-    if not case.has("learning-rate-is-zero") or lr is None or lr.n == 0 or lr.values[-1] != 0 or case.run.complete:
-        return None
-    return Decision("stop", "the learning rate is 0, so no further step can change the model", 0.95)
+    where = case.aspects.get("learning-rate-is-zero", frozenset())
+    if "always" in where:
+        return Decision("stop", "the learning rate is 0, so no step can change the model", 0.95)
+    if "at-end" in where and not case.run.complete:
+        return Decision("stop", "the learning rate has come to 0, so no further step can change the model", 0.8)
+    return None
 
 
 def stop_unmoved(case: Case, health: Health) -> Decision | None:
@@ -142,10 +145,12 @@ def stop_overfitted(
 
 def wait_if_flat(case: Case, health: Health) -> Decision | None:
     """A flat start may be the first part of an S-curve: twice its length is the time to give it."""
-    if not (case.has("loss-flat-from-start") or case.has("loss-at-chance")) or case.run.last_step is None:
+    flat = [f for f in case.findings if f.slug in ("loss-flat-from-start", "loss-at-chance")]
+    if not any(f.severity in ("critical", "high", "medium") for f in flat) or case.run.last_step is None:
         return None
     span = case.run.last_step - (case.run.first_step or 0.0)
-    until = case.run.last_step + 2 * span
+    planned = case.run.setup.number("planned_epochs" if case.run.axis == "epoch" else "planned_steps")
+    until = min(case.run.last_step + 2 * span, max(planned or float("inf"), case.run.last_step))
     unit = case.run.axis
     cause = f"; meanwhile look into this: {lowered(case.leading.title)}" if case.leading else ""
     return Decision(
@@ -166,6 +171,14 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
     if case.shape != "too-short-to-tell" or health == "healthy":
         return None
     return Decision("continue", "too short to judge; nothing in it speaks for stopping", 0.5)
+
+
+def inspect_doubt(case: Case, health: Health) -> Decision | None:
+    """No finding of weight, and yet a fault explains the whole better than health does."""
+    leading = case.leading
+    if health != "watch" or leading is None or leading.probability <= case.healthy:
+        return None
+    return Decision("inspect", f"possibly: {lowered(leading.title)}", leading.probability)
 
 
 def go_on_watching(case: Case, health: Health) -> Decision | None:
@@ -196,5 +209,5 @@ def go_on(case: Case, health: Health) -> Decision:
 # The first that applies is the decision; `go_on` always does.
 REASONS: tuple[Callable[[Case, Health], Decision | None], ...] = (
     stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, wait_if_flat, inspect_sick, go_on_short,
-    go_on_watching, finish, go_on,
+    inspect_doubt, go_on_watching, finish, go_on,
 )  # fmt: skip

@@ -26,6 +26,7 @@ from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Floats, Run
 
 SHOWN = 3
+PLAUSIBLE = 0.05  # causes below that are not worth an experiment of their own
 AT_ONCE = 4  # questions of one measurement that are weighed together (2^4 answers)
 # Basis: convention. How often a rule fires / a fact holds where nothing speaks for it, and how often an
 # experiment made to confirm a cause is right.
@@ -57,7 +58,7 @@ def next_measures(hypotheses: Sequence[Hypothesis], outcomes: Sequence[Outcome],
     found = [
         *signals_missing(outcomes, run, causes),
         *facts_missing(run, causes),
-        *experiments(causes),
+        *experiments(kept, run, causes),
     ]
     measures = [worded(c, causes, belief) for c in found]
     best: dict[str, NextMeasure] = {}
@@ -107,16 +108,17 @@ def facts_missing(run: Run, causes: Sequence[Cause]) -> list[Candidate]:
     return [Candidate(measure, how, strongest(questions)) for (measure, how), questions in asked.items()]
 
 
-def experiments(causes: Sequence[Cause]) -> list[Candidate]:
-    """The measurements that the likeliest causes name themselves as decisive."""
+def experiments(hypotheses: Sequence[Hypothesis], run: Run, causes: Sequence[Cause]) -> list[Candidate]:
+    """The measurements that causes with evidence for them name themselves as decisive."""
     made = []
-    for index, cause in enumerate(causes[:6]):
-        if cause.slug == "healthy":
+    for index, (hypothesis, cause) in enumerate(zip(hypotheses, causes, strict=True)):
+        if cause.slug == "healthy" or not hypothesis.for_ or hypothesis.probability < PLAUSIBLE:
             continue
         likelihood = np.full(len(causes), 1 - EXPERIMENT_RIGHT)
         likelihood[index] = EXPERIMENT_RIGHT
         for measure, how in cause.settles[:2]:
-            if not how.startswith("--fact"):
+            logged = any(name in how.replace("`", " ").split() for name in run.series)
+            if not how.startswith("--fact") and not logged:
                 made.append(Candidate(measure, how, (Question(cause.slug, likelihood),)))
     return made
 

@@ -54,8 +54,8 @@ Settled by: the same steps in float32 or bfloat16. A few skipped steps at the st
             "loss-scale-collapses:training-lost": W(0.4), "steps-skipped-often": W(2.8, -0.6),
             "half-precision-overflows": W(3.8, -1.0), "half-precision-underflows": W(3.8, -1.0),
             "loss-not-finite": W(1.0, -0.2), "loss-not-finite:norm-normal-before": W(1.6),
-            "loss-not-finite:norm-grew-before": W(-0.4), "gradient-not-finite": W(0.8), "loss-near-zero-early": W(0.4),
-            "validation-gap-grows": W(-1.5),
+            "loss-not-finite:norm-grew-before": W(-0.4), "gradient-not-finite": W(0.8), "loss-diverges": W(0.6),
+            "loss-spikes-then-fails": W(0.5), "loss-near-zero-early": W(0.4), "validation-gap-grows": W(-1.5),
         },
         settles=(
             ("the number format", "--fact precision=fp16"),

@@ -9,10 +9,12 @@ WITH_CAPTURE = "traindx run -- python train.py"
 HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "objective": ("a training loss", "log the loss with its step"),
     "train/loss": ("the training loss", "log the loss with its step"),
+    "val": ("the validation loss", "evaluate every few hundred steps and log val/loss"),
+    "train": ("a training loss", "log the loss with its step"),
     "val/loss": ("the validation loss", "evaluate every few hundred steps and log val/loss"),
     "val/accuracy": ("a validation metric", "log an accuracy or error beside the loss"),
     "train/accuracy": ("a training metric", "log an accuracy or error beside the loss"),
-    "lr": ("the learning rate of every step", "log `lr` (optimizer.param_groups[0]['lr'])"),
+    "lr": ("the learning rate of every step", "log lr (optimizer.param_groups[0]['lr'])"),
     "grad_norm": (
         "the global gradient norm",
         f"log what torch.nn.utils.clip_grad_norm_ returns, or: {WITH_CAPTURE}",

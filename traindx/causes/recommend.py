@@ -13,6 +13,7 @@ from traindx.vocabulary.rule import Outcome, threshold
 from traindx.vocabulary.run import Run
 
 MOST = 5
+FILL = 3  # general advice is added only where there is little else to say
 
 
 class Scene(Struct, frozen=True):
@@ -38,7 +39,10 @@ def recommend(
     fired = {o.rule.slug for o in outcomes if o.status == "fired"}
     leading = next((h.cause for h in hypotheses), "healthy")
     scene = Scene(frozenset(fired | {f.slug for f in findings}), leading, run, features)
-    return tuple(r for advice in ADVICE if (r := advice(scene)) is not None)[:MOST]
+    fitting = [r for advice in ADVICE if (r := advice(scene)) is not None]
+    if len(fitting) < FILL and (seed := set_seed(scene)):
+        fitting.append(seed)
+    return tuple(fitting[:MOST])
 
 
 def keep_the_best(scene: Scene) -> Recommendation | None:
@@ -170,5 +174,5 @@ def set_seed(scene: Scene) -> Recommendation | None:
 
 ADVICE: tuple[Callable[[Scene], Recommendation | None], ...] = (
     keep_the_best, overfit_one_batch, clip_spikes, validate, log_gradients, log_rate, decay_rate, go_on, log_more_often,
-    log_a_metric, set_seed,
+    log_a_metric,
 )  # fmt: skip

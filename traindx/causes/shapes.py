@@ -39,10 +39,15 @@ def too_short_to_tell(
 ) -> bool:
     """Too few points, or less than the first percents of a planned run."""
     curve = features.objective
-    if curve is None or curve.n < (epochs if run.axis in EPOCH_AXES else points):
+    if curve is None or curve.n < (epochs if of_epochs(curve, run) else points):
         return True
     planned, last = run.setup.number("planned_steps"), run.last_step
     return bool(planned and last is not None and 0 <= last < early * planned)
+
+
+def of_epochs(curve: Curve, run: Run) -> bool:
+    """Whether each point stands for about an epoch or more (not for a hundredth of one)."""
+    return run.axis in EPOCH_AXES and curve.n > 1 and bool(np.median(np.diff(curve.steps)) >= 0.5)
 
 
 def adversarial_balance(seen: Seen, run: Run, features: Features) -> bool:
@@ -69,7 +74,8 @@ def warmup_phase(
     lr = features.curve("lr")
     if lr is None or lr.n < 4 or lr.values.max() <= 0:
         return False
-    rising = bool(np.all(np.diff(lr.values) >= 0))
+    rises = np.diff(lr.values)
+    rising = bool(np.all(rises >= 0)) and int(np.count_nonzero(rises > 0)) >= max(3, lr.n // 2)  # not one jump
     at_end, halfway = lr.values[-1], lr.values[lr.n // 2]
     return rising and bool(at_end >= at_peak * lr.values.max()) and bool(at_end > ramp * halfway)
 
