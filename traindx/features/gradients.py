@@ -114,10 +114,15 @@ def printed_step(values: Floats) -> float:
     """The unit of the last printed digit (0.001 for a log with three decimals), or 0 when the values have more
     than six decimals and look unrounded."""
     for digits in range(7):
-        scaled = values * 10.0**digits
-        if np.all(np.abs(scaled - np.round(scaled)) <= 1e-9 * np.maximum(np.abs(scaled), 1.0)):
+        # The first hundred mostly tell already that it is not this.
+        if all(whole(part * 10.0**digits) for part in (values[:100], values)):
             return float(10.0**-digits)
     return 0.0
+
+
+def whole(values: Floats) -> bool:
+    """Whether all of `values` are whole numbers, but for rounding."""
+    return bool(np.all(np.abs(values - np.round(values)) <= 1e-9 * np.maximum(np.abs(values), 1.0)))
 
 
 def clip_ratios(ratio: Curve | None, norm: Curve | None, clip: float | None) -> tuple[Floats, Floats]:

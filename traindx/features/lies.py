@@ -35,8 +35,10 @@ def clamped(values: Floats) -> Mask:
     factor = np.round(np.where(np.isfinite(values), values, 0.0) / CLAMPED)
     known = (factor >= 1) & (factor <= LARGEST_WEIGHT)
     off = np.abs(np.where(known, values, 1.0) / np.where(known, factor * CLAMPED, 1.0) - 1)
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray(known & (((off < 1e-5) & (counts[which] > 1)) | ((off < 2e-6) & (factor == 1))))
+    close = known & (off < 1e-5)
+    _, which, counts = np.unique(values[close], return_inverse=True, return_counts=True)
+    close[close] = counts[which] > 1
+    return np.asarray(close | (known & (off < 2e-6) & (factor == 1)))
 
 
 def frozen(values: Floats, *, least: int = 5) -> list[tuple[int, int]]:
@@ -78,8 +80,10 @@ def one_over_k(values: Floats, starts: list[int]) -> bool:
 
 def thinned(steps: Floats) -> bool:
     """Whether `steps[n]` look sampled from a longer history: a round number of points at uneven distances."""
+    if len(steps) not in SAMPLED:
+        return False
     gaps = np.diff(steps)
-    return len(steps) in SAMPLED and float(np.ptp(gaps)) > 0 and float(np.mean(gaps != np.median(gaps))) > 0.05
+    return float(np.ptp(gaps)) > 0 and float(np.mean(gaps != np.median(gaps))) > 0.05
 
 
 def bfloat16_grid(values: Floats, *, rounding: float = 5e-5) -> bool:
@@ -106,30 +110,28 @@ def whole_factor(ratio: float, *, tolerance: float = 0.1) -> int:
     return k if 2 <= k <= 64 and abs(ratio / k - 1) <= tolerance else 0
 
 
-def last_known(source: Series, steps: Floats) -> Floats:
-    """Values of `source` at `steps[n]`: only where it has exactly that step, else NaN. Of several the last."""
-    at = np.asarray(np.searchsorted(source.steps, steps, side="right") - 1)
-    there = (at >= 0) & (len(source) > 0)
-    out: Floats = np.full(len(steps), np.nan)
-    if len(source):
-        there &= source.steps[np.maximum(at, 0)] == steps
-        out[there] = source.values[at[there]]
-    return out
+def not_finite_at(norm: Series, steps: Floats) -> Mask:
+    """At which of `steps[n]` the norm was logged and was not finite (the last of several at one step counts)."""
+    if len(norm) == 0:
+        return np.zeros(len(steps), dtype=bool)
+    at = np.maximum(np.searchsorted(norm.steps, steps, side="right") - 1, 0)
+    return np.asarray((norm.steps[at] == steps) & ~np.isfinite(norm.values[at]))
 
 
 def masked_by_norm(loss: Series, norm: Series) -> Mask:
     """Rows of `loss` that certainly stand for NaN: exactly 0, beside a gradient norm that was logged at the same
     step and is not finite."""
-    bad = np.isin(loss.steps, norm.steps) & ~np.isfinite(last_known(norm, loss.steps))
-    return np.asarray(bad & (loss.values == 0))
+    zero = np.asarray(loss.values == 0)
+    zero[zero] = not_finite_at(norm, loss.steps[zero])
+    return zero
 
 
 def repeated_by_norm(loss: Series, norm: Series, *, least: int = 3) -> tuple[int, int] | None:
     """First range of rows in which `loss` repeats digit for digit, not from the very start, while the gradient norm
     is not finite: perhaps a mean that no longer takes anything in."""
-    bad = np.isin(loss.steps, norm.steps) & ~np.isfinite(last_known(norm, loss.steps))
-    repeats = np.concatenate([[False], loss.values[1:] == loss.values[:-1]]) & bad
-    return next(((a - 1, b) for a, b in stretches(repeats, least - 1) if a > 1), None)
+    same = np.concatenate([[False], loss.values[1:] == loss.values[:-1]])
+    same[same] = not_finite_at(norm, loss.steps[same])
+    return next(((a - 1, b) for a, b in stretches(same, least - 1) if a > 1), None)
 
 
 def drops_to_zero(loss: Series) -> int | None:
@@ -231,7 +233,7 @@ def thinned_history(run: Run) -> Iterator[Event]:
 
 def coarse_values(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
-        if bfloat16_grid(loss.values):
+        if bfloat16_grid(loss.values[:1000]) and bfloat16_grid(loss.values):  # the first mostly tell already
             yield suspect("coarse-values", f"{name} takes only values that bfloat16 has: small changes cannot show")
             return
 
@@ -316,8 +318,10 @@ DETECTORS: tuple[Callable[[Run], Iterator[Event]], ...] = (
 def suspicions(run: Run) -> tuple[Event, ...]:
     """What about this log may not be true: one event of kind "log-suspect" each, its `code` one of
     nan-filtered-to-zero, frozen-value, running-mean, downsampled-history, coarse-values, accumulation-scaled,
-    constant-means-absent, clamped-nan. A norm of one rank among many cannot be told from a log."""
-    return tuple(event for detect in DETECTORS for event in detect(run))
+    constant-means-absent, clamped-nan; what a reader has said already is not said again. A norm of one rank
+    among many cannot be told from a log."""
+    said = {event.code for event in run.events}
+    return tuple(event for detect in DETECTORS for event in detect(run) if event.code not in said)
 
 
 def repaired(run: Run) -> Run:

@@ -117,14 +117,13 @@ def levels(values: Floats, *, least: float, score: float, margin: int) -> list[L
     if len(y) >= 7:
         y = running_median(y, 5)
     bounds = [0, *sorted(candidates(y, 0, len(y), max(margin * len(y) // max(len(values), 1), 2), 4)), len(y)]
+    known: dict[tuple[int, int], tuple[float, float]] = {}
     while len(bounds) > 2:
-        parts = [y[a:b] for a, b in pairwise(bounds)]
-        middles = [float(np.median(p)) for p in parts]
-        spreads = [max(robust_sigma(p), noise) for p in parts]
-        apart = [
-            abs(b - a) / max(least, score * max(s, t))
-            for (a, b), (s, t) in zip(pairwise(middles), pairwise(spreads), strict=True)
-        ]
+        for a, b in pairwise(bounds):
+            if (a, b) not in known:
+                known[a, b] = float(np.median(y[a:b])), max(robust_sigma(y[a:b]), noise)
+        sides = pairwise([known[part] for part in pairwise(bounds)])
+        apart = [abs(v - u) / max(least, score * max(s, t)) for (u, s), (v, t) in sides]
         weakest = int(np.argmin(apart))
         if apart[weakest] >= 1:
             break

@@ -57,7 +57,7 @@ def clipping_always_active(
     yield Evidence(
         onset=float(steps[0]),
         last=float(steps[-1]),
-        strength=1.0 if strong else 0.5,
+        strength=1.0 if strong else 1 / 4,
         severity=severity,
         aspects=("tight",) if strong else ("mild",),
         values={"share": share, "ratio": typical},

@@ -71,7 +71,7 @@ def gradient_norm_grows(
     yield Evidence(
         onset=float(steps[0]),
         last=float(steps[-1]),
-        strength=0.5 if better else 1.0,
+        strength=1 / 4 if better else 1.0,
         severity=outcome[0],
         aspects=(f"loss-{outcome[1]}",),
         values={"ratio": times},
