@@ -109,7 +109,7 @@ def combined(fits: list[Fit]) -> tuple[float, float]:
     errors and from how much the families disagree."""
     errors = np.array([f.error for f in fits])
     values = np.array([f.value for f in fits])
-    weights = 1.0 / np.maximum(errors, max(1e-3 * float(errors.max()), 1e-300)) ** 2
+    weights = 1.0 / np.maximum(errors, max(1e-3 * float(errors.max()), 1e-150)) ** 2
     weights /= weights.sum()
     middle = float(weights @ values)
     return middle, float(np.sqrt(weights @ (errors**2 + (values - middle) ** 2)))
