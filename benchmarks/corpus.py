@@ -40,18 +40,21 @@ def diagnose_file(path: Path) -> list[RunDiagnosis]:
     return list(pipeline.diagnose(runs).document.runs)
 
 
-def labels_said(diagnoses: list[RunDiagnosis], mapping: dict[str, dict]) -> set[str]:
-    """The labels that a diagnosis amounts to, by the corpus's own mapping."""
+def labels_said(diagnoses: list[RunDiagnosis], mapping: dict[str, dict], wanted: set[str]) -> set[str]:
+    """The labels that a diagnosis amounts to, by the corpus's own mapping. What already answers to a
+    wanted label is not counted again as a wrong one (one rule may stand for several labels)."""
     rules = {f.slug for d in diagnoses for f in d.findings}
     patterns = {h.pattern for d in diagnoses for h in d.hypotheses if h.cause == "healthy" and h.pattern}
     events = {str(e["kind"]) for d in diagnoses for e in d.run.events}
     health = {d.health for d in diagnoses}
     said = set()
+    answered = {r for label in wanted for r in mapping.get(label, {}).get("rules", ())}
     for label, what in mapping.items():
         if label.startswith("_"):
             continue
+        counted = rules if label in wanted else rules - answered
         if (
-            set(what.get("rules", ())) & rules
+            set(what.get("rules", ())) & counted
             or set(what.get("pattern", ())) & patterns
             or set(what.get("events", ())) & events
             or ("health" in what and health <= set(what["health"]))
@@ -72,7 +75,7 @@ def score_log(folder: Path, row: dict, mapping: dict[str, dict]) -> Scored:
     except ReadError as error:
         scored.outcome, scored.note = "refused", str(error)
         return scored
-    scored.said = labels_said(diagnoses, mapping)
+    scored.said = labels_said(diagnoses, mapping, scored.wanted)
     # "converged" is another word for a healthy end: said by the pattern, or by health where it was asked for.
     also = mapping.get("converged", {}).get("also", {}).get("health", ())
     if "converged" in scored.wanted and {d.health for d in diagnoses} <= set(also):

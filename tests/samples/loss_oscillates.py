@@ -14,11 +14,17 @@ def fires() -> dict[str, Run]:
     swings = 1.9 + 0.5 * np.sin(t / 5) + 0.05 * noise.standard_normal(200)
     return {
         "alternating": run({"train/loss": zigzag}),
+        "erratic evaluations": erratic(),
         "slow swings": run({"train/loss": np.concatenate([np.linspace(2.6, 1.9, 20), swings])}),
         "on a slight descent": run(
             {"train/loss": 2.0 - 0.001 * t + 0.4 * np.sin(t / 4) + 0.05 * noise.standard_normal(200)}
         ),
     }
+
+
+def erratic() -> Run:
+    t = np.arange(300) / 300
+    return run({"val/reward": 400 * t**0.5 + 120 * rng(5).standard_normal(300)})
 
 
 def stays_quiet() -> dict[str, Run]:

@@ -10,9 +10,10 @@ from traindx.features.spikes import Spike, spikes
 
 
 def curve_spikes(curve: Curve, *, multiple: float, visible: float) -> list[Spike]:
-    """Spikes of a curve that are `multiple` robust sigmas high and at least `visible` of all that
-    it gained."""
-    return spikes(curve.oriented, multiple=multiple, least=visible * max(curve.start - curve.best, 0.0))
+    """Spikes of a curve that are `multiple` robust sigmas high and at least `visible` of the range
+    of its trend after the first tenth of the run, where the first descent is over."""
+    later = curve.trend[curve.n // 10 :]
+    return spikes(curve.oriented, multiple=multiple, least=visible * float(np.ptp(later)) if len(later) else 0.0)
 
 
 def fails_after(curve: Curve, spike: Spike, *, points: int = 3) -> bool:

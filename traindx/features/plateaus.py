@@ -24,25 +24,35 @@ class Flat(NamedTuple):
 
 
 def flat_tail(
-    curve: Curve, *, tolerance: float, shares: tuple[float, ...] = (0.9, 0.75, 0.6, 0.5, 0.4, 0.3)
+    curve: Curve, *, still: float, most: float, shares: tuple[float, ...] = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
 ) -> Flat | None:
-    """The longest final stretch over which the trend improves by less than `tolerance` times the
-    fall before it (or less than twice its standard error would show, if that error is itself small);
-    None when even the shortest of `shares` is not flat."""
+    """The longest final stretch in which the curve has stopped improving; None when even the
+    shortest of `shares` has not.
+
+    Speed is counted per unit of the logarithm of the position, in which an ordinary power law slows
+    down little: a stretch is flat when what it may have gained (its change plus two standard errors) is
+    less than `still` times as fast as the curve gained over the doubling right before it, and less
+    than `most` of all that was gained before.
+    """
     y = curve.oriented
     n = len(y)
     for share in shares:
         first = int(n * (1 - share))
-        if n - first < 6:
+        if n - first < 6 or first < 4:
             continue
         fit = slope(y[first:])
-        level = float(np.median(y[first : first + max(3, n // 40)]))
-        fall = curve.start - level
-        if fall <= 0:
-            continue
-        if abs(fit.change) <= tolerance * fall and fit.error <= tolerance * fall:
+        speed = (level_at(y, first // 2) - level_at(y, first)) / np.log(2.0)
+        allowed = min(still * speed * np.log(1.0 / (1.0 - share)), most * (curve.start - level_at(y, first)))
+        wiggle = float(np.ptp(block_medians(y[first:], 6)))
+        if allowed > 0 and abs(fit.change) + 2 * fit.error < allowed and wiggle < 2 * allowed:
             return Flat(first, fit.change, fit.error, share)
     return None
+
+
+def level_at(y: Floats, index: int) -> float:
+    """Median of the points around an index: a fortieth of the run, three at least."""
+    half = max(1, len(y) // 80)
+    return float(np.median(y[max(0, index - half) : index + half + 1]))
 
 
 class Drop(NamedTuple):

@@ -48,7 +48,7 @@ def spikes(
     values: Floats,
     *,
     multiple: float = 8.0,
-    margin: float = 1.5,
+    margin: float = 1.0,
     least: float = 0.0,
     patience: int | None = None,
 ) -> list[Spike]:
@@ -56,12 +56,12 @@ def spikes(
 
     `least` is a floor for the height (units of the signal). A spike ends when the signal is back
     within a third of its height of the level before it; one that is not within `patience` points
-    (default: the larger of 5 and 3 % of the run) has not recovered.
+    (default: the larger of 8 and 5 % of the run) has not recovered.
     """
     n = len(values)
     if n < 6:
         return []
-    patience = max(5, n * 3 // 100) if patience is None else patience
+    patience = max(8, n // 20) if patience is None else patience
     bar = max(tail_threshold(values, multiple=multiple, margin=margin), least)
     if bar <= 0:
         return []

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from traindx.errors import ConfigError
-from traindx.readers.aliases import Role, role_of
+from traindx.readers.aliases import Role, role_of, split_of, words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.signals import direction_of
 
@@ -54,9 +54,23 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
     for role, _, name in ranked:
         if not role.signal or name == raw.axis:
             continue
-        signal = role.signal if role.signal not in chosen else second_name(role.signal, name, chosen)
+        wanted = evaluation_name(role.signal, name, raw)
+        signal = wanted if wanted not in chosen else second_name(wanted, name, chosen)
         chosen[signal] = name
     return promote(chosen, raw)
+
+
+def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
+    """`val/...` for a score that names no split and is there on half of the loss's rows at most: what
+    is measured only now and then is an evaluation."""
+    if not signal.startswith("train/") or direction_of(signal) != "higher" or split_of(words_of(name)):
+        return signal
+    longest = max(
+        (len(c.rows) for n, c in raw.columns.items() if n != raw.axis and role_of(n).signal == "train/loss"), default=0
+    )
+    if 2 * len(raw.columns[name].rows) > longest:
+        return signal
+    return "val/" + signal.removeprefix("train/")
 
 
 def second_name(signal: str, name: str, chosen: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from traindx.vocabulary.run import Run
     needs=("objective",),
     min_points=10,
     severity="low",
-    message="{name} falls slowly: by {fraction:.1%} of its level over the run, and as fast at the end as in the middle",
+    message="{name} falls slowly: by {fraction:.1%} of its level over the run, and it still falls at the end",
     follows=("learning-rate-vanishes-early",),
 )
 def loss_falls_slowly(
@@ -30,7 +30,10 @@ def loss_falls_slowly(
         0.25, "of the starting level", basis="convention", source="fault catalogue 3, 15, 50: a third or less gained"
     ),
     straight: float = threshold(
-        0.6, "of the first half's fall", basis="theory", source="a power law's second half gains < 0.5 of its first"
+        0.3, "of the first half's fall", basis="theory", source="a settled power law gains < 0.25 of it"
+    ),
+    least: float = threshold(
+        0.02, "of the starting level", basis="convention", source="less is no fall: see loss-flat-from-start"
     ),
     transient: float = threshold(0.05, "of the run", basis="convention", source="warm-up says nothing about speed"),
     tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: very low (< 0.01)"),
@@ -39,8 +42,8 @@ def loss_falls_slowly(
     """A significant but slow, nearly straight fall over the whole run.
 
     ## What it sees
-    The loss gains less than a quarter of its starting level, the second half gains about as much as the first, and
-    the fall is clear against the noise.
+    The loss gains less than a quarter of its starting level, the second half still gains a good part of what the
+    first did, and the fall is clear against the noise.
 
     ## Why it matters
     A curve that is still straight has not met any limit yet: its steps are too small, or too few.
@@ -66,7 +69,7 @@ def loss_falls_slowly(
     first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
     fall, error = improvement(curve)
     fraction = fall / curve.start
-    if not 0 < fraction < slow or fall < surely * error:
+    if not least < fraction < slow or fall < surely * error:
         return
     if second.change >= 0 or -second.change < straight * max(-first.change, 0.0) or second.z > -2:
         return

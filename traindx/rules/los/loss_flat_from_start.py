@@ -65,6 +65,8 @@ def loss_flat_from_start(
     """
     curve = features.curve("objective")
     assert curve is not None
+    if any(e.code == "late-start" for e in run.events):
+        raise CannotJudge("the log does not show the start of the run")
     level = float(np.median(np.abs(curve.values)))
     constant = bool(np.ptp(curve.values) == 0)
     if metric_improves(features, curve, clearly, gained) or (constant and level == 0):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.noise import robust_sigma
 from traindx.features.oscillation import Swing, swing
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
@@ -34,6 +35,8 @@ def loss_oscillates(
         0.25, "of the variance around the trend", basis="convention", source="the swing must be what one sees"
     ),
     large: float = threshold(0.15, "of the fall so far", basis="convention", source="smaller swings do no harm"),
+    erratic: float = threshold(0.15, "of the range gained", basis="convention", source="one evaluation says little"),
+    enough: float = threshold(20, "evaluations", basis="convention", source="to tell scatter from a trend"),
     growing: float = threshold(
         1.5, "x the earlier amplitude", basis="convention", source="overshoot that feeds itself"
     ),
@@ -43,6 +46,8 @@ def loss_oscillates(
     ## What it sees
     Points that alternate up and down, or a period, that white noise would give with p < 0.0001, explain a good part
     of the variance around the trend, and are large against all that the run has gained.
+
+    A held-out score that scatters by 15 % of its whole gain between evaluations counts too ("erratic", low).
 
     ## Why it matters
     Steps that overshoot: the optimizer jumps across the valley instead of going down it.
@@ -57,6 +62,7 @@ def loss_oscillates(
     ## Sources
     Requirements (oscillates without converging); AutoTrainer's oscillation rule (quiet on healthy runs).
     """
+    yield from erratic_scores(features, erratic, enough)
     curve = features.curve("objective")
     assert curve is not None
     y = curve.oriented[curve.n // 3 :]
@@ -87,6 +93,30 @@ def loss_oscillates(
         },
         points=point(curve.name, curve.step_at(curve.n - 1), found),
     )
+
+
+def erratic_scores(features: Features, share: float, enough: float) -> Iterator[Evidence]:
+    """A held-out score (loss, accuracy, reward) that scatters from one evaluation to the next by a good
+    part of all it has gained: the last value says little, the best one less than it seems."""
+    for name in ("val/loss", "val/reward", "val/accuracy"):
+        curve = features.curve(name)
+        if curve is None or curve.n < enough:
+            continue
+        late = slice(curve.n // 2, None)
+        scatter = robust_sigma(curve.oriented[late] - curve.trend[late])
+        gained = curve.start - curve.best
+        if gained <= 0 or scatter < share * gained:
+            continue
+        yield Evidence(
+            onset=curve.step_at(curve.n // 2),
+            last=float(curve.steps[-1]),
+            aspects=("erratic",),
+            severity="low",
+            strength=0.5,
+            message=f"{name} scatters by {scatter:.3g} between evaluations, {scatter / gained:.0%} of all it gained",
+            points=(EvidencePoint(name, float(curve.steps[-1]), scatter, share * gained, "scatter"),),
+        )
+        return
 
 
 def point(name: str, step: float, found: Swing) -> tuple[EvidencePoint, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
-from traindx.features.plateaus import Flat, flat_tail
+from traindx.features.plateaus import Flat, flat_tail, improvement
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
@@ -28,12 +28,11 @@ def loss_plateaus(
     run: Run,
     features: Features,
     *,
-    tolerance: float = threshold(
-        0.015,
-        "of the fall before",
-        basis="convention",
-        source="replaces the seed's |change| < 0.01 by a scale-free one",
+    still: float = threshold(
+        0.12, "of the speed before, per log of the step", basis="theory", source="x^-b keeps more of it for b < 1"
     ),
+    most: float = threshold(0.05, "of all gained before", basis="convention", source="a twentieth still to be seen"),
+    moved: float = threshold(0.02, "of the level", basis="measured", source="as for loss-flat-from-start"),
     little: float = threshold(
         0.3, "of the starting level", basis="convention", source="a run that stops this early learned little"
     ),
@@ -51,8 +50,10 @@ def loss_plateaus(
     """After an initial fall the loss is level for at least a third of the run.
 
     ## What it sees
-    The longest final stretch over which the trend changes by less than 1.5 % of what was gained before it, with a
-    standard error small enough to say so. Its aspects say whether the level is at chance, high or low, whether the
+    The longest final stretch that improves, with two standard errors added, less than 12 % as fast as the curve
+    did over the doubling of the steps before it. Speed is counted per unit of the logarithm of the step, in which an
+    ordinary power law hardly slows down (this replaces the seed's |change| < 0.01). A log that begins in the middle
+    of a run and never moves counts too. Aspects say whether the level is at chance, high or low, whether the
     learning rate had decayed, and what the gradient norm does.
 
     ## Why it matters
@@ -71,7 +72,7 @@ def loss_plateaus(
     """
     curve = features.curve("objective")
     assert curve is not None
-    flat = flat_tail(curve, tolerance=tolerance)
+    flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
     if flat is None:
         return
     level = float(np.median(curve.oriented[flat.first :]))
@@ -95,6 +96,15 @@ def loss_plateaus(
             EvidencePoint(curve.name, float(curve.steps[-1]), curve.end * curve.sign, level * curve.sign),
         ),
     )
+
+
+def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:
+    """The whole log as one plateau, where it begins in the middle of a run and goes nowhere."""
+    if not any(e.code == "late-start" for e in run.events):
+        return None
+    fall, error = improvement(curve)
+    level = float(np.median(np.abs(curve.values)))
+    return Flat(0, -fall, error, 1.0) if max(abs(fall), error) < moved * level else None
 
 
 def severity(marks: tuple[str, ...]) -> Severity:

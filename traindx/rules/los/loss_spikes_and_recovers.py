@@ -17,6 +17,7 @@ from traindx.vocabulary.run import Run
     min_points=8,
     severity="low",
     message="{name} spikes to {peak:.4g} at step {onset:g} (from {before:.4g}) and recovers within {settle} points",
+    follows=("loss-not-finite", "loss-diverges", "loss-jumps-on-resume"),
 )
 def loss_spikes_and_recovers(
     run: Run,
