@@ -200,9 +200,10 @@ class _Run:
         counters = [name for name in columns if name.replace(".", "/").rsplit("/", 1)[-1] == "global_step"]
         for name in (self.axis, *counters):
             counter = columns.get(name) if name else None
-            if counter is not None and len(counter.rows) > 0.9 * self.rows:
-                if name == self.axis or (np.diff(counter.values) >= 0).all():
-                    return name
+            if counter is None or len(counter.rows) <= 0.9 * self.rows:
+                continue
+            if name == self.axis or (np.diff(counter.values) >= 0).all():
+                return name
         return "_step" if "_step" in columns else None
 
     def _damage(self, reader: LogReader) -> list[Event]:
