@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-CHROMIUM = next((p for n in ("chromium", "chromium-browser", "google-chrome", "chrome") if (p := shutil.which(n))), None)
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
+DRAWN = "new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r())))"  # two frames later
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
          "--remote-debugging-pipe", "--disable-dev-shm-usage", "--hide-scrollbars")  # fmt: skip
 
@@ -74,7 +76,7 @@ class Browser:
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.ask("Page.navigate", url=path.as_uri())
         loaded = "document.readyState === 'complete' ? r() : addEventListener('load', () => r())"
-        self.run(f"new Promise(r => {{ {loaded} }}).then(() => new Promise(r => requestAnimationFrame(() => requestAnimationFrame(() => r()))))")
+        self.run(f"new Promise(r => {{ {loaded} }}).then(() => {DRAWN})")
 
     def run(self, script: str) -> Any:
         """The value of a JavaScript expression (promises are awaited)."""

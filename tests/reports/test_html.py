@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.reports import made
-from tests.reports.browser import CHROMIUM, Browser, browser
+from tests.reports.browser import CHROMIUM, DRAWN, Browser, browser
 from traindx.features.comparison import compare
 from traindx.reports import html as report
 from traindx.reports.compare import render_compare
@@ -59,9 +59,10 @@ def page() -> str:
 
 def test_everything_told_is_there(page: str) -> None:
     words = " ".join(" ".join(Outline(page).text).split())
-    for said in ("FAILED", "gradient-norm-explodes", "loss-diverges", "since step 23,620", "learning rate too high", "71 %",
-                 "Lower the learning rate from 0.1 to 0.03.", "val/loss", "11 rules could not be checked", "eval_loss",
-                 "learning-rate range test", "Nothing wrong was seen.", "power-law-tail", "line 1502"):  # fmt: skip
+    for said in ("FAILED", "gradient-norm-explodes", "loss-diverges", "since step 23,620", "learning rate too high",
+                 "71 %", "Lower the learning rate from 0.1 to 0.03.", "val/loss", "11 rules could not be checked",
+                 "eval_loss", "learning-rate range test", "Nothing wrong was seen.",
+                 "power-law-tail", "line 1502"):  # fmt: skip
         assert said in words
 
 
@@ -131,7 +132,8 @@ def chromium() -> Iterator[Browser]:
 
 def pages(folder: Path) -> list[Path]:
     """A sick and a healthy run, a comparison, and a page full of hostile text."""
-    both = made.document(made.sick(), made.healthy("a-very-long-name-of-a-run-with-many-hyperparameters_lr0.1_bs32_wd0.01"))
+    long = "a-very-long-name-of-a-run-with-many-hyperparameters_lr0.1_bs32_wd0.01"
+    both = made.document(made.sick(), made.healthy(long))
     document, runs = both
     written = {
         "diagnosis": report.render(*both),
@@ -166,13 +168,13 @@ def test_in_a_browser(chromium: Browser, tmp_path: Path, width: int, dark: bool)
 def test_buttons_zoom_and_switch_scales(chromium: Browser, tmp_path: Path) -> None:
     chromium.problems.clear()
     chromium.open(pages(tmp_path)[0])
-    labels = "document.querySelector('.u-axis') && Array.from(document.querySelectorAll('canvas')).map(c => c.toDataURL()).join()"
-    before = chromium.run(labels)
+    picture = f"{DRAWN}.then(() => Array.from(document.querySelectorAll('canvas')).map(c => c.toDataURL()).join())"
+    before = chromium.run(picture)
     chromium.run("document.querySelector('[data-range=onset]').click()")
-    zoomed = chromium.run("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))).then(() => " + labels + ")")
+    zoomed = chromium.run(picture)
     assert zoomed != before
     assert chromium.run("document.querySelector('[data-range=onset]').getAttribute('aria-pressed')") == "true"
     chromium.run("document.querySelector('button.log').click()")
-    switched = chromium.run("new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r))).then(() => " + labels + ")")
+    switched = chromium.run(picture)
     assert switched != zoomed
     assert chromium.problems == []

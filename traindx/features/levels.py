@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.noise import autocorrelation, robust_sigma
-from traindx.features.smoothing import block_edges
+from traindx.features.smoothing import block_edges, block_medians
 from traindx.vocabulary.run import Floats
 
 TAIL = 0.15  # share of a signal that counts as its end
@@ -39,7 +39,7 @@ def tail_length(n: int) -> int:
 def end_level(values: Floats, *, degree: int) -> EndLevel:
     """Mean of the end of finite `values[n]` with its uncertainty.
 
-    The noise is what a polynomial of `degree` leaves of the last half, outliers drawn in. Its
+    Outliers are drawn in first. The noise is what a polynomial of `degree` leaves of the last half. Its
     correlation from point to point is taken as a first-order autoregression, corrected for the
     bias of short samples (Kendall 1954), which gives the variance of a mean (as many independent
     points as `m (1 - rho) / (1 + rho)`). Batch means over the end give a second estimate that
@@ -52,33 +52,46 @@ def end_level(values: Floats, *, degree: int) -> EndLevel:
     if n < LEAST:
         return EndLevel(float(np.mean(values[-tail:])), float("nan"), float("nan"))
     x = np.linspace(-1.0, 1.0, len(history))
-    smooth = np.polynomial.polynomial.polyval(x, np.polynomial.polynomial.polyfit(x, history, degree))
+    edges = block_edges(len(history), BLOCKS)
+    centres = (x[edges[:-1]] + x[edges[1:] - 1]) / 2
+    history = drawn_in(history, fitted(centres, block_medians(history, BLOCKS), x, degree))
+    smooth = fitted(x, history, x, degree)
     residual = history - smooth
-    bound = 4.0 * robust_sigma(residual)
-    residual = np.clip(residual, -bound, bound)
-    end = (smooth + residual)[-tail:]
     error, freedom = autoregressive_error(residual, tail, degree)
     wide = t975(freedom) * error
     if tail >= 2 * BLOCKS:
         batch = batch_error(residual[-tail:])
         wide, error = max(wide, t975(BLOCKS - 1) * batch), max(error, batch)
-    return EndLevel(float(end.mean()), error, wide)
+    return EndLevel(float(history[-tail:].mean()), error, wide)
+
+
+def fitted(x: Floats, y: Floats, at: Floats, degree: int) -> Floats:
+    """Values at `at[m]` of the least-squares polynomial through `x[n]`, `y[n]`."""
+    coefficients = np.polynomial.polynomial.polyfit(x, y, degree)
+    return np.asarray(np.polynomial.polynomial.polyval(at, coefficients), dtype=np.float64)
+
+
+def drawn_in(values: Floats, rough: Floats) -> Floats:
+    """`values[n]` with those that lie more than 4 robust sigma from `rough[n]` moved to that distance."""
+    residual = values - rough
+    bound = 4.0 * robust_sigma(residual)
+    return rough + np.clip(residual, -bound, bound)
 
 
 def autoregressive_error(residual: Floats, m: int, degree: int) -> tuple[float, float]:
     """(standard error of a mean over `m` points, degrees of freedom) from `residual[n]`, taken as a
     first-order autoregression around a fitted polynomial of `degree`."""
     n = len(residual)
-    fitted = degree + 1
+    parameters = degree + 1
     rho = autocorrelation(residual, 1)
-    rho = min(max(rho + (fitted + (fitted + 2) * rho) / n, 0.0), 0.98)
+    rho = min(max(rho + (parameters + (parameters + 2) * rho) / n, 0.0), 0.98)
     effective = n * (1 - rho) / (1 + rho)
     spread = float(np.dot(residual, residual)) / n
     # Fitting takes its share of the variance, more of it the fewer independent points there are.
-    spread *= effective / max(effective - fitted, effective / 4)
+    spread *= effective / max(effective - parameters, effective / 4)
     lags = np.arange(1, m)
     inflation = 1 + 2 * float(np.sum((1 - lags / m) * rho**lags))
-    return float(np.sqrt(spread * inflation / m)), max(effective - fitted, 1.0)
+    return float(np.sqrt(spread * inflation / m)), max(effective - parameters, 1.0)
 
 
 def batch_error(residual: Floats) -> float:

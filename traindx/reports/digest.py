@@ -5,16 +5,26 @@ Text, Markdown and HTML all show this digest; the JSON shows the diagnosis itsel
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import msgspec
 
-from traindx.vocabulary.diagnosis import EvidenceTerm, Finding, ForecastPoint, Hypothesis, NotEvaluated, RunDiagnosis
+from traindx.vocabulary.diagnosis import (
+    EvidenceTerm,
+    Finding,
+    ForecastPoint,
+    Hypothesis,
+    NextMeasure,
+    NotEvaluated,
+    RunDiagnosis,
+)
 
 SHOWN_CAUSES = 4
 LEAST_PROBABILITY = 0.05  # a cause below this is not shown, unless it is the first
 ADVICE_PROBABILITY = 0.15  # a cause below this has its fixes left out, unless it is the first
 FIXES_PER_CAUSE = 3
+LEAST_GAIN = 0.05  # bits; a measurement that settles less is not proposed
 
 MODULE_GROUPS = (
     ("grad_", "per-module gradients"),
@@ -25,6 +35,7 @@ MODULE_GROUPS = (
     ("rank/", "a log per process"),
     ("setup:", "facts about the setup"),
 )
+TOO_SHORT = re.compile(r"needs \d+ (?:finite )?points of (?P<signal>\S+), there are \d+$")
 CAPTURE_HINT = "record with traindx run"
 HINTS = {"a log per process": "log every rank", "facts about the setup": "give them with --fact name=value"}
 
@@ -77,6 +88,7 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     advice: tuple[Advice, ...]
     unchecked: tuple[Unchecked, ...]
     forecast: tuple[tuple[ForecastPoint, ...], ...]
+    next: tuple[NextMeasure, ...]
     log_events: tuple[dict[str, object], ...]
 
 
@@ -90,6 +102,7 @@ def digest(diagnosis: RunDiagnosis) -> Digest:
         advice=advice(diagnosis),
         unchecked=unchecked(diagnosis.not_evaluated, (s.name for s in diagnosis.run.signals)),
         forecast=grouped_forecast(diagnosis.forecast),
+        next=tuple(n for n in diagnosis.next if n.gain_bits >= LEAST_GAIN),
         log_events=diagnosis.run.events,
     )
 
@@ -148,14 +161,15 @@ def term_words(term: EvidenceTerm, fired: Iterable[str]) -> str:
 def advice(diagnosis: RunDiagnosis) -> tuple[Advice, ...]:
     """The fixes of the first cause, the recommendations, then the fixes of other likely causes (fewer
     of them), without repetitions."""
-    causes = [h for h in shown_hypotheses(diagnosis.hypotheses) if h.cause != "healthy"]
+    shown = shown_hypotheses(diagnosis.hypotheses)
+    causes = [
+        h for i, h in enumerate(shown) if h.cause != "healthy" and (i == 0 or h.probability >= ADVICE_PROBABILITY)
+    ]
     items = [Advice(f.change, f.expected, "", f.applicability) for h in causes[:1] for f in h.fixes[:FIXES_PER_CAUSE]]
     items += [Advice(r.text, r.because, "", r.kind) for r in diagnosis.recommendations]
     for cause in causes[1:]:
-        if cause.probability >= ADVICE_PROBABILITY:
-            items += [
-                Advice(f.change, f.expected, cause.title, f.applicability) for f in cause.fixes[: FIXES_PER_CAUSE - 1]
-            ]
+        fixes = cause.fixes[: FIXES_PER_CAUSE - 1]
+        items += [Advice(f.change, f.expected, cause.title, f.applicability) for f in fixes]
     known: dict[str, Advice] = {}
     for item in items:
         known.setdefault(item.text, item)
@@ -182,6 +196,9 @@ def unchecked(items: tuple[NotEvaluated, ...], signals: Iterable[str]) -> tuple[
 
 def _why(item: NotEvaluated, present: set[str]) -> tuple[str, str]:
     """(reason, hint) that a rule shares with others which miss the same thing."""
+    short = TOO_SHORT.match(item.reason)
+    if short:
+        return f"needs more points of {short['signal']}", ""
     for need in item.needs:
         options = need.split("|")
         if any(o in present or o in ("objective", "run") for o in options):
@@ -191,6 +208,8 @@ def _why(item: NotEvaluated, present: set[str]) -> tuple[str, str]:
                 return f"needs {words}", HINTS.get(words, CAPTURE_HINT)
         if options[0].startswith("val/"):
             return "needs a validation metric", "evaluate on held-out data, and log it"
-        if not options[0].startswith("event:") and "not recorded" in item.reason:
+        if options[0].startswith("event:"):
+            return f"needs an event of the kind {options[0][6:]}", ""
+        if "not recorded" in item.reason:
             return f"needs {' or '.join(options)}", "log it"
     return item.reason, ""

@@ -15,15 +15,16 @@ def render(document: Document, runs: tuple[Run, ...] = ()) -> str:
     curves: list[Run | None] = list(runs) if len(runs) == len(document.runs) else [None] * len(document.runs)
     charts: dict[str, list[Chart]] = {}
     views = []
+    names = labels.without_common_folder([d.run.id for d in document.runs])
     for i, (diagnosis, run) in enumerate(zip(document.runs, curves, strict=True)):
-        views.append(view(diagnosis, f"run{i}"))
+        views.append(view(diagnosis, f"run{i}", names[i]))
         charts[f"run{i}"] = [] if run is None else list(run_charts(run, digest(diagnosis).findings))
     title = " ".join(labels.name(d.run.id, 40) for d in document.runs[:3]) or "no runs"
     return page.build("diagnosis.html.j2", charts, title=title, views=views, version=document.traindx_version)
 
 
-def view(diagnosis: RunDiagnosis, key: str) -> dict[str, object]:
-    """What the template shows of one run."""
+def view(diagnosis: RunDiagnosis, key: str, short: str) -> dict[str, object]:
+    """What the template shows of one run; `short` is its name among the others."""
     run = diagnosis.run
     fired = {f.slug for f in diagnosis.findings}
     return {
@@ -36,8 +37,7 @@ def view(diagnosis: RunDiagnosis, key: str) -> dict[str, object]:
         "axis": labels.axis(run),
         "framework": labels.framework(run),
         "told": digest(diagnosis),
-        "next": diagnosis.next,
-        "evidence": {id(f): f.evidence for f in diagnosis.findings},
+        "short": short,
         "words": lambda term: term_words(term, fired),
         "since": lambda finding: labels.since(run, finding.onset_step),
         "setup": setup_rows(run.setup),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Sequence
 
 from traindx.vocabulary.diagnosis import Health, RunInfo, Severity
 
@@ -53,6 +54,15 @@ def _shorten(string: str, limit: int) -> str:
         return string
     tail = (limit - 1) // 2
     return string[: limit - 1 - tail] + "…" + (string[-tail:] if tail else "")
+
+
+def sentence(text: object, limit: int = TEXT_LIMIT) -> str:
+    """A message made harmless, with a capital at its beginning (unless that is a signal's name) and a
+    full stop at its end."""
+    words = clean(text, limit).strip()
+    if words.partition(" ")[0].isalpha():
+        words = words[:1].upper() + words[1:]
+    return words + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
 
 
 def cells(text: str) -> int:
@@ -111,6 +121,20 @@ def extent(run: RunInfo) -> str:
     if run.first_step == run.last_step:
         return f"{points}, {axis(run)} {step(run.last_step)}"
     return f"{points}, {axis(run)}s {step(run.first_step)}–{step(run.last_step)}"
+
+
+def estimate(value: float) -> str:
+    """A number that is not known to more than three digits."""
+    return number(float(f"{value:.3g}")) if math.isfinite(value) else number(value)
+
+
+def without_common_folder(ids: Sequence[str]) -> list[str]:
+    """Names of several runs without the folder that all of them share."""
+    folders = [i.split("/")[:-1] for i in ids]
+    same = 0
+    while len(ids) > 1 and all(len(f) > same and f[same] == folders[0][same] for f in folders):
+        same += 1
+    return ["/".join(i.split("/")[same:]) for i in ids]
 
 
 def percent(share: float) -> str:

@@ -6,7 +6,7 @@ import re
 
 from traindx.reports import labels
 from traindx.reports.digest import Digest, digest, term_words
-from traindx.reports.labels import clean, number, percent, since, step
+from traindx.reports.labels import clean, estimate, percent, since, step
 from traindx.vocabulary.diagnosis import Document, EvidenceTerm, Finding, RunDiagnosis, RunInfo
 from traindx.vocabulary.run import Run
 
@@ -48,10 +48,9 @@ def code(value: object, limit: int = labels.NAME_LIMIT, *, cell: bool = False) -
     return f"{fence}{space}{inside}{space}{fence}"
 
 
-def sentence(value: object, limit: int) -> str:
-    """Foreign text with a capital at its beginning and a full stop at its end."""
-    words = clean(value, limit).strip()
-    return text(words[:1].upper() + words[1:].rstrip(".") + ".") if words else ""
+def sentence(value: object, limit: int = labels.TEXT_LIMIT) -> str:
+    """Foreign text as a plain sentence."""
+    return text(labels.sentence(value, limit))
 
 
 def one_run(diagnosis: RunDiagnosis) -> str:
@@ -62,7 +61,7 @@ def one_run(diagnosis: RunDiagnosis) -> str:
     parts = [
         f"## {word}: {code(run.id)}",
         f"{code(run.source, 160)}, {text(labels.framework(run))}, {text(labels.extent(run))}",
-        f"**{decision.action}** ({percent(decision.confidence)} sure): {text(decision.reason)}",
+        f"**{decision.action}** ({percent(decision.confidence)} sure): {sentence(decision.reason)}",
         findings(run, told),
         causes(diagnosis, told),
         advice(told),
@@ -129,7 +128,7 @@ def terms(given: tuple[EvidenceTerm, ...], fired: set[str]) -> str:
 def advice(told: Digest) -> str:
     if not told.advice:
         return ""
-    lines = ["### What to do", ""]
+    lines = ["### What to do" if told.findings else "### Worth doing", ""]
     for item in told.advice:
         otherwise = f" In case of {text(item.otherwise, 80)}." if item.otherwise else ""
         why = f" {sentence(item.why, 300)}" if item.why else ""
@@ -142,14 +141,14 @@ def outlook(diagnosis: RunDiagnosis, told: Digest) -> str:
     lines = []
     axis = labels.axis(diagnosis.run)
     for group in told.forecast:
-        ranges = "; ".join(f"{percent(p.level)} between {number(p.low)} and {number(p.high)}" for p in group)
+        ranges = "; ".join(f"{percent(p.level)} between {estimate(p.low)} and {estimate(p.high)}" for p in group)
         place = f"{code(group[0].signal)} at {text(axis)} {step(group[0].at_step)}"
-        lines.append(f"- {place}: {number(group[0].median)} ({ranges})")
+        lines.append(f"- {place}: {estimate(group[0].median)} ({ranges})")
     if lines:
         lines = ["### Forecast, if it goes on like this", "", *lines]
-    if diagnosis.next:
+    if told.next:
         lines += ["", "### What would settle more", ""] if lines else ["### What would settle more", ""]
-        lines += [f"- **{text(n.measure, 120)}**: {text(n.why, 240)}. {code(n.how, 240)}" for n in diagnosis.next[:3]]
+        lines += [f"- **{text(n.measure, 120)}**: {text(n.why, 240)}. {code(n.how, 240)}" for n in told.next[:3]]
     return "\n".join(lines)
 
 

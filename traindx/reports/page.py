@@ -62,7 +62,16 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for function in (labels.number, labels.step, labels.percent, labels.name, labels.plural, labels.likelihood):
+    for function in (
+        labels.sentence,
+        labels.estimate,
+        labels.number,
+        labels.step,
+        labels.percent,
+        labels.name,
+        labels.plural,
+        labels.likelihood,
+    ):
         made.filters[function.__name__] = function
     return made
 

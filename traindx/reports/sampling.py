@@ -42,7 +42,7 @@ def bucket_starts(x: Floats, buckets: int) -> np.ndarray:
     """First index of each non-empty one of `buckets` equally wide buckets over ascending `x[n]`."""
     low, high = float(x[0]), float(x[-1])
     if not high > low:
-        return np.linspace(0, len(x), buckets, endpoint=False).astype(np.int64)
+        return np.unique(np.linspace(0, len(x), buckets, endpoint=False).astype(np.int64))
     place = np.minimum(((x - low) * (buckets / (high - low))).astype(np.int64), buckets - 1)
     return np.concatenate([[0], np.flatnonzero(np.diff(place)) + 1])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from traindx.features.shared import Features
 from traindx.reports import labels, sketch
 from traindx.reports.digest import Digest, Seen, digest, term_words
-from traindx.reports.labels import clean, name, number, percent, since, step
+from traindx.reports.labels import clean, estimate, name, number, percent, since, step
 from traindx.reports.layout import Page, Span
 from traindx.vocabulary.diagnosis import Document, EvidencePoint, Finding, Hypothesis, RunDiagnosis, RunInfo
 from traindx.vocabulary.run import Run
@@ -40,22 +40,24 @@ def render(
         if several:
             page.blank()
             page.row(Span("─" * page.width, "dim"))
-        one_run(page, diagnosis, run, short=several and diagnosis.health == "healthy")
+        one_run(page, diagnosis, run, several=several)
     return page.text()
 
 
-def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, short: bool) -> None:
-    """All sections of one run; `short` leaves out what a healthy one of many does not need."""
+def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bool) -> None:
+    """All sections of one run; of several, a healthy one is shown in short."""
+    short = several and diagnosis.health == "healthy"
     told = digest(diagnosis)
-    verdict(page, diagnosis)
+    verdict(page, diagnosis, diagnosis.run.id if several else diagnosis.run.source)
     findings(page, diagnosis.run, told)
     if not short and run is not None:
         plot(page, run, told)
     causes(page, diagnosis, told)
-    advice(page, told)
+    if not short:
+        advice(page, told)
     forecast(page, diagnosis.run, told)
     if not short:
-        next_measures(page, diagnosis)
+        next_measures(page, told)
     notes(page, diagnosis.run, told)
     if not short:
         about_the_log(page, diagnosis, told)
@@ -63,38 +65,39 @@ def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, short: bool
 
 def summary(page: Page, document: Document) -> None:
     """One row for each run, worst health first."""
-    order = sorted(document.runs, key=lambda d: -labels.HEALTH_RANK[d.health])
+    names = labels.without_common_folder([d.run.id for d in document.runs])
+    order = sorted(zip(document.runs, names, strict=True), key=lambda pair: -labels.HEALTH_RANK[pair[0].health])
     rows = []
-    for d in order:
+    for d, short in order:
         told = digest(d)
         main = told.findings[0].finding if told.findings else None
         seen = f"{main.slug} {since(d.run, main.onset_step)}".strip() if main else "nothing wrong seen"
         decision = f"{d.decision.action} ({percent(d.decision.confidence)})"
-        rows.append([Span(labels.HEALTH_WORDS[d.health], d.health), Span(name(d.run.id)), Span(f"{d.run.steps:,}"),
+        rows.append([Span(labels.HEALTH_WORDS[d.health], d.health), Span(name(short)), Span(f"{d.run.steps:,}"),
                      Span(clean(seen, 90)), Span(decision)])  # fmt: skip
     page.row(Span(labels.plural(len(rows), "run"), "bold"))
     page.table(("health", "run", "points", "first finding", "decision"), rows, flexible=1)
 
 
-def verdict(page: Page, diagnosis: RunDiagnosis) -> None:
-    """Health, source, extent and decision on one line, then the reason."""
+def verdict(page: Page, diagnosis: RunDiagnosis, subject: str) -> None:
+    """Health, subject (the source, or the run's name), extent and decision on one line, then the reason."""
     run, decision = diagnosis.run, diagnosis.decision
     word = Span(f" {labels.HEALTH_WORDS[diagnosis.health]} ", diagnosis.health)
     extent = page.plain(labels.extent(run))
     action = page.plain(f"{decision.action} ({percent(decision.confidence)} sure)")
     room = page.width - len(word.text) - 1
-    source = page.plain(name(run.source, 200))
+    source = page.plain(name(subject, 200))
     together = len(extent) + len(action) + 6
     if room - together >= min(labels.cells(source), 16):
-        source = page.plain(name(run.source, max(room - together, 16)))
+        source = page.plain(name(subject, max(room - together, 16)))
         gap = room - together + 2 - labels.cells(source)
         page.row(
             word, " ", Span(source, "bold"), f"  {extent}", " " * max(gap, 2), "  ", Span(action, diagnosis.health)
         )
     else:
-        page.row(word, " ", Span(page.plain(name(run.source, room)), "bold"))
+        page.row(word, " ", Span(page.plain(name(subject, room)), "bold"))
         page.flow(f"{extent}; {action}", indent=1)
-    page.flow(clean(decision.reason), indent=1)
+    page.flow(labels.sentence(decision.reason), indent=1)
 
 
 def findings(page: Page, run: RunInfo, told: Digest) -> None:
@@ -193,13 +196,13 @@ def advice(page: Page, told: Digest) -> None:
     """What to do, with the concrete change first."""
     if not told.advice:
         return
-    page.heading("What to do")
+    page.heading("What to do" if told.findings else "Worth doing")
     otherwise = ""
     for item in told.advice:
         if item.otherwise != otherwise:
             otherwise = item.otherwise
             page.flow(f"in case of {name(otherwise, 60)}:", indent=1)
-        page.flow(clean(item.text, 400), indent=1, first="- ")
+        page.flow(labels.sentence(item.text, 400), indent=1, first="- ")
         if item.why:
             page.flow(clean(item.why, 300), indent=3, style="dim")
 
@@ -210,17 +213,17 @@ def forecast(page: Page, run: RunInfo, told: Digest) -> None:
         return
     page.heading("Forecast, if it goes on like this")
     for group in told.forecast:
-        ranges = [f"{percent(p.level)} between {number(p.low)} and {number(p.high)}" for p in group]
+        ranges = [f"{percent(p.level)} between {estimate(p.low)} and {estimate(p.high)}" for p in group]
         at = f"{name(group[0].signal, 60)} at {labels.axis(run)} {step(group[0].at_step)}"
-        page.flow(f"{at}: {number(group[0].median)} ({'; '.join(ranges)})", indent=1)
+        page.flow(f"{at}: {estimate(group[0].median)} ({'; '.join(ranges)})", indent=1)
 
 
-def next_measures(page: Page, diagnosis: RunDiagnosis) -> None:
+def next_measures(page: Page, told: Digest) -> None:
     """What would settle most of what is still open."""
-    if not diagnosis.next:
+    if not told.next:
         return
     page.heading("What would settle more")
-    for item in diagnosis.next[:3]:
+    for item in told.next[:3]:
         page.flow(f"{clean(item.measure, 120)}: {clean(item.why, 240)}", indent=1, first="- ")
         page.flow(f"{clean(item.how, 240)} ({item.gain_bits:.1f} bits)", indent=3, style="dim")
 
