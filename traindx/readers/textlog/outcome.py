@@ -34,7 +34,7 @@ def events_of(scanner: Scanner, kept: list[Shape], axis: Axis | None) -> list[tu
     """All events in the order of the file, with the step they happened at. An ending after which
     the same run goes on was none, and an attempt that died before the first record is a note."""
     found = []
-    rows = np.unique(np.concatenate([s.rows for s in kept])) if kept else np.empty(0, np.int64)
+    rows = np.sort(np.concatenate([s.rows for s in kept]), kind="stable") if kept else np.empty(0, np.int64)
     for row, event in scanner.events.all():
         step = event.step
         if step is None and axis is not None and len(rows) and row >= axis.rows[0]:

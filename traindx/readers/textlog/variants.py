@@ -20,7 +20,8 @@ from traindx.vocabulary.run import Floats
 HELD = 4000  # texts of numbers kept before they are converted
 
 DIGITS = re.compile(r"\d+", re.ASCII)
-BLANKS = re.compile(r"\s+")
+BLANKS = re.compile(r" +")
+PADDED = ("", "[", "(", ":", "|", ",", "\t")  # after these a number is often padded with blanks
 
 
 def shape_of_number(text: str) -> str:
@@ -28,12 +29,12 @@ def shape_of_number(text: str) -> str:
     parts: list[str] = []
     end = 0
     for run in DIGITS.finditer(text):
-        parts.append(literal(text[end : run.start()]))
+        parts.append(BLANKS.sub(" *", literal(text[end : run.start()])))
         after_point = text[run.start() - 1 : run.start()] == "."
         parts.append(r"\d*" if after_point and run.start() > 1 else r"\d+")
         end = run.end()
     rest = text[end:]
-    parts.append(literal(rest) + (r"\d*" if rest == "." else ""))
+    parts.append(BLANKS.sub(" *", literal(rest)) + (r"\d*" if rest == "." else ""))
     return "".join(parts)
 
 
@@ -44,28 +45,21 @@ def shape_of_stamp(text: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A pattern for text as it stands, with blanks of any length."""
-    out: list[str] = []
-    end = 0
-    for run in BLANKS.finditer(text):
-        out.append(re.escape(text[end : run.start()]))
-        between_words = text[run.start() - 1 : run.start()].isalnum() and text[run.end() : run.end() + 1].isalnum()
-        out.append(r"\s+" if between_words else r"\s*")
-        end = run.end()
-    out.append(re.escape(text[end:]))
-    return "".join(out)
+    """A pattern for text as it stands."""
+    return re.escape(text).replace("\\ ", " ")
 
 
 def pattern_of(line: str, parsed: Parsed) -> str:
-    """The pattern of all lines that are like `line`; the time stamp, if there is one, comes first."""
+    """The pattern of all lines that are like `line`; one group a field; the time stamp, if there
+    is one, comes first. Blanks before a number may be more or fewer, as numbers are padded."""
     pieces = [(span, "field") for span in parsed.spans]
     pieces += [(span, "stamp" if span == parsed.stamp else "other") for span in parsed.others]
     out: list[str] = []
     end = 0
     for (a, b), kind in sorted(pieces):
         text = line[end:a]
-        bare = text.rstrip()
-        blank = r"\s+" if bare != text and bare[-1:].isalnum() else r"\s*" if not bare[-1:].isalnum() else ""
+        bare = text.rstrip(" ")
+        blank = " +" if bare != text and bare[-1:].isalnum() else " *" if bare != text or bare[-1:] in PADDED else ""
         out.append(literal(bare) + blank)
         body = shape_of_stamp(line[a:b]) if kind == "stamp" else shape_of_number(line[a:b])
         out.append(body if kind == "other" else f"({body})")
