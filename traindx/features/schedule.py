@@ -35,21 +35,22 @@ def jumps(rates: Floats, *, up: float, down: float) -> list[Jump]:
     if len(rates) < 3 or rates.max() <= 0:
         return []
     floored = np.maximum(rates, FLOOR * rates.max())
-    change, ratio = np.diff(rates), np.diff(np.log(floored))
-    along = neighbours_along(change)
-    steep = neighbours_along(ratio)
-    rising = (ratio >= np.log(up)) & (change >= 2.0 * along)
-    falling = (ratio <= -np.log(down)) & (-change >= 2.0 * along) & (-ratio >= 2.0 * steep)
-    found = np.flatnonzero(rising | falling)
-    return [Jump(int(i) + 1, float(rates[i]), float(rates[i + 1]), float(np.exp(ratio[i]))) for i in found]
+    large = (floored[1:] >= up * floored[:-1]) | (floored[:-1] >= down * floored[1:])
+    found = []
+    for i in np.flatnonzero(large).tolist():
+        near = slice(max(i - 1, 0), i + 3)
+        change, steps = np.diff(rates[near]), np.diff(np.log(floored[near]))
+        own = i - near.start
+        stands_out = abs(change[own]) >= 2.0 * along(change, own)
+        if stands_out and (steps[own] > 0 or -steps[own] >= 2.0 * along(steps, own)):
+            found.append(Jump(i + 1, float(rates[i]), float(rates[i + 1]), float(np.exp(steps[own]))))
+    return found
 
 
-def neighbours_along(change: Floats) -> Floats:
-    """For each of `change[n]` the larger of the two changes beside it, as far as they go the same way; >= 0."""
-    padded = np.concatenate([[0.0], change, [0.0]])
-    sign = np.sign(change)
-    along: Floats = np.maximum(np.maximum(padded[:-2] * sign, padded[2:] * sign), 0.0)
-    return along
+def along(changes: Floats, own: int) -> float:
+    """The largest of the other `changes[n]` that goes the same way as number `own`; 0 where none does."""
+    others = np.delete(changes, own) * np.sign(changes[own])
+    return float(others.max(initial=0.0))
 
 
 def warmup_end(rates: Floats) -> int:

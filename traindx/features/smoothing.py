@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 from traindx.vocabulary.run import Floats
@@ -25,7 +23,12 @@ def block_medians(values: Floats, blocks: int) -> Floats:
     size = n // (len(edges) - 1)
     if size * (len(edges) - 1) == n:
         return np.median(values.reshape(-1, size), axis=1)
-    return np.array([np.median(values[a:b]) for a, b in pairwise(edges)])
+    sizes = np.diff(edges)
+    medians = np.empty(len(sizes))
+    for size in np.unique(sizes):  # there are two, one apart: far fewer calls than one for each block
+        which = np.flatnonzero(sizes == size)
+        medians[which] = np.median(values[edges[which][:, None] + np.arange(size)], axis=1)
+    return medians
 
 
 def running_median(values: Floats, window: int) -> Floats:

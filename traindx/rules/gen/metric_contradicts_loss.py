@@ -74,7 +74,8 @@ def look(loss: Curve, metric: Curve, start: int, sure: float) -> Apart | None:
     since = int(np.searchsorted(metric.steps, loss.step_at(start)))
     if min(loss.n - start, metric.n - since) < 4 or not loss.span or not metric.span:
         return None
-    a, b = slope(loss.oriented[start:]), slope(metric.oriented[since:])
+    a = slope(loss.oriented[start:])
+    b = slope(metric.oriented[since:]) if abs(a.z) >= sure else a
     if min(abs(a.z), abs(b.z)) < sure:
         return None
     return Apart(loss, metric, start, a.change / loss.span, b.change / metric.span)
