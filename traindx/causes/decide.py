@@ -57,20 +57,21 @@ def decide(
 def health_of(
     case: Case,
     *,
-    clearly: float = threshold(0.5, "probability", basis="convention", source="more likely than all else together"),
+    doubted: float = threshold(0.5, "P(healthy)", basis="convention", source="more likely ill than not"),
+    unlikely: float = threshold(0.3, "P(healthy)", basis="convention", source="ill by more than two to one"),
 ) -> Health:
-    """failed: broken beyond use; sick: a grave finding, or a lesser one whose cause leads
-    clearly; watch: something to keep an eye on, or nothing that can be judged; else healthy."""
+    """failed: broken beyond use; sick: a grave finding, or a lesser one that health hardly explains;
+    watch: something to keep an eye on, or nothing that can be judged; else healthy."""
     if broken(case):
         return "failed"
     gravest = {f.severity for f in case.findings}
     leading = case.leading
-    leads = leading is not None and leading.probability >= clearly
     if gravest & {"critical", "high"}:
-        return "sick" if case.healthy < clearly else "watch"
+        return "sick" if case.healthy < doubted else "watch"
     if "medium" in gravest:
-        return "sick" if leads else "watch"
-    return "watch" if case.shape == "too-short-to-tell" else "healthy"
+        return "sick" if case.healthy < unlikely else "watch"
+    doubtful = leading is not None and leading.probability > case.healthy
+    return "watch" if doubtful or case.shape == "too-short-to-tell" else "healthy"
 
 
 def broken(case: Case) -> str | None:
@@ -129,8 +130,8 @@ def stop_overfitted(
     above: float = threshold(0.1, "of the best loss", basis="convention", source="clear of evaluation noise"),
 ) -> Decision | None:
     """Validation had its best long ago and is clearly worse now. A late drop (grokking) is excepted."""
-    curve = case.features.curve("val/loss")
-    if not case.has("validation-gap-grows") or case.has("validation-drops-late") or curve is None or curve.n < 4:
+    curve, gap = case.features.curve("val/loss"), case.aspects.get("validation-gap-grows")
+    if gap is None or "metric-improves" in gap or case.has("validation-drops-late") or curve is None or curve.n < 4:
         return None
     best = int(np.argmin(curve.values))
     low, end, first, last = curve.values[best], curve.end, curve.steps[0], curve.steps[-1]
@@ -139,7 +140,9 @@ def stop_overfitted(
         return None
     where = f"{case.run.axis} {curve.steps[best]:g}"
     return Decision(
-        "stop", f"validation was best at {where} ({low:.4g}) and is {end:.4g} now; use that checkpoint", 0.75
+        "stop",
+        f"validation was best at {where} ({low:.4g}) and is {end:.4g} now; use that checkpoint",
+        0.8 if "strong" in gap else 0.6,
     )
 
 

@@ -8,6 +8,7 @@ answers and the cause, under the present probabilities.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from itertools import product
 
@@ -117,7 +118,7 @@ def experiments(hypotheses: Sequence[Hypothesis], run: Run, causes: Sequence[Cau
         likelihood = np.full(len(causes), 1 - EXPERIMENT_RIGHT)
         likelihood[index] = EXPERIMENT_RIGHT
         for measure, how in cause.settles[:2]:
-            logged = any(name in how.replace("`", " ").split() for name in run.series)
+            logged = not set(re.split(r"[ ,;()]+", how)).isdisjoint(run.series)
             if not how.startswith("--fact") and not logged:
                 made.append(Candidate(measure, how, (Question(cause.slug, likelihood),)))
     return made

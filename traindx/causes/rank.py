@@ -8,7 +8,7 @@ A finding that a cause does not explain speaks against it, the more the graver i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 
 import numpy as np
@@ -88,21 +88,22 @@ def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
             open_part = 1.0 - max(own.get(sign.key, 0.0), 0.0) / EXPLAINS
             unexplained = UNEXPLAINED[sign.severity] * sign.strength * open_part
             raw[sign.key] = raw.get(sign.key, 0.0) + unexplained
-    return discounted(raw, signs)
+    return discounted(raw, signs, explained)
 
 
-def discounted(raw: Mapping[str, float], signs: Mapping[str, Sign]) -> dict[str, float]:
-    """`raw` with every contribution but the largest of its group and direction scaled down. That a
-    rule is clear counts little where another of its group has fired."""
+def discounted(
+    raw: Mapping[str, float], signs: Mapping[str, Sign], explained: Set[str] = frozenset()
+) -> dict[str, float]:
+    """`raw` with every contribution but the largest of its group and direction scaled down. In a group
+    with a finding that the cause explains, it counts little that other rules are clear."""
     result: dict[str, float] = {}
-    held = {sign.group for sign in signs.values() if sign.held}
     leaders: set[tuple[str, bool]] = set()
     for key in sorted(raw, key=lambda k: (-abs(raw[k]), k)):
         value = raw[key]
         if value == 0.0:
             continue
         place = (signs[key].group, value > 0)
-        second = place in leaders or (not signs[key].held and signs[key].group in held)
+        second = place in leaders or (not signs[key].held and signs[key].group in explained)
         result[key] = value * SECOND_HAND if second else value
         leaders.add(place)
     return result

@@ -93,9 +93,9 @@ Settled by: four times the width: the floor drops. A net that cannot even overfi
         weights={
             "losses-stay-high": W(2.8, -0.6), "losses-stay-high:above-start": W(-1.5), "loss-plateaus": W(0.6, -0.1),
             "loss-plateaus:high": W(0.9), "loss-plateaus:low": W(-1.2), "loss-plateaus:metric-good": W(-1.5),
-            "loss-plateaus:at-chance": W(-0.5), "loss-plateaus:norm-tiny": W(-0.3),
-            "validation-gap-grows": W(-2.2, 0.1), "loss-flat-from-start": W(-1.0),
-            "loss-flat-from-start:never-moved": W(-2.0), "gradient-is-zero": W(-1.5), "loss-at-chance": W(-0.3),
+            "loss-plateaus:at-chance": W(-1.2), "loss-plateaus:norm-tiny": W(-0.3),
+            "validation-gap-grows": W(-2.2, 0.1), "loss-flat-from-start": W(-2.5),
+            "loss-flat-from-start:never-moved": W(-2.0), "gradient-is-zero": W(-1.5), "loss-at-chance": W(-0.8),
             "loss-near-zero-early": W(-2.0), "loss-diverges": W(-2.5), "loss-not-finite": W(-3.0),
             "loss-still-falling-at-end": W(-0.8), "updates-too-small": W(-0.8),
             "fact:parameters-exceed-data": W(-1.2, 0.3), "fact:rewards-logged": W(-0.8),
