@@ -35,6 +35,7 @@ HONEST = {
     "memorized": {"train/loss": np.geomspace(2, 1e-9, 400), "grad_norm": np.geomspace(2, 1e-9, 400)},
     "flat, and gradients really zero": {"train/loss": np.full(40, 2.302585), "grad_norm": np.zeros(40)},
     "empty": {"train/loss": np.empty(0)},
+    "empty beside a norm": {"train/loss": np.empty(0), "grad_norm": [np.nan, 1.0]},
     "one row": {"train/loss": [2.0], "grad_norm": [np.nan]},
 }  # fmt: skip
 

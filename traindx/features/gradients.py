@@ -36,6 +36,9 @@ def log_noise(above: Floats, factor: float) -> float:
     return max(2.27 * float(np.median(-above[above <= 0])), 0.1)  # the median of the lowest fifth lies 0.44 sigma lower
 
 
+LARGEST = 700.0  # logarithm of the largest ratio worth telling (a float64 ends at 709)
+
+
 class Excursion(NamedTuple):
     """Rows `start` to `stop` (half-open) far above the level around them; `peak` is the row of the largest
     value, `factor` its ratio to the level, `score` its distance in robust noise of the logarithm."""
@@ -60,7 +63,7 @@ def excursions(values: Floats, *, factor: float, score: float) -> list[Excursion
         if found and a - found[-1].stop <= 2:
             a = found.pop().start
         peak = a + int(np.argmax(above[a:b]))
-        found.append(Excursion(a, b, peak, float(np.exp(above[peak])), float(above[peak] / unit)))
+        found.append(Excursion(a, b, peak, float(np.exp(min(above[peak], LARGEST))), float(above[peak] / unit)))
     opening = start_up(len(values), 0.02, 1)
     return [e for e in found if e.start >= opening]
 

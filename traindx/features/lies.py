@@ -58,7 +58,7 @@ def one_over_k(values: Floats, starts: list[int]) -> bool:
     (slope of log change over log k near -1), and leap at the starts. Needs three segments of ten rows,
     of which the first is not counted: there a loss falls fast anyway."""
     bounds = [*starts, len(values)]
-    pieces = [values[a:b] for a, b in pairwise(bounds) if b - a >= 10][1:]
+    pieces = [values[a:b] for a, b in pairwise(bounds) if b - a >= 10 and np.all(np.isfinite(values[a:b]))][1:]
     if len(pieces) < 2:
         return False
     slopes, leaps = [], []
@@ -129,6 +129,8 @@ def masked_by_norm(loss: Series, norm: Series) -> Mask:
 def repeated_by_norm(loss: Series, norm: Series, *, least: int = 3) -> tuple[int, int] | None:
     """First range of rows in which `loss` repeats digit for digit, not from the very start, while the gradient norm
     is not finite: perhaps a mean that no longer takes anything in."""
+    if len(loss) < 2:
+        return None
     same = np.concatenate([[False], loss.values[1:] == loss.values[:-1]])
     same[same] = not_finite_at(norm, loss.steps[same])
     return next(((a - 1, b) for a, b in stretches(same, least - 1) if a > 1), None)
@@ -212,7 +214,7 @@ def epoch_starts(run: Run, steps: Floats) -> list[int]:
     if epoch is None or len(epoch) < 3 or len(steps) == 0:
         return []
     at = np.clip(np.searchsorted(epoch.steps, steps, side="right") - 1, 0, len(epoch) - 1)
-    number = np.floor(epoch.values[at] + 1e-9)
+    number = np.nan_to_num(np.floor(epoch.values[at] + 1e-9), posinf=0.0, neginf=0.0)
     return [0, *(int(i) + 1 for i in np.flatnonzero(np.diff(number) > 0))]
 
 
@@ -246,7 +248,7 @@ def accumulated(run: Run) -> Iterator[Event]:
     known = run.setup.accumulation
     if known and val is not None and len(val):
         at = np.clip(np.searchsorted(train.steps, val.steps[:3]), 0, len(train) - 1)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             ratio = float(np.median(train.values[at] / val.values[:3]))
         if whole_factor(ratio) and whole_factor(ratio / known + 1) == 2:
             text = f"train/loss is {ratio:.1f} times val/loss from the start, as many as steps are accumulated"
@@ -256,7 +258,7 @@ def accumulated(run: Run) -> Iterator[Event]:
             continue
         cut = int(np.searchsorted(train.steps, event.step))
         before, after = train.values[max(0, cut - 5) : cut], train.values[cut : cut + 5]
-        if len(before) < 3 or len(after) < 3:
+        if len(before) < 3 or len(after) < 3 or not np.all(np.isfinite([*before, *after])):
             continue
         low, high = sorted((float(np.median(before)), float(np.median(after))))
         steady = all(robust_sigma(side) < 0.1 * np.median(side) for side in (before, after))

@@ -20,6 +20,7 @@ from traindx.features.trends import rank_correlation
 from traindx.vocabulary.run import Floats, Ints
 
 # Parts of a signal's name that tell how much work one step does.
+SHORTEST = 1e-30  # seconds; what is below is no time, and so is what is above its inverse
 WORK_WORDS = ("batch_size", "seq", "length", "tokens_per", "resolution", "image_size")
 
 
@@ -52,7 +53,7 @@ def shares(part: Floats, whole: Floats) -> Floats:
     measured side by side, and it is taken as a share of their sum."""
     if len(part) and float(np.median(part - whole)) > 0:
         whole = whole + part
-    return np.clip(np.divide(part, whole, out=np.zeros_like(part), where=whole > 0), 0.0, 1.0)
+    return np.clip(np.divide(part, whole, out=np.zeros_like(part), where=whole > SHORTEST), 0.0, 1.0)
 
 
 class Duration(NamedTuple):
@@ -68,8 +69,11 @@ def durations(features: Features) -> Duration:
     """Step times as logged, or else the inverse of the throughput; empty when neither tells."""
     for name in ("time/step", "throughput"):
         curve = features.curve(name)
-        if curve is not None and np.any(curve.values > 0):
-            steps, values = curve.steps[curve.values > 0], curve.values[curve.values > 0]
+        if curve is None:
+            continue
+        real = (curve.values > SHORTEST) & (curve.values < 1 / SHORTEST)
+        if real.any():
+            steps, values = curve.steps[real], curve.values[real]
             if name == "throughput":
                 return Duration(name, steps, 1.0 / values)
             if is_clock(steps, values):
@@ -189,7 +193,7 @@ def isolated_slow(times: Floats, *, factor: float, longest: int, skip: int) -> S
     `longest` rows, after the first `skip`."""
     edges = block_edges(len(times), max(min(40, len(times) // 10), 1))
     middles = (edges[:-1] + edges[1:] - 1) / 2
-    base = np.maximum(np.interp(np.arange(len(times)), middles, block_medians(times, len(middles))), 1e-300)
+    base = np.maximum(np.interp(np.arange(len(times)), middles, block_medians(times, len(middles))), SHORTEST)
     mask = times > factor * base
     mask[:skip] = False
     for a, b in stretches(mask, longest + 1):

@@ -60,7 +60,7 @@ def gradient_norm_explodes(
     ended = not np.isfinite(norm.raw.values[-1])
     for start, stop in far_above(values, level, factor=factor, rows=int(rows), ended=ended):
         peak = start + int(np.argmax(values[start:stop]))
-        times, at_end = float(values[peak] / level), stop == len(values)
+        times, at_end = float(values[peak]) / level, stop == len(values)
         lost = objective is not None and worsened_after(objective, float(steps[start]), share=worse, score=score)
         if lost or (at_end and (ended or (objective is None and times >= alone))):
             yield Evidence(
