@@ -15,6 +15,9 @@ from traindx.vocabulary.run import Event, Floats, Ints
 MAX_NAMES = 20_000  # a log with more names than this is not read to the end of them
 MISSING = frozenset({"", "na", "n/a", "<na>", "none", "-", "--"})
 NULL = "null"
+SPLITS = frozenset({"train", "training", "val", "valid", "validation", "eval", "evaluation", "test", "dev"})
+COUNTERS = frozenset({"step", "epoch", "iteration", "iter", "global_step", "num_updates", "_step", "time", "timestamp",
+                      "_timestamp", "_runtime", "wall_time", "samples", "tokens", "batch", "index"})  # fmt: skip
 NOT_A_NUMBER = frozenset({"-nan", "+nan", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind", "1.#ind", "-1.#qnan"})
 OVERFLOWED = {"1.#inf": np.inf, "-1.#inf": -np.inf}
 # What printing a tensor or a numpy scalar instead of its value leaves in a cell.
@@ -35,6 +38,11 @@ def number(value: object) -> float | None:
         return float(value)
     except OverflowError:
         return np.inf if value > 0 else -np.inf
+
+
+def in_split(name: str, split: str) -> str:
+    """The name of a column in rows that say which split they are of; counters count for all."""
+    return name if name.lower() in COUNTERS else f"{split.strip().lower()}/{name}"
 
 
 def text_number(text: str) -> float | None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from traindx.readers._columns import MISSING, NULL, text_number
+from traindx.readers._columns import MISSING, NULL, SPLITS, text_number
 from traindx.readers._stream import head_lines, is_text
 
 DELIMITERS = ("\t", ";", ",", "|", " ")  # " " stands for runs of blanks
@@ -30,6 +30,12 @@ class Layout(NamedTuple):
     text: frozenset[int]
     samples: tuple[tuple[str, ...], ...]
     comments: tuple[str, ...]
+
+    @property
+    def split(self) -> int | None:
+        """The column that says of each row whether it is of the training or the validation set."""
+        words = {i: {cell.strip().lower() for cell in self.samples[i]} for i in sorted(self.text)}
+        return next((i for i, said in words.items() if said <= SPLITS), None)
 
     @property
     def lowered(self) -> frozenset[str]:
@@ -91,13 +97,18 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
         return None
     if not body:
         return _header_only(lines, delimiter, comments)
-    width, same = Counter(len(row) for row in body).most_common(1)[0]
+    again = next((i for i, row in enumerate(body) if has_header and i and _repeats(row, first)), len(body))
+    body = body[:again]
+    widths = Counter(len(row) for row in body)
+    width, same = widths.most_common(1)[0]
+    if has_header and 2 * widths[len(first)] >= len(body):
+        width, same = len(first), widths[len(first)]
     width, body = _trailing(first if has_header else None, width, body)
     whole = [row for row in body if len(row) == width]
     share = same / len(body)
     samples = tuple(tuple(column) for column in zip(*whole, strict=True))
     text = frozenset(i for i, column in enumerate(samples) if _is_words(column, comma))
-    if share < 0.6 or len(text) == width or (text and (not has_header or delimiter == " ")):
+    if share < 0.5 or len(text) == width or (text and (not has_header or delimiter == " ")):
         return None
     names = header_names(first, width) if has_header else _from_comment(comments, delimiter, width)
     filled = sum(1 for column in samples for cell in column if cell.strip())
@@ -106,6 +117,11 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     numbers = sum(1 for column in samples for cell in column if is_number(cell, comma))
     layout = Layout(delimiter, comma, names, has_header, len(comments) + has_header, text, samples, tuple(comments))
     return share * numbers / filled + (0.01 if width > 1 else 0.0), layout
+
+
+def _repeats(row: list[str], header: list[str]) -> bool:
+    """Whether a row is a header too: it shares names and has no number."""
+    return bool(set(row) & set(header) - {""}) and not any(is_number(cell, False) for cell in row)
 
 
 def _trailing(header: list[str] | None, width: int, body: list[list[str]]) -> tuple[int, list[list[str]]]:

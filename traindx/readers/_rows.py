@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from traindx.readers._columns import Columns
+from traindx.readers._columns import Columns, in_split
 from traindx.readers._layout import DECIMAL_COMMA, Layout, header_names, is_number, split_line
 from traindx.vocabulary.run import Floats, Ints
 
@@ -19,6 +19,7 @@ class Rows:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.names = layout.names
+        self.split = layout.split
         self.columns = Columns()
         self.row, self.line = 0, 1
         self.ended = True  # whether the last line had its line end
@@ -54,7 +55,7 @@ class Rows:
     def add_regular(self, block: bytes, lines: list[str]) -> bool:
         """Take lines that all have the right number of cells, each a plain number; else do nothing."""
         delimiter = None if self.layout.delimiter == " " else self.layout.delimiter
-        if b'"' in block or b"_" in block or self.layout.decimal_comma:
+        if b'"' in block or b"_" in block or self.layout.decimal_comma or self.split is not None:
             return False  # float() takes 1_000, which no log means
         rows = [line.split(delimiter) for line in lines]
         if set(map(len, rows)) != {len(self.names)}:
@@ -115,13 +116,24 @@ class Rows:
         """Rows of the right width into columns; cells may be empty or words."""
         if not pending:
             return
-        numbers = range(self.row, self.row + len(pending))
+        rows = range(self.row, self.row + len(pending))
+        split = self.split if self.names == self.layout.names else None
+        if split is None:
+            self.add_cells(pending, rows, "")
+        else:
+            for word in dict.fromkeys(cells[split].strip() for cells in pending):
+                chosen = [i for i, cells in enumerate(pending) if cells[split].strip() == word]
+                self.add_cells([pending[i] for i in chosen], [rows[i] for i in chosen], word)
+        self.row += len(pending)
+
+    def add_cells(self, pending: list[list[str]], rows: Sequence[int], split: str) -> None:
+        """The numbers of rows of cells; of a split, under its name."""
         cells = list(zip(*pending, strict=True))
         for i, name in self.numeric():
             column: Sequence[str] = cells[i]
             if self.layout.decimal_comma:
                 column = [c.replace(",", ".") if DECIMAL_COMMA.fullmatch(c) else c for c in column]
-            strange = self.columns.add_cells(name, column, numbers)
+            known = in_split(name, split) if split else name
+            strange = self.columns.add_cells(known, column, rows)
             if strange:
-                self.strange[name] = self.strange.get(name, 0) + strange
-        self.row += len(pending)
+                self.strange[known] = self.strange.get(known, 0) + strange

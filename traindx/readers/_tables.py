@@ -64,6 +64,7 @@ def read_table(source: Source, layout: Layout | None = None) -> Table:
     events: list[Event] = []
     rows = Rows(layout)
     large = size_of(source) >= ARROW_BYTES and layout.delimiter != " " and len(layout.names) > 1
+    large = large and layout.split is None
     pieces = after_header(blocks(source, events, ARROW_BYTES if large else BLOCK_BYTES), rows)
     if large:
         for block, found in two_at_a_time(lambda block: (block, arrow_block(block, layout)), pieces):

@@ -85,10 +85,7 @@ def rounds_of_catboost(value: dict[str, Any]) -> dict[str, RawColumn]:
         step = number(row.get("iteration")) if isinstance(row, dict) else None
         if step is None:
             continue
-        for part, names in (
-            ("learn", metric_names(meta, "learn_metrics")),
-            ("test", metric_names(meta, "test_metrics")),
-        ):
+        for part, names in parts:
             values = row.get(part)
             groups = values if isinstance(values, list) and values and isinstance(values[0], list) else [values]
             for i, group in enumerate(groups):

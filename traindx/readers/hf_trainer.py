@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 
 from traindx.errors import NotALog, ReadError
@@ -84,7 +85,7 @@ def facts_of(state: Record, rows: Sequence[Record]) -> dict[str, object]:
     for row in rows:
         if is_summary(row):
             facts.update({key: value for key in sorted(SUMMARY & set(row)) if (value := number(row[key])) is not None})
-    return facts
+    return {key: value for key, value in facts.items() if not isinstance(value, float) or isfinite(value)}
 
 
 def sniff_folder(path: Path) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from traindx.readers._columns import SPLITS, in_split
 from traindx.readers._facts import FIELD_OF, facts_from
 from traindx.readers._json import Record, peek_records
 from traindx.readers._json_lines import leaves, read_lines
@@ -11,9 +12,6 @@ NAME = "jsonl"
 META = frozenset({"meta", "config", "args", "hparams", "params", "hyperparameters", "summary", "env", "env_info",
                   "settings", "setup", "cfg", "arguments", "options"})  # fmt: skip
 SPLIT_KEYS = ("split", "mode", "phase", "stage", "subset")
-SPLITS = frozenset({"train", "training", "val", "valid", "validation", "eval", "evaluation", "test", "dev"})
-COUNTERS = frozenset({"step", "epoch", "iteration", "iter", "global_step", "num_updates", "_step", "time", "timestamp",
-                      "_timestamp", "_runtime", "wall_time", "samples", "tokens"})  # fmt: skip
 CONSTANTS = frozenset({"n_parameters", "num_parameters", "n_params", "num_params"})
 
 
@@ -58,5 +56,5 @@ def by_split(record: Record) -> Record:
     for key in SPLIT_KEYS:
         split = record.get(key)
         if isinstance(split, str) and split.lower() in SPLITS:
-            return {n if n.lower() in COUNTERS else f"{split.lower()}/{n}": v for n, v in record.items() if n != key}
+            return {in_split(name, split): value for name, value in record.items() if name != key}
     return record

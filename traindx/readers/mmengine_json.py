@@ -36,7 +36,7 @@ def read(source: Source) -> list[RawLog]:
         if row == 0 and not {"mode", "step", "iter"} & set(record):
             facts.update(facts_from({k: v for k, v in record.items() if k in ("seed", "exp_name", "model")}))
             return None
-        if record.get("mode") == "train" or "loss" in record or ("lr" in record and record.get("mode") != "val"):
+        if record.get("mode", "train" if {"loss", "lr"} & set(record) else "val") == "train":
             return {k: v for k, v in record.items() if k != "mode"}
         return {k if k in PLAIN else f"val/{k}": v for k, v in record.items() if k != "mode"}
 
