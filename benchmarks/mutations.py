@@ -4,7 +4,8 @@
 
 LOGS is a folder of logs; a folder in it is one log (a TensorBoard directory, a run folder ...). Case
 number i of a seed is always the same damage to the same log. Each case is diagnosed and written
-as text, JSON, Markdown and HTML in a worker process with a time limit and a memory limit. Results
+as text, JSON, Markdown and HTML in a worker process with a time limit and a memory limit; a warning
+(a division by zero in numpy, say) counts as a failure too. Results
 are appended to --out, one JSON line a case: a run that was stopped goes on where it was.
 """
 
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -116,6 +118,7 @@ def work(pipe: multiprocessing.connection.Connection, memory: int) -> None:
     """A worker: takes paths, answers with (result, detail)."""
     import traindx
 
+    warnings.simplefilter("error")
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     while True:
         path = pipe.recv()
@@ -128,6 +131,8 @@ def work(pipe: multiprocessing.connection.Connection, memory: int) -> None:
             answer = ("refused", str(error)[:300])
         except MemoryError:
             answer = ("memory", traceback.format_exc(limit=-3))
+        except Warning:
+            answer = ("warning", traceback.format_exc(limit=-3))
         except Exception:
             answer = ("traceback", traceback.format_exc(limit=-6))
         pipe.send(answer)

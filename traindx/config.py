@@ -3,7 +3,7 @@
     select     = ["LOS", "validation-gap-grows"]     # rules to ask: code prefixes or slugs
     ignore     = ["LOS004"]
     severity   = "high"                              # exit status 1 from this severity on
-    thresholds.loss-plateaus.tolerance = 0.02       # see docs/thresholds.md
+    thresholds.loss-plateaus.good = 0.95            # see docs/thresholds.md
     aliases    = { "train/loss" = "my_loss" }        # canonical name = name in the log
     facts      = { optimizer = "adam", classes = 10 }
 

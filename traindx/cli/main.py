@@ -2,7 +2,7 @@
 
 Exit status: 0 nothing found at or above the severity asked for, 1 findings, 2 could not work (bad
 input, bad options, or a bug in traindx), 130 interrupted. TRAINDX_DEBUG=1 shows the traceback of a
-bug; without it there is none.
+bug, and warnings; without it there are none.
 """
 
 from __future__ import annotations
@@ -98,6 +98,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that cannot be shown is replaced, not an exception
             stream.reconfigure(errors="replace")
+    if not sys.warnoptions and not os.environ.get("TRAINDX_DEBUG"):
+        import warnings
+
+        warnings.simplefilter("ignore")  # for developers (python -W), not for users of a command
     sys.exit(run(arguments))
 
 
