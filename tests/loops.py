@@ -1,9 +1,10 @@
-"""A plain net trained for real in numpy, with its gradient norm logged: what goes wrong in it goes wrong for a reason."""
+"""A plain net trained for real in numpy, with its gradient norm: what goes wrong in it goes wrong for a reason."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -41,7 +42,7 @@ def trained(loop: Loop) -> Run:
     labels = rng.integers(0, CLASSES, 1024)
     data = centres[labels] + rng.standard_normal((1024, INPUTS))
     sizes = [INPUTS, *[loop.width] * loop.depth, CLASSES]
-    weights = [rng.standard_normal(s) * loop.gain / np.sqrt(s[0]) for s in zip(sizes[:-1], sizes[1:], strict=True)]
+    weights = [rng.standard_normal(s) * loop.gain / np.sqrt(s[0]) for s in pairwise(sizes)]
     biases = [np.zeros(n) for n in sizes[1:]]
     velocity = [np.zeros_like(p) for p in (*weights, *biases)]
     kept = [np.zeros_like(p) for p in (*weights, *biases)]

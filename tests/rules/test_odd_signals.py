@@ -1,4 +1,4 @@
-"""Gradient, precision and systems rules, and the log-lie detectors, on signals that no training makes: never a crash."""
+"""GRD, PRC and SYS rules and the log-lie detectors on signals that no training makes: never a crash."""
 
 from __future__ import annotations
 
