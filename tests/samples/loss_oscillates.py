@@ -24,7 +24,7 @@ def fires() -> dict[str, Run]:
 
 def erratic() -> Run:
     t = np.arange(300) / 300
-    return run({"val/reward": 400 * t**0.5 + 120 * rng(5).standard_normal(300)})
+    return run({"val/reward": 400 * t**0.5 + 170 * rng(5).standard_normal(300)})
 
 
 def stays_quiet() -> dict[str, Run]:

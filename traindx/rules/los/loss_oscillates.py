@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.noise import robust_sigma
+from traindx.features.noise import difference_noise
 from traindx.features.oscillation import Swing, swing
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
@@ -102,8 +102,7 @@ def erratic_scores(features: Features, share: float, enough: float) -> Iterator[
         curve = features.curve(name)
         if curve is None or curve.n < enough:
             continue
-        late = slice(curve.n // 2, None)
-        scatter = robust_sigma(curve.oriented[late] - curve.trend[late])
+        scatter = difference_noise(curve.oriented[curve.n // 2 :])
         gained = curve.start - curve.best
         if gained <= 0 or scatter < share * gained:
             continue
