@@ -43,16 +43,16 @@ def test_higher_is_better_where_it_is() -> None:
     assert contest.differences[0].difference < 0
 
 
-@pytest.mark.parametrize("rho", [0.0, 0.5, 0.8])
+@pytest.mark.parametrize("rho", [0.0, 0.7])
 @pytest.mark.parametrize("shift", [0.0, 0.5])
 def test_equal_runs_are_rarely_told_apart(rho: float, shift: float) -> None:
     wrong = 0
-    for k in range(150):
+    for k in range(120):
         steps = np.arange(300) + shift
         d = only(falling("a", 1.0, 2 * k, rho=rho), falling("b", 1.0, 2 * k + 1, rho=rho, steps=steps))
         assert d.basis == ("unpaired" if shift else "paired by step")
         wrong += d.verdict == "better"
-    assert wrong / 150 < 0.11  # 5 % asked for, 1.8 % standard error of this count
+    assert wrong / 120 < 0.12  # 5 % asked for, 2 % standard error of this count
 
 
 def test_shared_noise_cancels() -> None:
@@ -117,13 +117,13 @@ def test_runs_with_different_setups_are_no_seeds_of_each_other() -> None:
 def test_groups_know_the_variation_between_seeds() -> None:
     draws = rng(8)
     wrong = 0
-    for k in range(60):
+    for k in range(40):
         shifts = 0.3 * draws.standard_normal(6)  # far more than the noise within a run
         runs = tuple(falling(f"{'ab'[i // 3]}_seed{i}", 1 + s, 100 * k + i, lr=0.1) for i, s in enumerate(shifts))
         d = only(*runs)
         assert d.basis == "seeds"
         wrong += d.verdict == "better"
-    assert wrong / 60 < 0.15
+    assert wrong / 40 < 0.2
     clear = tuple(falling(f"{'ab'[i // 3]}_seed{i}", 1 + i // 3, i, lr=0.1) for i in range(6))
     assert only(*clear).verdict == "better"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from traindx.vocabulary.diagnosis import (
     Recommendation,
     RunDiagnosis,
     RunInfo,
+    Severity,
     SignalInfo,
 )
 from traindx.vocabulary.run import Event, Run
@@ -80,165 +82,98 @@ def sick_run(name: str = "exp1") -> Run:
     )
 
 
+def finding(code: str, slug: str, severity: Severity, onset: float | None, message: str, **more: Any) -> Finding:
+    """A finding, its fields in a line."""
+    facts: dict[str, Any] = {"last_step": None, "where": None, **more}
+    return Finding(code=code, slug=slug, family=code[:3], severity=severity, onset_step=onset, message=message, **facts)
+
+
+def sick_findings() -> tuple[Finding, ...]:
+    """An explosion with two consequences, a small matter of its own, and a note."""
+    norm = (EvidencePoint("grad_norm", 24780.0, 6480.2, 0.81, "L2"), EvidencePoint("grad_norm", 23600.0, 0.79))
+    lost = (EvidencePoint("train/loss", 24800.0, math.nan, 0.33), EvidencePoint("grad_norm", 24800.0, math.inf))
+    explodes = "The gradient norm rises from 0.8 to 6,480 within 60 points, 310 times its own noise."
+    climbs = "The loss climbs from 0.33 to 19,800."
+    ends = "The loss is NaN at step 24,800 and in all 260 points after it."
+    grows = "Device memory grows steadily, by 1.5 GB over the run."
+    rare = "Validation was measured every 1,200 steps."
+    first = "gradient-norm-explodes"
+    return (
+        finding("GRD002", first, "critical", 23620.0, explodes, last_step=24780.0, evidence=norm, aspects=("late",)),
+        finding("LOS002", "loss-diverges", "high", 23800.0, climbs, last_step=24780.0, consequence_of=first),
+        finding("LOS001", "loss-not-finite", "critical", 24800.0, ends, consequence_of="loss-diverges", evidence=lost),
+        finding("SYS005", "memory-grows", "low", 0.0, grows, last_step=29980.0, where="device 0"),
+        finding("GEN008", "validation-too-rare", "info", None, rare),
+    )
+
+
+def missed(code: str, slug: str, signal: str) -> NotEvaluated:
+    return NotEvaluated(code, slug, f"needs {signal}, which was not recorded", (signal,))
+
+
 def sick(name: str = "exp1") -> tuple[RunDiagnosis, Run]:
     """A failed run: three findings, two of them consequences, a note, four causes, a forecast."""
     made = sick_run(name)
-    finding = Finding(
-        code="GRD002",
-        slug="gradient-norm-explodes",
-        family="GRD",
-        severity="critical",
-        onset_step=23620.0,
-        last_step=24780.0,
-        where=None,
-        aspects=("late",),
-        message="The gradient norm rises from 0.8 to 6,480 within 60 points, 310 times its own noise.",
-        evidence=(EvidencePoint("grad_norm", 24780.0, 6480.2, 0.81, "L2"), EvidencePoint("grad_norm", 23600.0, 0.79)),
-    )
-    consequences = (
-        Finding(
-            code="LOS002",
-            slug="loss-diverges",
-            family="LOS",
-            severity="high",
-            onset_step=23800.0,
-            last_step=24780.0,
-            where=None,
-            message="The loss climbs from 0.33 to 19,800.",
-            consequence_of="gradient-norm-explodes",
-        ),
-        Finding(
-            code="LOS001",
-            slug="loss-not-finite",
-            family="LOS",
-            severity="critical",
-            onset_step=24800.0,
-            last_step=29980.0,
-            where=None,
-            message="The loss is NaN at step 24,800 and in all 260 points after it.",
-            consequence_of="loss-diverges",
-            evidence=(
-                EvidencePoint("train/loss", 24800.0, math.nan, 0.33),
-                EvidencePoint("grad_norm", 24800.0, math.inf),
-            ),
-        ),
-    )
-    memory = Finding(
-        code="SYS005",
-        slug="memory-grows",
-        family="SYS",
-        severity="low",
-        onset_step=0.0,
-        last_step=29980.0,
-        where="device 0",
-        message="Device memory grows steadily, by 1.5 GB over the run.",
-    )
-    note = Finding(
-        code="GEN008",
-        slug="validation-too-rare",
-        family="GEN",
-        severity="info",
-        onset_step=None,
-        last_step=None,
-        where=None,
-        message="Validation was measured every 1,200 steps.",
-    )
+    reason = "The loss is NaN since step 24,800 and cannot come back; go back to step 23,600."
+    few = "needs 40 points of val/loss, there are 25"
+    gain = "tells a rate that is too high from a corrupt batch"
+    back, why = "Go back to the checkpoint of step 22,800.", "it is the last one before the gradient norm began to grow"
     return RunDiagnosis(
         run=info(made, {"train/loss": "loss", "val/loss": "eval_loss", "lr": "learning_rate"}),
         health="failed",
-        decision=Decision(
-            "stop", "The loss is NaN since step 24,800 and cannot come back; go back to step 23,600.", 0.97
+        decision=Decision("stop", reason, 0.97),
+        findings=sick_findings(),
+        not_evaluated=(
+            *(missed(f"ACT{i:03}", f"act-rule-{i}", "act_mean/*") for i in range(4)),
+            *(missed(f"WGT{i:03}", f"weight-rule-{i}", "weight_norm/*") for i in range(5)),
+            missed("PRC003", "loss-scale-collapses", "loss_scale"),
+            NotEvaluated("GEN003", "validation-rises-then-falls", few, ("val/loss",)),
         ),
-        findings=(finding, *consequences, memory, note),
-        not_evaluated=tuple(
-            [
-                NotEvaluated(f"ACT{i:03}", f"act-rule-{i}", "needs act_mean/*, which was not recorded", ("act_mean/*",))
-                for i in range(4)
-            ]
-            + [
-                NotEvaluated(
-                    f"WGT{i:03}", f"weight-rule-{i}", "needs weight_norm/*, which was not recorded", ("weight_norm/*",)
-                )
-                for i in range(5)
-            ]
-            + [
-                NotEvaluated(
-                    "PRC003", "loss-scale-collapses", "needs loss_scale, which was not recorded", ("loss_scale",)
-                )
-            ]
-            + [
-                NotEvaluated(
-                    "GEN003", "validation-rises-then-falls", "needs 40 points of val/loss, there are 25", ("val/loss",)
-                )
-            ]
-        ),
-        hypotheses=sick_hypotheses(),
-        next=(
-            NextMeasure(
-                "learning-rate range test",
-                "tells a rate that is too high from a corrupt batch",
-                "traindx find-lr -- python train.py",
-                0.62,
-            ),
-        ),
+        hypotheses=(too_high(), corrupt(), *unlikely()),
+        next=(NextMeasure("learning-rate range test", gain, "traindx find-lr -- python train.py", 0.62),),
         forecast=(
             ForecastPoint("val/loss", 60000.0, 0.351, 0.335, 0.366, 0.8),
             ForecastPoint("val/loss", 60000.0, 0.351, 0.322, 0.391, 0.95),
         ),
-        recommendations=(
-            Recommendation(
-                "checkpoint",
-                "Go back to the checkpoint of step 22,800.",
-                "it is the last one before the gradient norm began to grow",
-            ),
-        ),
+        recommendations=(Recommendation("checkpoint", back, why),),
     ), made
 
 
-def sick_hypotheses() -> tuple[Hypothesis, ...]:
-    terms = EvidenceTerm
+def terms(**log_odds: float) -> tuple[EvidenceTerm, ...]:
+    """Evidence by slug, underscores for hyphens and two of them for a colon."""
+    return tuple(EvidenceTerm(k.replace("__", ":").replace("_", "-"), v) for k, v in log_odds.items())
+
+
+def too_high() -> Hypothesis:
+    lower, stays = "Lower the learning rate from 0.1 to 0.03.", "the norm stays near 0.8 and the loss goes on falling"
+    clip, calm = "Clip the global gradient norm at 1.0.", "single large batches no longer throw the weights away"
+    return Hypothesis(
+        cause="learning-rate-too-high",
+        title="learning rate too high",
+        probability=0.71,
+        for_=terms(gradient_norm_explodes=2.4, loss_diverges=1.6, loss_not_finite__late=0.7, fact__no_clipping=0.4),
+        against=terms(loss_spikes_recur=-0.6),
+        fixes=(
+            FixOffer("lower-learning-rate", "runtime", lower, stays),
+            FixOffer("clip-gradients", "patch", clip, calm),
+        ),
+    )
+
+
+def corrupt() -> Hypothesis:
+    look = "Log the ids of each batch and look at those of step 23,620."
+    return Hypothesis(
+        cause="corrupt-batch",
+        title="corrupt batch",
+        probability=0.19,
+        for_=terms(loss_not_finite__late=1.1),
+        against=terms(gradient_norm_grows=-0.8),
+        fixes=(FixOffer("find-the-batch", "advice", look, "a corrupt sample shows"),),
+    )
+
+
+def unlikely() -> tuple[Hypothesis, ...]:
     return (
-        Hypothesis(
-            cause="learning-rate-too-high",
-            title="learning rate too high",
-            probability=0.71,
-            for_=(
-                terms("gradient-norm-explodes", 2.4),
-                terms("loss-diverges", 1.6),
-                terms("loss-not-finite:late", 0.7),
-                terms("fact:no-clipping", 0.4),
-            ),
-            against=(terms("loss-spikes-recur", -0.6),),
-            fixes=(
-                FixOffer(
-                    "lower-learning-rate",
-                    "runtime",
-                    "Lower the learning rate from 0.1 to 0.03.",
-                    "the norm stays near 0.8 and the loss goes on falling",
-                ),
-                FixOffer(
-                    "clip-gradients",
-                    "patch",
-                    "Clip the global gradient norm at 1.0.",
-                    "single large batches no longer throw the weights away",
-                ),
-            ),
-        ),
-        Hypothesis(
-            cause="corrupt-batch",
-            title="corrupt batch",
-            probability=0.19,
-            for_=(terms("loss-not-finite:late", 1.1),),
-            against=(terms("gradient-norm-grows", -0.8),),
-            fixes=(
-                FixOffer(
-                    "find-the-batch",
-                    "advice",
-                    "Log the ids of each batch and look at those of step 23,620.",
-                    "a corrupt sample shows",
-                ),
-            ),
-        ),
         Hypothesis(cause="half-precision-overflow", title="overflow in half precision", probability=0.08),
         Hypothesis(cause="healthy", title="nothing wrong", probability=0.02),
     )
@@ -292,23 +227,9 @@ HOSTILE = (
 )
 
 
-def hostile(text: str) -> tuple[Document, tuple[Run, ...]]:
-    """A document in which every field that may come from a log holds `text`."""
-    base, made = sick()
-    finding = Finding(
-        code="LOS002",
-        slug="loss-diverges",
-        family="LOS",
-        severity="high",
-        onset_step=3.0,
-        last_step=None,
-        where=text,
-        message=f"{text} climbs",
-        evidence=(EvidencePoint(text, 3.0, 1.0, unit=text),),
-    )
-    events = ({"kind": "parse-warning", "step": None, "place": text, "message": text},)
+def hostile_info(text: str, made: Run) -> RunInfo:
     signals = (*(SignalInfo(n, text, 5) for n in made.series), SignalInfo("train/" + text, text, 9))
-    about = RunInfo(
+    return RunInfo(
         id=text,
         source=text,
         format=text,
@@ -320,24 +241,30 @@ def hostile(text: str) -> tuple[Document, tuple[Run, ...]]:
         axis=text,
         signals=signals,
         setup={text: text, "model": text},
-        events=events,
+        events=({"kind": "parse-warning", "step": None, "place": text, "message": text},),
+    )
+
+
+def hostile(text: str) -> tuple[Document, tuple[Run, ...]]:
+    """A document in which every field that may come from a log holds `text`."""
+    base, made = sick()
+    point = EvidencePoint(text, 3.0, 1.0, unit=text)
+    first = finding("LOS002", "loss-diverges", "high", 3.0, f"{text} climbs", where=text, evidence=(point,))
+    cause = Hypothesis(
+        cause="learning-rate-too-high",
+        title=text,
+        pattern=text,
+        probability=1.0,
+        for_=(EvidenceTerm(text, 1.0),),
+        fixes=(FixOffer("x", "advice", text, text),),
     )
     diagnosis = RunDiagnosis(
-        run=about,
+        run=hostile_info(text, made),
         health="sick",
         decision=Decision("inspect", text, 0.5),
-        findings=(finding, *base.findings),
+        findings=(first, *base.findings),
         not_evaluated=(NotEvaluated("X", "x", text, (text,)),),
-        hypotheses=(
-            Hypothesis(
-                cause="learning-rate-too-high",
-                title=text,
-                pattern=text,
-                probability=1.0,
-                for_=(EvidenceTerm(text, 1.0),),
-                fixes=(FixOffer("x", "advice", text, text),),
-            ),
-        ),
+        hypotheses=(cause,),
         next=(NextMeasure(text, text, text, 0.1),),
         forecast=(ForecastPoint(text, 20.0, 1.0, 0.5, 1.5, 0.8),),
         recommendations=(Recommendation("x", text, text),),

@@ -77,7 +77,10 @@ def test_a_run_keeps_its_colour_in_every_panel() -> None:
     assert [t.get_text() for t in second.get_legend().get_texts()] == ["after"]
 
 
-@pytest.mark.parametrize("hostile", made.HOSTILE, ids=range(len(made.HOSTILE)))
+MATTERS_TO_MATPLOTLIB = [made.HOSTILE[i] for i in (3, 10, 13, 14, 15)]  # escapes, surrogates, $, CJK, length
+
+
+@pytest.mark.parametrize("hostile", MATTERS_TO_MATPLOTLIB, ids=range(len(MATTERS_TO_MATPLOTLIB)))
 def test_hostile_text_is_only_text(hostile: str) -> None:
     document, runs = made.hostile(hostile)
     with warnings.catch_warnings():

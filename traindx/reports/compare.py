@@ -250,7 +250,7 @@ def as_markdown(comparison: Comparison, document: Document) -> str:
 
 def as_json(comparison: Comparison, document: Document) -> str:
     """The comparison as strict JSON, with the health of each run."""
-    built = msgspec.to_builtins(comparison)
+    built = msgspec.to_builtins(comparison, enc_hook=json.unwrapped)
     health = [
         {"run": own, "id": d.run.id, "source": d.run.source, "health": d.health, "first_finding": finding}
         for (own, _, _, finding), d in zip(healths(comparison, document), document.runs, strict=True)

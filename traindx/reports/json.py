@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from traindx.vocabulary.diagnosis import SCHEMA, Document
 
@@ -25,7 +26,14 @@ NONFINITE = ("NaN", "Infinity", "-Infinity")
 def render(document: Document) -> str:
     """The document as indented strict JSON; numbers that are not finite become strings, integral
     steps and counts are printed without a decimal point."""
-    return dumps(msgspec.to_builtins(document))
+    return dumps(msgspec.to_builtins(document, enc_hook=unwrapped))
+
+
+def unwrapped(value: object) -> object:
+    """A numpy scalar as the plain number that it is."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} cannot stand in a document")
 
 
 def dumps(built: Any) -> str:

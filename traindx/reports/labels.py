@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Sequence
+from numbers import Real
 
 from traindx.vocabulary.diagnosis import Health, RunInfo, Severity
 
@@ -80,8 +81,9 @@ def _cell(c: str) -> int:
 
 def number(value: object) -> str:
     """A measured value with about four digits: 0.3127, 1,234, 8.1e4, 2e-5, NaN, infinity."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not isinstance(value, Real) or isinstance(value, bool):
         return clean(value, NAME_LIMIT)
+    value = float(value)
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("infinity" if value > 0 else "-infinity")
     size = abs(value)
