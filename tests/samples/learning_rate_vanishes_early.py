@@ -19,7 +19,9 @@ def frozen(n: int, at: int, size: float = 0.02) -> np.ndarray:
 def fires() -> dict[str, Run]:
     n = 400
     return {
-        "decays every batch, trained": train(Recipe(samples=20000, schedule=decays_every_batch, lr=0.0005, batch=256, steps=2000)),
+        "decays every batch, trained": train(
+            Recipe(samples=20000, schedule=decays_every_batch, lr=0.0005, batch=256, steps=2000)
+        ),
         "cosine planned for half the steps": make.run(
             {"lr": np.append(half_cosine(n // 2), np.full(n // 2, 1e-9)), "train/loss": frozen(n, n // 2)}
         ),
