@@ -9,11 +9,14 @@ from traindx.features.noise import autocorrelation
 from traindx.features.spikes import Spike, spikes
 
 
-def curve_spikes(curve: Curve, *, multiple: float, visible: float) -> list[Spike]:
-    """Spikes of a curve that are `multiple` robust sigmas high and at least `visible` of the range
-    of its trend after the first tenth of the run, where the first descent is over."""
+def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float = 0.15) -> list[Spike]:
+    """Spikes of a curve that are `multiple` robust sigmas high, at least `visible` of the range of its
+    trend after the first tenth of the run (where the first descent is over), and `tall` of the level
+    before them."""
     later = curve.trend[curve.n // 10 :]
-    return spikes(curve.oriented, multiple=multiple, least=visible * float(np.ptp(later)) if len(later) else 0.0)
+    least = visible * float(np.ptp(later)) if len(later) else 0.0
+    found = spikes(curve.oriented, multiple=multiple, least=least)
+    return [s for s in found if s.height >= tall * abs(s.before)]
 
 
 def fails_after(curve: Curve, spike: Spike, *, points: int = 3) -> bool:

@@ -30,7 +30,7 @@ def loss_falls_slowly(
         0.25, "of the starting level", basis="convention", source="fault catalogue 3, 15, 50: a third or less gained"
     ),
     straight: float = threshold(
-        0.3, "of the first half's fall", basis="theory", source="a settled power law gains < 0.25 of it"
+        0.25, "of the first half's fall", basis="theory", source="a logarithm gains 0.3 of it, x^-0.5 only 0.13"
     ),
     least: float = threshold(
         0.02, "of the starting level", basis="convention", source="less is no fall: see loss-flat-from-start"
