@@ -14,6 +14,20 @@ from traindx.readers._store_stream import checksum
 
 Row = tuple[int, float, str, Sequence[str], Sequence[float]]  # step, time, signal, modules, values
 NAMES = pa.dictionary(pa.int32(), pa.utf8())
+MODULES = ("fc1", "fc2")
+
+
+def rows(first: int, last: int) -> list[Row]:
+    """Steps of a run: two scalars each, one that comes late, one per-module signal now and then."""
+    out: list[Row] = []
+    for step in range(first, last):
+        clock = 1.7e9 + step
+        out += [(step, clock, "train/loss", (), (1 / (1 + step),)), (step, clock, "lr", (), (0.1,))]
+        if step % 5 == 0:
+            out.append((step, clock, "grad_norm", MODULES, (float(step), np.nan)))
+        if step >= 25:
+            out.append((step, clock, "val/loss", (), (np.inf,)))
+    return out
 
 
 def schema(rank: int) -> pa.Schema:

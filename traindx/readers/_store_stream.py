@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 MARK = b"traindx.store"  # key in the metadata of the schema
 COLUMNS = ("step", "time", "signal", "modules", "values")
 MOST_NAMES = 20_000
+END_MARK = 8  # bytes
 LARGEST = 1 << 28  # values in one batch
 
 
@@ -48,8 +49,8 @@ class _Piece:
 Pieces = dict[tuple[str, str], list[_Piece]]
 
 
-def read_stream(stream: BinaryIO) -> Stream:
-    """Read all whole batches of a stream.
+def read_stream(stream: BinaryIO, size: int | None = None) -> Stream:
+    """Read all whole batches of a stream; no further than `size` bytes, where it may be growing.
 
     Raises ValueError when not even the schema is whole or it is another's."""
     import pyarrow as pa
@@ -65,10 +66,13 @@ def read_stream(stream: BinaryIO) -> Stream:
         rows = 0
         while True:
             at = source.tell()
+            if size is not None and at > size:
+                break
             try:
                 batch, notes = reader.read_next_batch_with_custom_metadata()
-            except StopIteration:
-                out.ended = source.tell() > at  # an end mark was there, not merely the end of the file
+            except StopIteration:  # at an end mark, or at the end of a file that has none yet
+                out.ended = source.tell() - at == END_MARK
+                out.tail = None if out.ended or source.tell() == at else at
                 break
             except (pa.ArrowException, OSError, MemoryError) as error:
                 _stopped(out, at, not stream.read(1), error)

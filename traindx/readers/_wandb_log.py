@@ -18,6 +18,7 @@ BLOCK = 32768
 HEAD = 7
 MAGIC = b":W&B"
 WHOLE, FIRST, MIDDLE, LAST = 1, 2, 3, 4
+MOST_TRIES = 4096  # places looked at for the next sound record of a block
 LARGEST = 1 << 26  # bytes of one joined record
 
 
@@ -65,20 +66,19 @@ class LogReader:
             stop = at + HEAD + size
             if not (stored or size or kind):
                 return  # zeros: the block was not filled
-            if stop > len(block):
-                if len(block) < BLOCK and kind <= LAST:
-                    self.tail = self.begun if self.parts else base + at
-                else:
-                    self._drop(base + at, "a record runs past the end of its block")
-                return
-            if not _sound(block, at, stop):
-                self._drop(base + at, "the checksum of a record is wrong")
-                if not (stop + HEAD <= len(block) and _sound(block, stop, _stop(block, stop))):
-                    return  # its length cannot be trusted either: go on with the next block
-            else:
+            if stop <= len(block) and _sound(block, at, stop):
                 whole = self._join(base + at, kind, block[at + HEAD : stop])
                 if whole is not None:
                     yield whole
+            elif stop > len(block) and len(block) < BLOCK and kind <= LAST and _next(block, at) is None:
+                self.tail = self.begun if self.parts else base + at
+                return
+            else:
+                self._drop(base + at, "the checksum of a record is wrong")
+                found = _next(block, at)
+                if found is None:
+                    return
+                stop = found
             at = stop
 
     def _drop(self, at: int, why: str) -> None:
@@ -108,8 +108,20 @@ class LogReader:
         return None
 
 
-def _stop(block: bytes, at: int) -> int:
-    return at + HEAD + int.from_bytes(block[at + 4 : at + 6], "little")
+def _next(block: bytes, at: int) -> int | None:
+    """Where, behind a broken record, the next sound one begins in this block. Its length may be
+    what is broken, so every place is tried, up to a bound."""
+    tries = 0
+    for place in range(at + 1, len(block) - HEAD + 1):
+        if WHOLE <= block[place + 6] <= LAST:
+            stop = place + HEAD + int.from_bytes(block[place + 4 : place + 6], "little")
+            if stop <= len(block):
+                tries += 1
+                if _sound(block, place, stop):
+                    return place
+                if tries == MOST_TRIES:
+                    return None
+    return None
 
 
 def _sound(block: bytes, at: int, stop: int) -> bool:

@@ -77,8 +77,9 @@ def read_folder(path: Path) -> list[RawLog]:
 
 def _stream(source: Source) -> Stream:
     try:
+        size = source.path.stat().st_size if source.path and source.path.suffix == ".arrows" else None
         with source.open() as stream:
-            return read_stream(stream)
+            return read_stream(stream, size)
     except (ValueError, EOFError) as error:
         raise ReadError(
             source.name, str(error), where="byte 0", hint="its process may have died before the first batch"
