@@ -50,10 +50,21 @@ def test_a_column_of_splits_parts_the_series() -> None:
 
 @pytest.mark.parametrize(
     ("cell", "value"),
-    [("nan", np.nan), ("-nan", np.nan), ("NaN", np.nan), ("inf", np.inf), ("-Infinity", -np.inf), ("1.#QNAN", np.nan),
-     ("8.5%", 8.5), ("tensor(0.25)", 0.25), ("tensor(0.5, device='cuda:0')", 0.5), ("np.float32(2.5)", 2.5),
-     ("[0.75]", 0.75), ("+1e-3", 1e-3)],
-)  # fmt: skip
+    [
+        ("nan", np.nan),
+        ("-nan", np.nan),
+        ("NaN", np.nan),
+        ("inf", np.inf),
+        ("-Infinity", -np.inf),
+        ("1.#QNAN", np.nan),
+        ("8.5%", 8.5),
+        ("tensor(0.25)", 0.25),
+        ("tensor(0.5, device='cuda:0')", 0.5),
+        ("np.float32(2.5)", 2.5),
+        ("[0.75]", 0.75),
+        ("+1e-3", 1e-3),
+    ],
+)
 def test_spellings_of_a_number(cell: str, value: float) -> None:
     quoted = f'"{cell}"' if "," in cell else cell
     log = read(f"step,loss\n0,1.5\n1,{quoted}\n2,1.25\n")
@@ -93,7 +104,11 @@ def test_utf16_as_windows_shells_write_it() -> None:
 
 def test_quoted_and_doubled_names() -> None:
     assert list(read('"step","loss, train",loss,loss\n0,1,2,3\n1,1,2,3\n').columns) == [
-        "step", "loss, train", "loss", "loss.1"]  # fmt: skip
+        "step",
+        "loss, train",
+        "loss",
+        "loss.1",
+    ]
 
 
 def test_a_header_without_the_index_name() -> None:
@@ -139,9 +154,15 @@ def test_one_row_is_a_table() -> None:
 
 @pytest.mark.parametrize(
     ("data", "why"),
-    [(b"", "empty"), (b"epoch,loss\n", "header"), (b"version https://git-lfs.github.com/spec/v1\noid", "LFS"),
-     (b"<!DOCTYPE html><html>", "HTML"), (b"\0\1\2" * 50, "binary"), (b"dear diary,\ntoday I trained\n", "no table")],
-)  # fmt: skip
+    [
+        (b"", "empty"),
+        (b"epoch,loss\n", "header"),
+        (b"version https://git-lfs.github.com/spec/v1\noid", "LFS"),
+        (b"<!DOCTYPE html><html>", "HTML"),
+        (b"\0\1\2" * 50, "binary"),
+        (b"dear diary,\ntoday I trained\n", "no table"),
+    ],
+)
 def test_refusals_name_their_reason(data: bytes, why: str) -> None:
     with pytest.raises(NotALog, match=why):
         read(data)
@@ -149,9 +170,14 @@ def test_refusals_name_their_reason(data: bytes, why: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["iter 10: loss 4.0, time 49.3ms, mfu 7.5%\n" * 9, '{"step": 1, "loss": 2}\n' * 9, "Epoch 1 loss 0.5\n" * 9,
-     "| a | b |\n|---|---|\n| 1 | 2 |\n", "0, loss: 0.5, acc: 0.25\n" * 9],
-)  # fmt: skip
+    [
+        "iter 10: loss 4.0, time 49.3ms, mfu 7.5%\n" * 9,
+        '{"step": 1, "loss": 2}\n' * 9,
+        "Epoch 1 loss 0.5\n" * 9,
+        "| a | b |\n|---|---|\n| 1 | 2 |\n",
+        "0, loss: 0.5, acc: 0.25\n" * 9,
+    ],
+)
 def test_other_formats_are_not_claimed(text: str) -> None:
     assert csv_table.sniff(memory(text)) == 0.0
 
@@ -164,9 +190,12 @@ def read_if_table(text: str) -> RawLog | None:
 
 
 CELL = st.one_of(
-    st.floats(width=64).map(repr), st.integers(-(10**18), 10**18).map(str),
-    st.sampled_from(["", "nan", "inf", "-inf", "1e400", " 1.5", "1.5 ", "NA", "null", "oops", "1_000", ".5", "5.", "+2"]),
-)  # fmt: skip
+    st.floats(width=64).map(repr),
+    st.integers(-(10**18), 10**18).map(str),
+    st.sampled_from(
+        ["", "nan", "inf", "-inf", "1e400", " 1.5", "1.5 ", "NA", "null", "oops", "1_000", ".5", "5.", "+2"]
+    ),
+)
 ROW = st.lists(CELL, min_size=2, max_size=4)
 
 

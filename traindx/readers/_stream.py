@@ -23,10 +23,12 @@ B = TypeVar("B")
 
 
 def plain(data: bytes) -> bytes:
-    """UTF-8 without a byte-order mark (shells on Windows write UTF-16) and with `\\n` line ends."""
+    """UTF-8 without byte-order mark or zeros (shells on Windows write UTF-16), lines ended by `\\n`."""
     if data[:2] in UTF16:
         data = data.decode("utf-16", "replace").encode("utf-8", "replace")
     data = data.removeprefix(codecs.BOM_UTF8)
+    if b"\0" in data:
+        data = data.replace(b"\0", b"")
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return data
@@ -41,7 +43,8 @@ def head_lines(head: bytes, most: int = 64) -> list[bytes]:
 
 
 def is_text(head: bytes) -> bool:
-    return head[:2] in UTF16 or b"\0" not in head
+    """Whether bytes may be text. Zeros inside are what a crash of the machine leaves in a log."""
+    return head[:2] in UTF16 or (b"\0" not in head[:64] and 3 * head.count(b"\0") <= len(head))
 
 
 def refuse_non_text(source: Source) -> None:
@@ -74,17 +77,24 @@ def chunks(source: Source, events: list[Event], size: int = BLOCK_BYTES) -> Iter
     Errors: ReadError when the file cannot be opened or read.
     """
     done = 0
+    pieces: list[bytes] = []
     try:
         with source.open() as stream:
-            while chunk := stream.read(size):
-                done += len(chunk)
-                yield chunk
+            # read1: a damaged .gz gives what stands before the damage, which read() would throw away
+            while piece := stream.read1(size):  # type: ignore[attr-defined]
+                pieces.append(piece)
+                done += len(piece)
+                if sum(map(len, pieces)) >= size:
+                    yield b"".join(pieces)
+                    pieces.clear()
     except (EOFError, zlib.error, gzip.BadGzipFile) as damage:
         if not done:
             raise ReadError(source.name, f"damaged gzip file: {damage}") from damage
         events.append(Event("parse-warning", f"the compressed file is damaged or cut: {damage}", place=f"byte {done}"))
     except OSError as error:
         raise ReadError(source.name, error.strerror or str(error)) from error
+    if pieces:
+        yield b"".join(pieces)
 
 
 def whole(source: Source, events: list[Event], *, most: int = 1 << 29) -> bytes:

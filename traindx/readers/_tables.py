@@ -127,7 +127,8 @@ def numbers_of(column: Any) -> tuple[Floats, Ints | None]:
 
 def finish(source: Source, rows: Rows, events: list[Event]) -> Table:
     """The table, with what was wrong in it told as events."""
-    columns = rows.columns.finish(events)
+    built = rows.columns.finish(events)
+    columns = {name: built[name] for name in dict.fromkeys([*rows.layout.names, *built]) if name in built}
     for name, strange in rows.strange.items():
         if name in columns and strange > len(columns[name].values):
             del columns[name]

@@ -78,10 +78,10 @@ def rounds_of_catboost(value: dict[str, Any]) -> dict[str, RawColumn]:
     """catboost_training.json: `learn` and `test` lists by iteration, their names in `meta`. With
     several test sets `test` is a list of lists."""
     meta = value["meta"] if isinstance(value.get("meta"), dict) else {}
-    points: dict[str, list[tuple[float, float]]] = {}
+    points: dict[str, list[tuple[int, float, float]]] = {}
     parts = [(part, metric_names(meta, f"{part}_metrics")) for part in ("learn", "test")]
     rows = value.get("iterations")
-    for row in rows if isinstance(rows, list) else ():
+    for index, row in enumerate(rows if isinstance(rows, list) else ()):
         step = number(row.get("iteration")) if isinstance(row, dict) else None
         if step is None:
             continue
@@ -92,8 +92,8 @@ def rounds_of_catboost(value: dict[str, Any]) -> dict[str, RawColumn]:
                 for j, item in enumerate(group if isinstance(group, list) else ()):
                     metric = names[j] if j < len(names) else f"metric{j}"
                     if (x := number(item)) is not None:
-                        points.setdefault(f"{part}{i or ''}/{metric}", []).append((step, x))
-    return {name: column([y for _, y in p], [int(x) for x, _ in p], [x for x, _ in p]) for name, p in points.items()}
+                        points.setdefault(f"{part}{i or ''}/{metric}", []).append((index, step, x))
+    return {name: column([p[2] for p in ps], [p[0] for p in ps], [p[1] for p in ps]) for name, ps in points.items()}
 
 
 def metric_names(meta: dict[str, Any], key: str) -> list[str]:

@@ -159,7 +159,7 @@ def read(source: Source) -> list[RawLog]:
             if not {"metrics", "runs"} <= tables:
                 raise NotALog(source.name, "an SQLite database without MLflow's tables")
             logs = runs_in(source, store, "params" in tables)
-    except (sqlite3.Error, OverflowError, MemoryError) as error:
+    except (sqlite3.Error, UnicodeDecodeError, OverflowError, MemoryError) as error:
         raise ReadError(source.name, f"the SQLite store cannot be read: {error}") from error
     if not logs:
         raise NotALog(source.name, "an MLflow store without a run that has metrics")

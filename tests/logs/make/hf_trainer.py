@@ -31,7 +31,7 @@ class Heard(TrainerCallback):
     def __init__(self) -> None:
         self.rows: list[dict[str, float]] = []
 
-    def on_log(self, args, state, control, logs=None, **kwargs):  # noqa: ANN001, ANN003
+    def on_log(self, args, state, control, logs=None, **kwargs):
         self.rows.append({**logs, "step": state.global_step})
 
 
@@ -44,9 +44,18 @@ def train(folder: Path, name: str, **settings: object) -> None:
     heard = Heard()
     with tempfile.TemporaryDirectory() as out:
         arguments = TrainingArguments(
-            out, per_device_train_batch_size=16, logging_steps=4, eval_strategy="steps", eval_steps=8, save_steps=16,
-            report_to=[], use_cpu=True, disable_tqdm=True, seed=1, **settings,
-        )  # fmt: skip
+            out,
+            per_device_train_batch_size=16,
+            logging_steps=4,
+            eval_strategy="steps",
+            eval_steps=8,
+            save_steps=16,
+            report_to=[],
+            use_cpu=True,
+            disable_tqdm=True,
+            seed=1,
+            **settings,
+        )
         trainer = Trainer(
             Classifier(),
             arguments,
@@ -65,5 +74,12 @@ def train(folder: Path, name: str, **settings: object) -> None:
 
 
 train(fresh("hf_trainer/healthy"), "hf_trainer_healthy", num_train_epochs=4, learning_rate=1e-2, warmup_steps=5)
-train(fresh("hf_trainer/diverged"), "hf_trainer_diverged", max_steps=40, learning_rate=1e30, optim="sgd",
-      logging_nan_inf_filter=False, max_grad_norm=0.0)  # fmt: skip
+train(
+    fresh("hf_trainer/diverged"),
+    "hf_trainer_diverged",
+    max_steps=40,
+    learning_rate=1e30,
+    optim="sgd",
+    logging_nan_inf_filter=False,
+    max_grad_norm=0.0,
+)

@@ -24,24 +24,24 @@ class Module(lightning.LightningModule):
         self.save_hyperparameters()
         self.net = net()
 
-    def training_step(self, batch, index):  # noqa: ANN001, ANN201
+    def training_step(self, batch, index):
         loss = torch.nn.functional.cross_entropy(self.net(batch[0]), batch[1])
         self.log("train_loss", loss, on_step=True, on_epoch=True)
         return loss
 
-    def validation_step(self, batch, index):  # noqa: ANN001, ANN201
+    def validation_step(self, batch, index):
         logits = self.net(batch[0])
         self.log("val_loss", torch.nn.functional.cross_entropy(logits, batch[1]))
         self.log("val_acc", (logits.argmax(-1) == batch[1]).float().mean())
 
-    def configure_optimizers(self):  # noqa: ANN201
+    def configure_optimizers(self):
         return torch.optim.Adam(self.parameters(), lr=self.hparams.lr)
 
 
 class Told(CSVLogger):
     """The CSV logger, also keeping what it was told."""
 
-    def log_metrics(self, metrics, step=None):  # noqa: ANN001, ANN201
+    def log_metrics(self, metrics, step=None):
         self.__dict__.setdefault("told", []).append({**metrics, "step": step})
         super().log_metrics(metrics, step)
 
@@ -54,9 +54,14 @@ def fit(root: str, version: int, epochs: int, resume: str | None) -> tuple[list[
     logger = Told(root, name="", version=version)
     keep = ModelCheckpoint(dirpath=f"{root}/keep", filename=f"v{version}")
     trainer = lightning.Trainer(
-        max_epochs=epochs, logger=logger, log_every_n_steps=2, accelerator="cpu", enable_progress_bar=False,
-        callbacks=[LearningRateMonitor("step"), keep], enable_model_summary=False,
-    )  # fmt: skip
+        max_epochs=epochs,
+        logger=logger,
+        log_every_n_steps=2,
+        accelerator="cpu",
+        enable_progress_bar=False,
+        callbacks=[LearningRateMonitor("step"), keep],
+        enable_model_summary=False,
+    )
     trainer.fit(Module(), loader(0), loader(1), ckpt_path=resume)
     return logger.told, keep.best_model_path
 

@@ -24,7 +24,7 @@ class Model(BaseModel):
         super().__init__()
         self.net = net()
 
-    def forward(self, x, y, mode="tensor"):  # noqa: ANN001, ANN201
+    def forward(self, x, y, mode="tensor"):
         logits = self.net(x)
         if mode == "loss":
             return {"loss": torch.nn.functional.cross_entropy(logits, y)}
@@ -34,11 +34,11 @@ class Model(BaseModel):
 class Accuracy(BaseMetric):
     default_prefix = "toy"
 
-    def process(self, data_batch, data_samples):  # noqa: ANN001, ANN201
+    def process(self, data_batch, data_samples):
         guess, truth = data_samples
         self.results.append({"right": int((guess == truth).sum()), "count": len(truth)})
 
-    def compute_metrics(self, results):  # noqa: ANN001, ANN201
+    def compute_metrics(self, results):
         return {"accuracy": sum(r["right"] for r in results) / sum(r["count"] for r in results)}
 
 
@@ -50,16 +50,23 @@ def run(folder: Path, name: str, by_epoch: bool) -> None:
     loop = {"by_epoch": True, "max_epochs": 4} if by_epoch else {"by_epoch": False, "max_iters": 60, "val_interval": 20}
     with tempfile.TemporaryDirectory() as work:
         runner = Runner(
-            Model(), work, train_dataloader=loader(0), val_dataloader=loader(1), train_cfg=loop, val_cfg={},
-            val_evaluator=Evaluator([Accuracy()]), optim_wrapper={"optimizer": {"type": "SGD", "lr": 0.1, "momentum": 0.9}},
+            Model(),
+            work,
+            train_dataloader=loader(0),
+            val_dataloader=loader(1),
+            train_cfg=loop,
+            val_cfg={},
+            val_evaluator=Evaluator([Accuracy()]),
+            optim_wrapper={"optimizer": {"type": "SGD", "lr": 0.1, "momentum": 0.9}},
             default_hooks={"logger": {"type": "LoggerHook", "interval": 5, "log_metric_by_epoch": by_epoch}},
             log_processor={"by_epoch": by_epoch, "window_size": 5},
-            experiment_name=name, randomness={"seed": 0},
-        )  # fmt: skip
+            experiment_name=name,
+            randomness={"seed": 0},
+        )
         seen = []
         plain = runner.visualizer.add_scalars
 
-        def heard(values, step=0, **more):  # noqa: ANN001, ANN003, ANN202
+        def heard(values, step=0, **more):
             seen.append({**{k: float(v) for k, v in values.items()}, "given_step": int(step), "iter_done": runner.iter})
             return plain(values, step=step, **more)
 

@@ -41,7 +41,7 @@ def train(steps: int, lr: float = 0.1, seed: int = 0) -> list[dict[str, float]]:
     return rows
 
 
-def lines(path, records) -> None:  # noqa: ANN001
+def lines(path, records) -> None:
     path.write_text("".join(json.dumps(record) + "\n" for record in records))
 
 
@@ -52,55 +52,172 @@ told: dict[str, object] = {"runs": runs}
 records = []
 for run in runs:
     for row in run[19::20]:
-        records.append({"data_time": 0.01, "eta_seconds": 1.0, "iteration": row["iteration"], "lr": row["lr"],
-                        "time": 0.05, "total_loss": row["loss"]})  # fmt: skip
+        records.append(
+            {
+                "data_time": 0.01,
+                "eta_seconds": 1.0,
+                "iteration": row["iteration"],
+                "lr": row["lr"],
+                "time": 0.05,
+                "total_loss": row["loss"],
+            }
+        )
         records.append({"bbox/AP": 100 * row["val_acc"], "bbox/AP-rare": float("nan"), "iteration": row["iteration"]})
 lines(fresh("detectron2") / "metrics.json", records)
 
 # mmcv 1: settings first, iter within the epoch, val rows with the size of the validation set
-records = [{"env_info": "sys.platform: linux\nPython: 3.8\nMMCV: 1.7", "config": "optimizer = dict(type='SGD')", "seed": 0}]
+records = [
+    {"env_info": "sys.platform: linux\nPython: 3.8\nMMCV: 1.7", "config": "optimizer = dict(type='SGD')", "seed": 0}
+]
 for epoch in range(3):
     for row in runs[0][20 * epoch + 4 : 20 * epoch + 20 : 5]:
-        records.append({"mode": "train", "epoch": epoch + 1, "iter": row["iteration"] - 20 * epoch + 1, "lr": row["lr"],
-                        "memory": 1000, "data_time": 0.01, "loss": row["loss"], "grad_norm": row["grad_norm"], "time": 0.05})  # fmt: skip
-    records.append({"mode": "val", "epoch": epoch + 1, "iter": 256, "lr": 0.1, "bbox_mAP": row["val_acc"], "loss": row["val_loss"]})
+        records.append(
+            {
+                "mode": "train",
+                "epoch": epoch + 1,
+                "iter": row["iteration"] - 20 * epoch + 1,
+                "lr": row["lr"],
+                "memory": 1000,
+                "data_time": 0.01,
+                "loss": row["loss"],
+                "grad_norm": row["grad_norm"],
+                "time": 0.05,
+            }
+        )
+    records.append(
+        {"mode": "val", "epoch": epoch + 1, "iter": 256, "lr": 0.1, "bbox_mAP": row["val_acc"], "loss": row["val_loss"]}
+    )
 lines(fresh("mmcv") / "20250101_000000.log.json", records)
 
 # YOLO v5: padded header; v8: plain; results.txt of early versions: none
 folder = fresh("yolo")
 epochs = runs[0][9::10]
-names = ["epoch", "train/box_loss", "train/obj_loss", "train/cls_loss", "metrics/precision", "metrics/recall",
-         "metrics/mAP_0.5", "metrics/mAP_0.5:0.95", "val/box_loss", "val/obj_loss", "val/cls_loss", "x/lr0", "x/lr1", "x/lr2"]  # fmt: skip
+names = [
+    "epoch",
+    "train/box_loss",
+    "train/obj_loss",
+    "train/cls_loss",
+    "metrics/precision",
+    "metrics/recall",
+    "metrics/mAP_0.5",
+    "metrics/mAP_0.5:0.95",
+    "val/box_loss",
+    "val/obj_loss",
+    "val/cls_loss",
+    "x/lr0",
+    "x/lr1",
+    "x/lr2",
+]
 with open(folder / "results_v5.csv", "w") as file:
     file.write(",".join(f"{name:>20}" for name in names) + "\n")
     for i, row in enumerate(epochs):
-        values = [i, row["loss"], 0.1, 0.2, 0.5, 0.6, row["val_acc"], row["val_acc"] / 2, row["val_loss"], 0.1, 0.2, 0.01, 0.01, 0.1]
+        values = [
+            i,
+            row["loss"],
+            0.1,
+            0.2,
+            0.5,
+            0.6,
+            row["val_acc"],
+            row["val_acc"] / 2,
+            row["val_loss"],
+            0.1,
+            0.2,
+            0.01,
+            0.01,
+            0.1,
+        ]
         file.write(",".join(f"{value:>20.5g}" for value in values) + "\n")
 with open(folder / "results_v8.csv", "w", newline="") as file:
     table = csv.writer(file, lineterminator="\n")
-    table.writerow(["epoch", "time", "train/box_loss", "train/cls_loss", "train/dfl_loss", "metrics/precision(B)", "metrics/recall(B)",
-                    "metrics/mAP50(B)", "metrics/mAP50-95(B)", "val/box_loss", "val/cls_loss", "val/dfl_loss", "lr/pg0", "lr/pg1", "lr/pg2"])  # fmt: skip
+    table.writerow(
+        [
+            "epoch",
+            "time",
+            "train/box_loss",
+            "train/cls_loss",
+            "train/dfl_loss",
+            "metrics/precision(B)",
+            "metrics/recall(B)",
+            "metrics/mAP50(B)",
+            "metrics/mAP50-95(B)",
+            "val/box_loss",
+            "val/cls_loss",
+            "val/dfl_loss",
+            "lr/pg0",
+            "lr/pg1",
+            "lr/pg2",
+        ]
+    )
     for i, row in enumerate(epochs):
-        table.writerow([i + 1, 3.5 * (i + 1), round(row["loss"], 5), 0.2, 0.1, 0.5, 0.6, round(row["val_acc"], 5),
-                        round(row["val_acc"] / 2, 5), round(row["val_loss"], 5), 0.2, 0.1, 0.01, 0.01, 0.01])  # fmt: skip
-(folder / "args.yaml").write_text("task: detect\nmodel: yolov8n.pt\nepochs: 6\nbatch: 16\nlr0: 0.01\nmomentum: 0.937\n"
-                                  "weight_decay: 0.0005\noptimizer: auto\nseed: 0\namp: true\nresume: null\n")  # fmt: skip
+        table.writerow(
+            [
+                i + 1,
+                3.5 * (i + 1),
+                round(row["loss"], 5),
+                0.2,
+                0.1,
+                0.5,
+                0.6,
+                round(row["val_acc"], 5),
+                round(row["val_acc"] / 2, 5),
+                round(row["val_loss"], 5),
+                0.2,
+                0.1,
+                0.01,
+                0.01,
+                0.01,
+            ]
+        )
+(folder / "args.yaml").write_text(
+    "task: detect\nmodel: yolov8n.pt\nepochs: 6\nbatch: 16\nlr0: 0.01\nmomentum: 0.937\n"
+    "weight_decay: 0.0005\noptimizer: auto\nseed: 0\namp: true\nresume: null\n"
+)
 with open(folder / "results.txt", "w") as file:
     for i, row in enumerate(epochs):
-        file.write(f"{i:>7}/{len(epochs) - 1}     1.05G" + "".join(f"{v:>10.4g}" for v in (row["loss"], 0.1, 0.2, row["loss"] + 0.3, 17, 640))
-                   + "".join(f"{v:>10.4g}" for v in (0.5, 0.6, row["val_acc"], row["val_acc"] / 2, row["val_loss"], 0.1, float("nan"))) + "\n")  # fmt: skip
+        file.write(
+            f"{i:>7}/{len(epochs) - 1}     1.05G"
+            + "".join(f"{v:>10.4g}" for v in (row["loss"], 0.1, 0.2, row["loss"] + 0.3, 17, 640))
+            + "".join(
+                f"{v:>10.4g}"
+                for v in (0.5, 0.6, row["val_acc"], row["val_acc"] / 2, row["val_loss"], 0.1, float("nan"))
+            )
+            + "\n"
+        )
 
 # scripts of one's own: JSON Lines with settings first, CSV of several dialects
 folder = fresh("jsonl")
 summary = {"_summary": {"n_params": 212, "final_loss": runs[0][-1]["loss"]}}
-lines(folder / "settings_first.jsonl", [{"_meta": {"lr": 0.1, "optimizer": "sgd", "steps": 60, "seed": 0}}, *runs[0], summary])
+lines(
+    folder / "settings_first.jsonl",
+    [{"_meta": {"lr": 0.1, "optimizer": "sgd", "steps": 60, "seed": 0}}, *runs[0], summary],
+)
 split = []
 for row in epochs:
     split.append({"split": "train", "epoch": (row["iteration"] + 1) // 10, "loss": row["loss"]})
-    split.append({"split": "val", "epoch": (row["iteration"] + 1) // 10, "loss": row["val_loss"], "scores": {"acc": row["val_acc"]}})
+    split.append(
+        {
+            "split": "val",
+            "epoch": (row["iteration"] + 1) // 10,
+            "loss": row["val_loss"],
+            "scores": {"acc": row["val_acc"]},
+        }
+    )
 lines(folder / "split_field.jsonl", split)
-lines(folder / "log.txt", [{"train_lr": r["lr"], "train_loss": r["loss"], "test_loss": r["val_loss"], "test_acc1": 100 * r["val_acc"],
-                            "epoch": i, "n_parameters": 212} for i, r in enumerate(epochs)])  # fmt: skip
+lines(
+    folder / "log.txt",
+    [
+        {
+            "train_lr": r["lr"],
+            "train_loss": r["loss"],
+            "test_loss": r["val_loss"],
+            "test_acc1": 100 * r["val_acc"],
+            "epoch": i,
+            "n_parameters": 212,
+        }
+        for i, r in enumerate(epochs)
+    ],
+)
 diverged = train(40, lr=1e25)
 lines(folder / "bare_nan.jsonl", diverged)
 told["diverged"] = diverged

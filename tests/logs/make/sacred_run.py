@@ -28,7 +28,7 @@ def config() -> None:
 
 
 @experiment.main
-def main(_run, learning_rate, optimizer):  # noqa: ANN001, ANN201
+def main(_run, learning_rate, optimizer):
     x, y = data(seed=0)
     held = data(seed=1)
     model = net()

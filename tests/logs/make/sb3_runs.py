@@ -5,13 +5,13 @@ pip install torch stable-baselines3 gymnasium; python tests/logs/make/sb3_runs.p
 
 from __future__ import annotations
 
+from places import fresh, oracle
 from stable_baselines3 import PPO
 from stable_baselines3.common.callbacks import EvalCallback
 from stable_baselines3.common.env_util import make_vec_env
 from stable_baselines3.common.logger import CSVOutputFormat, KVWriter, Logger
 from stable_baselines3.common.monitor import load_results
 from stable_baselines3.common.results_plotter import ts2xy
-from places import fresh, oracle
 
 
 class Told(KVWriter):
@@ -20,7 +20,7 @@ class Told(KVWriter):
     def __init__(self) -> None:
         self.rows: list[dict[str, float]] = []
 
-    def write(self, key_values, key_excluded, step=0):  # noqa: ANN001, ANN201
+    def write(self, key_values, key_excluded, step=0):
         self.rows.append({k: float(v) for k, v in key_values.items()})
 
     def close(self) -> None:
@@ -39,9 +39,20 @@ model.learn(3000, callback=check)
 env.close()
 results = load_results(str(folder))
 steps, rewards = ts2xy(results, "timesteps")
-oracle("sb3", {
-    "progress": told.rows,
-    "monitor": {"steps": steps.tolist(), "r": rewards.tolist(), "t": results["t"].tolist(), "l": results["l"].tolist()},
-    "evaluations": {"timesteps": list(check.evaluations_timesteps), "results": [list(r) for r in check.evaluations_results],
-                    "ep_lengths": [list(map(float, e)) for e in check.evaluations_length]},
-})  # fmt: skip
+oracle(
+    "sb3",
+    {
+        "progress": told.rows,
+        "monitor": {
+            "steps": steps.tolist(),
+            "r": rewards.tolist(),
+            "t": results["t"].tolist(),
+            "l": results["l"].tolist(),
+        },
+        "evaluations": {
+            "timesteps": list(check.evaluations_timesteps),
+            "results": [list(r) for r in check.evaluations_results],
+            "ep_lengths": [list(map(float, e)) for e in check.evaluations_length],
+        },
+    },
+)
