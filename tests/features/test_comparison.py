@@ -9,7 +9,7 @@ import pytest
 
 from tests.features.test_levels import noise
 from tests.make import rng, run
-from traindx.features.comparison import Difference, compare, grouped, unique_names
+from traindx.features.comparison import Difference, compare, grouped, unique_names, without_common_folder
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Setup
 
@@ -138,3 +138,10 @@ def test_names_and_setups() -> None:
 def test_signals_without_a_direction_are_left_out() -> None:
     signals = {"lr": np.ones(20), "epoch": np.arange(20.0), "grad_norm": np.ones(20), "throughput": np.ones(20)}
     assert [c.signal for c in compare((run(signals), run(signals))).contests] == ["throughput"]
+
+
+def test_common_folders_are_left_out() -> None:
+    assert without_common_folder(["/a/b/x.csv#1", "/a/b/y.csv"]) == ["x.csv#1", "y.csv"]
+    assert without_common_folder(["/a/bc/x", "/a/bd/x"]) == ["bc/x", "bd/x"]
+    assert without_common_folder(["a/b"]) == ["a/b"]
+    assert without_common_folder([]) == []

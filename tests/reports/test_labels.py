@@ -64,13 +64,6 @@ def test_wrapping_loses_nothing_but_spaces(text: str, width: int) -> None:
     assert labels.cells(cut(shown, width)) <= width
 
 
-def test_common_folders_are_left_out() -> None:
-    assert labels.without_common_folder(["/a/b/x.csv#1", "/a/b/y.csv"]) == ["x.csv#1", "y.csv"]
-    assert labels.without_common_folder(["/a/bc/x", "/a/bd/x"]) == ["bc/x", "bd/x"]
-    assert labels.without_common_folder(["a/b"]) == ["a/b"]
-    assert labels.without_common_folder([]) == []
-
-
 def test_sentences() -> None:
     assert labels.sentence("too short to judge") == "Too short to judge."
     assert labels.sentence("train/loss is flat") == "train/loss is flat."

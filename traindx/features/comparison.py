@@ -108,11 +108,20 @@ def compare(runs: tuple[Run, ...]) -> Comparison:
     )
 
 
+def without_common_folder(ids: Sequence[str]) -> list[str]:
+    """Names of several runs without the folder that all of them share."""
+    folders = [i.split("/")[:-1] for i in ids]
+    same = 0
+    while len(ids) > 1 and all(len(f) > same and f[same] == folders[0][same] for f in folders):
+        same += 1
+    return ["/".join(i.split("/")[same:]) for i in ids]
+
+
 def unique_names(ids: Sequence[str]) -> tuple[str, ...]:
-    """The runs' ids; where several share one, their number is added."""
+    """The runs' ids without the folder they share; where several are the same, their number is added."""
     seen: dict[str, int] = {}
     names: list[str] = []
-    for own in ids:
+    for own in without_common_folder(ids):
         seen[own] = seen.get(own, 0) + 1
         names.append(own if seen[own] == 1 else f"{own} ({seen[own]})")
     return tuple(names)

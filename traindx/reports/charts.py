@@ -122,7 +122,8 @@ def chart(run: Run, slug: str, title: str, lines: list[Line], marks: tuple[Mark,
 def raw_line(curve: Curve, role: Role = "raw", label: str | None = None) -> tuple[Line, Floats]:
     """A signal as it was logged, at most `POINTS` points, and where it was not finite."""
     x, y, nonfinite = sample(curve.raw.steps, curve.raw.values, POINTS)
-    return Line(curve.name if label is None else label, role, x, y), nonfinite
+    shown: Role = "smooth" if role == "raw" and curve.n <= SPARSE else role  # nothing is drawn over it
+    return Line(curve.name if label is None else label, shown, x, y), nonfinite
 
 
 def smooth_line(curve: Curve, label: str) -> Line:
@@ -156,14 +157,16 @@ def train_val_chart(run: Run, features: Features, marks: tuple[Mark, ...]) -> Ch
 def pair_chart(run: Run, slug: str, title: str, train: Curve, val: Curve, marks: tuple[Mark, ...]) -> Chart | None:
     held, nonfinite = raw_line(val, "validation", "validation")
     line = smooth_line(train, "training, smoothed") if train.n > SPARSE else raw_line(train, "smooth", "training")[0]
-    inside = (val.steps >= train.steps[0]) & (val.steps <= train.steps[-1])
-    gap = None
-    if inside.sum() >= 2:
-        level = np.interp(val.steps[inside], train.steps, train.trend * train.sign)
-        x, index = sample(val.steps[inside], val.values[inside], POINTS).x, np.arange(int(inside.sum()))
-        kept = np.searchsorted(val.steps[inside], x) if len(x) < len(index) else index
-        gap = Gap(val.steps[inside][kept], level[kept], val.values[inside][kept])
-    return chart(run, slug, title, [line, held], marks, nonfinite=nonfinite, gap=gap)
+    return chart(run, slug, title, [line, held], marks, nonfinite=nonfinite, gap=gap_between(train, val))
+
+
+def gap_between(train: Curve, val: Curve) -> Gap | None:
+    """The surface between the training trend and validation, where both are known."""
+    inside = (train.steps >= val.steps[0]) & (train.steps <= val.steps[-1])
+    if val.n < 2 or inside.sum() < 2:
+        return None
+    x, level, _ = sample(train.steps[inside], (train.trend * train.sign)[inside], SMOOTH_POINTS)
+    return Gap(x, level, np.interp(x, val.steps, val.values))
 
 
 def lr_chart(run: Run, features: Features, marks: tuple[Mark, ...]) -> Chart | None:

@@ -165,6 +165,7 @@ def draw(axes: Axes, chart: Chart, *, small: bool = False, named: bool = False) 
         other.set_ylabel(plain(chart.right_label), fontsize=8, color=COLORS["rate"])
         other.tick_params(labelsize=8, colors=COLORS["rate"], length=0)
         other.spines[:].set_visible(False)
+        other.yaxis.set_major_formatter(lambda value, _: labels.number(float(f"{value:.6g}")))
     draw_marks(axes, chart, named=named)
     axes.xaxis.set_major_locator(MaxNLocator(4 if small else 8, steps=[1, 2, 5, 10]))
     axes.set_title(plain(chart.title), loc="left", fontsize=9 if small else 11, color=INK)
@@ -216,14 +217,16 @@ def draw_marks(axes: Axes, chart: Chart, *, named: bool) -> None:
     across = axes.get_xaxis_transform()  # x in data, y as a share of the axes
     last = max((float(line.x[-1]) for line in chart.lines if len(line.x)), default=0.0)
     first = min((float(line.x[0]) for line in chart.lines if len(line.x)), default=0.0)
-    for row, mark in enumerate(chart.marks):
+    above: list[float] = []  # places of the labels so far: neighbours go below each other
+    for mark in chart.marks:
         color = GRAVE if mark.severity in ("critical", "high") else MILD
         axes.axvline(mark.step, color=color, linewidth=1, linestyle=(0, (4, 3)), zorder=1.5)
         late = mark.step > first + 0.6 * (last - first)
-        words = f"{mark.number} {mark.slug}" if named else str(mark.number)
+        row = len(above) if named else sum(abs(mark.step - other) < 0.08 * (last - first) for other in above)
+        above.append(mark.step)
         axes.annotate(
-            plain(words),
-            (mark.step, 0.97 - (0.085 * row if named else 0.0)),
+            plain(f"{mark.number} {mark.slug}" if named else str(mark.number)),
+            (mark.step, 0.97 - (0.085 if named else 0.13) * row),
             xycoords=across,
             xytext=(-5 if late else 5, 0),
             textcoords="offset points",
@@ -232,6 +235,7 @@ def draw_marks(axes: Axes, chart: Chart, *, named: bool) -> None:
             fontsize=9 if named else 8,
             fontweight="bold",
             color=color,
+            bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.8},
         )
     if len(chart.nonfinite):
         where = (
@@ -245,12 +249,15 @@ def draw_marks(axes: Axes, chart: Chart, *, named: bool) -> None:
 
 def headline(figure: Figure, diagnosis: RunDiagnosis) -> None:
     """Health, run and the decision's reason over the figure."""
-    words = f"{labels.HEALTH_WORDS[diagnosis.health]}   {labels.name(diagnosis.run.id, 60)}"
+    name = "/".join(labels.name(diagnosis.run.id, 400).split("/")[-2:])
+    words, reason = f"{labels.HEALTH_WORDS[diagnosis.health]}   {name}", labels.sentence(diagnosis.decision.reason)
     figure.suptitle(plain(words), x=0.012, ha="left", fontsize=13, fontweight="bold", color=HEALTH[diagnosis.health])
-    figure.supxlabel(plain(labels.clean(diagnosis.decision.reason, 130)), x=0.012, ha="left", fontsize=9, color=QUIET)
+    figure.supxlabel(
+        plain(labels.sentence(diagnosis.decision.reason), 150), x=0.012, ha="left", fontsize=9, color=QUIET
+    )
 
 
-def plain(text: object) -> str:
+def plain(text: object, limit: int = 80) -> str:
     """Foreign text without matplotlib's mathematics (dollars) and hidden labels (a leading _)."""
-    shown = labels.clean(text, 80).replace("$", r"\$")
+    shown = labels.clean(text, limit).replace("$", r"\$")
     return " " + shown if shown.startswith("_") else shown

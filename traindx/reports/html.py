@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from traindx.features.comparison import without_common_folder
 from traindx.reports import labels, page
 from traindx.reports.charts import Chart, run_charts
 from traindx.reports.digest import digest, term_words
@@ -15,7 +16,7 @@ def render(document: Document, runs: tuple[Run, ...] = ()) -> str:
     curves: list[Run | None] = list(runs) if len(runs) == len(document.runs) else [None] * len(document.runs)
     charts: dict[str, list[Chart]] = {}
     views = []
-    names = labels.without_common_folder([d.run.id for d in document.runs])
+    names = without_common_folder([d.run.id for d in document.runs])
     for i, (diagnosis, run) in enumerate(zip(document.runs, curves, strict=True)):
         views.append(view(diagnosis, f"run{i}", names[i]))
         charts[f"run{i}"] = [] if run is None else list(run_charts(run, digest(diagnosis).findings))

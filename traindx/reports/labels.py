@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
 from numbers import Real
 
 from traindx.vocabulary.diagnosis import Health, RunInfo, Severity
@@ -128,15 +127,6 @@ def extent(run: RunInfo) -> str:
 def estimate(value: float) -> str:
     """A number that is not known to more than three digits."""
     return number(float(f"{value:.3g}")) if math.isfinite(value) else number(value)
-
-
-def without_common_folder(ids: Sequence[str]) -> list[str]:
-    """Names of several runs without the folder that all of them share."""
-    folders = [i.split("/")[:-1] for i in ids]
-    same = 0
-    while len(ids) > 1 and all(len(f) > same and f[same] == folders[0][same] for f in folders):
-        same += 1
-    return ["/".join(i.split("/")[same:]) for i in ids]
 
 
 def percent(share: float) -> str:

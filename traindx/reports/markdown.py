@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from traindx.features.comparison import without_common_folder
 from traindx.reports import labels
 from traindx.reports.digest import Digest, digest, term_words
 from traindx.reports.labels import clean, estimate, percent, since, step
@@ -75,7 +76,10 @@ def one_run(diagnosis: RunDiagnosis) -> str:
 def summary(document: Document) -> str:
     """One row for each run, worst health first."""
     lines = ["| health | run | points | first finding | decision |", "|---|---|---:|---|---|"]
-    for d in sorted(document.runs, key=lambda d: -labels.HEALTH_RANK[d.health]):
+    names = without_common_folder([d.run.id for d in document.runs])
+    for d, short in sorted(
+        zip(document.runs, names, strict=True), key=lambda pair: -labels.HEALTH_RANK[pair[0].health]
+    ):
         seen = digest(d).findings
         first = (
             f"{code(seen[0].finding.slug, cell=True)} {text(since(d.run, seen[0].finding.onset_step))}"
@@ -83,7 +87,7 @@ def summary(document: Document) -> str:
             else "nothing wrong seen"
         )
         word = labels.HEALTH_WORDS[d.health]
-        lines.append(f"| {word} | {code(d.run.id, cell=True)} | {d.run.steps:,} | {first} | {d.decision.action} |")
+        lines.append(f"| {word} | {code(short, cell=True)} | {d.run.steps:,} | {first} | {d.decision.action} |")
     return "\n".join(lines)
 
 

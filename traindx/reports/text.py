@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from traindx.features.comparison import without_common_folder
 from traindx.features.shared import Features
 from traindx.reports import labels, sketch
 from traindx.reports.digest import Digest, Seen, digest, term_words
@@ -65,7 +66,7 @@ def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bo
 
 def summary(page: Page, document: Document) -> None:
     """One row for each run, worst health first."""
-    names = labels.without_common_folder([d.run.id for d in document.runs])
+    names = without_common_folder([d.run.id for d in document.runs])
     order = sorted(zip(document.runs, names, strict=True), key=lambda pair: -labels.HEALTH_RANK[pair[0].health])
     rows = []
     for d, short in order:
