@@ -112,11 +112,12 @@ def answers_one_class(
     same: float = threshold(0.8, "of the points", basis="convention", source="a net that learns changes its answers"),
     perfect: float = threshold(0.98, "accuracy", basis="convention", source="a solved task is constant as well"),
 ) -> bool | None:
-    """Validation accuracy stays at one and the same value: one answer for every sample."""
+    """Validation accuracy stays at one and the same value from the start: one answer for every sample."""
     accuracy = features.curve("val/accuracy")
     if accuracy is None or accuracy.n < 4:
         return None
     values, counts = np.unique(accuracy.values, return_counts=True)
     usual = int(np.argmax(counts))
     top = 100.0 if accuracy.values.max() > 1 else 1.0
-    return bool(counts[usual] >= same * accuracy.n and values[usual] < perfect * top)
+    stays = counts[usual] >= same * accuracy.n and accuracy.values[0] == values[usual]
+    return bool(stays and values[usual] < perfect * top)

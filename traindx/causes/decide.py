@@ -131,7 +131,10 @@ def stop_overfitted(
 ) -> Decision | None:
     """Validation had its best long ago and is clearly worse now. A late drop (grokking) is excepted."""
     curve, gap = case.features.curve("val/loss"), case.aspects.get("validation-gap-grows")
-    if gap is None or "metric-improves" in gap or case.has("validation-drops-late") or curve is None or curve.n < 4:
+    mild = all(f.severity == "low" for f in case.findings if f.slug == "validation-gap-grows")
+    if gap is None or mild or "metric-improves" in gap or case.has("validation-drops-late"):
+        return None
+    if curve is None or curve.n < 4:
         return None
     best = int(np.argmin(curve.values))
     low, end, first, last = curve.values[best], curve.end, curve.steps[0], curve.steps[-1]

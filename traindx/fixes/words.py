@@ -19,8 +19,8 @@ def scaled(setup: Setup, field: str, factor: float, verb: str, thing: str) -> st
 
 
 def lowered_to(setup: Setup, field: str, target: float, thing: str) -> str:
-    """ "lower the momentum from 0.99 to 0.9"; a value that is at the target already is lowered tenfold."""
+    """ "lower the momentum from 0.99 to 0.9"; a value that is at the target already: "below"."""
     now = setup.number(field)
     if now is None:
         return f"lower the {thing} to {target:g}"
-    return f"lower the {thing} from {now:g} to {target if now > target else now / 10:g}"
+    return f"lower the {thing} from {now:g} to {target:g}" if now > target else f"lower the {thing} below {now:g}"

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+import pytest
+
+from tests import make
+from tests.causes.made import SEEN, decided, fired, plain_run
+from tests.lookalikes import all_runs
+from traindx import pipeline
+from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary.rule import Outcome
+from traindx.vocabulary.run import Event, Run
+from traindx.vocabulary.setup import Setup
+
+GAP = "validation-gap-grows"
+
+
+def diagnosed(run: Run) -> RunDiagnosis:
+    """Through all rules and stages."""
+    return pipeline.diagnose(run).first
+
+
+def test_nothing_found_goes_on() -> None:
+    health, decision = decided()
+    assert (health, decision.action) == ("healthy", "continue")
+    assert decision.confidence > 0.75
+
+
+@pytest.mark.parametrize("kind", ["crash", "out-of-memory"])
+def test_a_run_that_ended_with_an_error_has_failed(kind: str) -> None:
+    run = make.run({"train/loss": make.healthy_loss(200)}, events=(Event(kind, "it said so", 199.0),))  # type: ignore[arg-type]
+    health, decision = decided(run=run)
+    assert (health, decision.action) == ("failed", "stop")
+
+
+def test_memory_that_ran_out_and_was_survived_is_no_failure() -> None:
+    run = make.run({"train/loss": make.healthy_loss(200)}, events=(Event("out-of-memory", "skipped a batch", 50.0),))
+    health, _ = decided(fired("out-of-memory:survived", severity="high"), run=run)
+    assert health != "failed"
+
+
+def test_nan_to_the_end_has_failed_and_one_nan_has_not() -> None:
+    values = make.healthy_loss(200)
+    values[150:] = np.nan
+    nan = fired("loss-not-finite:late", severity="critical")
+    health, decision = decided(nan, run=plain_run(train__loss=values))
+    assert (health, decision.action) == ("failed", "stop")
+    assert decision.confidence >= 0.9
+    values = make.healthy_loss(200)
+    values[100] = np.nan
+    once = fired("loss-not-finite:late,recovered", severity="low", strength=0.5)
+    health, decision = decided(once, run=plain_run(train__loss=values))
+    assert (health, decision.action) == ("healthy", "continue")
+
+
+def test_diverged_for_good_has_failed() -> None:
+    up = np.concatenate([make.healthy_loss(150), np.linspace(0.5, 9.0, 150)])
+    gone = fired("loss-diverges:late,gradual", severity="critical")
+    assert decided(gone, run=plain_run(train__loss=up))[0] == "failed"
+    half = np.concatenate([make.healthy_loss(150), np.linspace(0.4, 1.2, 150)])
+    health, decision = decided(gone, run=plain_run(train__loss=half))
+    assert (health, decision.action) == ("sick", "inspect")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "health"),
+    [
+        (fired("losses-stay-high", severity="high"), "sick"),
+        (fired("memory-grows:host", severity="medium"), "sick"),
+        (fired("metric-contradicts-loss", severity="medium", strength=0.3), "watch"),
+        (fired("loss-plateaus:low", severity="low"), "healthy"),
+        (fired("loss-still-falling-at-end", severity="info"), "healthy"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.rule.slug,
+)
+def test_health_follows_the_gravest_finding_and_the_ranking(outcome: Outcome, health: str) -> None:
+    assert decided(outcome)[0] == health
+
+
+def test_a_rate_of_zero_stops() -> None:
+    always = fired("learning-rate-is-zero:always", severity="critical")
+    flat = fired("loss-flat-from-start:lr-zero", severity="high")
+    health, decision = decided(always, flat)
+    assert (health, decision.action) == ("sick", "stop")
+    assert "learning rate" in decision.reason
+
+
+def test_a_rate_that_was_zero_for_a_moment_does_not_stop() -> None:
+    for place in ("at-start", "middle"):
+        assert decided(fired(f"learning-rate-is-zero:{place}", severity="medium"))[1].action != "stop"
+
+
+@pytest.mark.parametrize("n", [20, 200, 2000])
+def test_a_flat_start_never_stops(n: int) -> None:
+    """It has lasted n of n steps: an S-curve may still follow, and is given twice as long."""
+    noise = 2.3026 + 0.02 * make.rng(n).standard_normal(n)
+    run = plain_run({"classes": 10}, train__loss=noise)
+    for diagnosis in (diagnosed(run), None):
+        flat = fired("loss-flat-from-start:at-chance", severity="high")
+        decision = diagnosis.decision if diagnosis else decided(flat, run=run)[1]
+        assert decision.action in ("inspect", "continue")
+    assert f"step {3 * (n - 1)}" in decision.reason
+
+
+def test_exactly_constant_stops() -> None:
+    run = plain_run(train__loss=np.full(200, 1.25))
+    assert decided(fired("loss-flat-from-start:never-moved", severity="high"), run=run)[1].action == "stop"
+
+
+def test_a_plateau_at_chance_is_never_called_converged() -> None:
+    fall = 2.3026 + 1.5 * np.exp(-np.arange(300) / 8) + 0.01 * make.rng(3).standard_normal(300)
+    diagnosis = diagnosed(make.run({"train/loss": fall}, setup=Setup(classes=10)))
+    assert "converged" not in {h.pattern for h in diagnosis.hypotheses}
+    assert diagnosis.decision.action == "inspect"
+    assert "levelled off at a good value" not in diagnosis.decision.reason
+
+
+def overfitting(best: int, n: int = 60) -> Run:
+    """Validation falls to its minimum at `best` and rises from there."""
+    steps = np.arange(n)
+    val = 1.0 + 0.8 * np.abs(steps - best) / n
+    return make.run({"train/loss": make.healthy_loss(n, noise=0.005), "val/loss": val})
+
+
+def test_long_past_the_best_validation_stops_and_names_the_checkpoint() -> None:
+    gap = fired(f"{GAP}:strong", severity="high")
+    health, decision = decided(gap, run=overfitting(10))
+    assert (health, decision.action) == ("sick", "stop")
+    assert "step 10 " in decision.reason
+    assert decided(gap, run=overfitting(45))[1].action == "inspect"  # not as long after as before
+
+
+def test_a_mild_gap_or_a_metric_that_improves_does_not_stop() -> None:
+    for outcome in (fired(GAP, severity="low", strength=0.5), fired(f"{GAP}:metric-improves", severity="medium")):
+        assert decided(outcome, run=overfitting(10))[1].action != "stop"
+
+
+def test_grokking_goes_on() -> None:
+    late, gap = fired("validation-drops-late", severity="info"), fired(f"{GAP}:strong", severity="high")
+    health, decision = decided(late, gap, run=overfitting(10))
+    assert (health, decision.action) == ("watch", "continue")
+
+
+def test_too_short_is_watched_and_goes_on() -> None:
+    health, decision = decided(run=plain_run(train__loss=[2.0, 1.9, 1.7]))
+    assert (health, decision.action) == ("watch", "continue")
+
+
+def test_finished_and_converged_may_stop() -> None:
+    open_ended = make.run({"train/loss": 1.0 + np.exp(-np.arange(400) / 20)})
+    assert decided(run=open_ended)[1].action == "continue"
+    finished = msgspec.structs.replace(open_ended, complete=True)
+    assert decided(run=finished)[1].action == "stop"
+
+
+@pytest.mark.parametrize(("name", "run"), all_runs().items(), ids=list(all_runs()))
+def test_healthy_runs_that_look_ill_go_on(name: str, run: Run) -> None:
+    diagnosis = diagnosed(run)
+    assert diagnosis.health == "healthy"
+    assert diagnosis.decision.action == "continue"
+    assert diagnosis.hypotheses[0].cause == "healthy"
+
+
+def test_confidence_is_a_probability_and_the_reason_a_clause() -> None:
+    for slug in SEEN:
+        for severity in ("critical", "high", "medium", "low", "info"):
+            _, decision = decided(fired(slug, severity=severity))
+            assert 0 <= decision.confidence <= 1
+            assert decision.reason.strip() == decision.reason != ""

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import make
+from traindx.causes.facts import FACTS, facts_of
+from traindx.features.shared import Features
+from traindx.vocabulary.run import Event, Run
+from traindx.vocabulary.setup import FACT_FIELDS, Setup
+
+
+def told(run: Run) -> dict[str, bool]:
+    return facts_of(run, Features(run))
+
+
+def given_facts(**facts: object) -> dict[str, bool]:
+    return told(make.run({"train/loss": make.healthy_loss(200)}, setup=Setup().with_facts(facts, "given")))  # type: ignore[arg-type]
+
+
+def test_silence_leaves_set_up_facts_unknown() -> None:
+    known = given_facts()
+    assert known == {"few-updates": False, "rewards-logged": False, "huge-loss": False, "clamped-loss": False}
+
+
+@pytest.mark.parametrize(
+    ("facts", "name", "holds"),
+    [
+        ({"precision": "fp16"}, "half-precision", True),
+        ({"precision": "16-mixed"}, "half-precision", True),
+        ({"precision": "O2"}, "half-precision", True),
+        ({"precision": "bf16"}, "half-precision", False),
+        ({"precision": "bf16"}, "bfloat16", True),
+        ({"precision": "fp32"}, "half-precision", False),
+        ({"lr": 0.01, "optimizer": "AdamW"}, "lr-high-for-optimizer", True),
+        ({"lr": 0.01, "optimizer": "SGD"}, "lr-high-for-optimizer", False),
+        ({"lr": 2.0, "optimizer": "SGD"}, "lr-high-for-optimizer", True),
+        ({"lr": 3e-4, "optimizer": "adam"}, "lr-low-for-optimizer", False),
+        ({"lr": 1e-5, "optimizer": "sgd"}, "lr-low-for-optimizer", True),
+        ({"warmup_steps": 0}, "no-warmup", True),
+        ({"warmup_steps": 500}, "no-warmup", False),
+        ({"clip_norm": 0}, "clip-set", False),
+        ({"clip_norm": 1.0}, "clip-set", True),
+        ({"parameters": 1e6, "dataset_size": 1000}, "parameters-exceed-data", True),
+        ({"parameters": 1e6, "dataset_size": 1e6}, "parameters-exceed-data", False),
+        ({"batch_size": 2}, "small-batch", True),
+        ({"batch_size": 2, "accumulation": 16}, "small-batch", False),
+        ({"batch_size": 1000, "dataset_size": 2000}, "large-batch", True),
+        ({"momentum": 0.999}, "high-momentum", True),
+        ({"momentum": 0.9}, "high-momentum", False),
+        ({"weight_decay": 0.1, "optimizer": "adamw"}, "high-weight-decay", False),
+        ({"weight_decay": 0.1, "optimizer": "adam"}, "high-weight-decay", True),
+        ({"weight_decay": 0, "dropout": 0}, "no-regularization", True),
+        ({"dropout": 0.95}, "high-dropout", True),
+        ({"shuffle": "batch"}, "shuffle-off", True),
+        ({"shuffle": True}, "shuffle-off", False),
+        ({"shuffle": False}, "shuffle-off", True),
+        ({"model": "resnet-rcnn"}, "recurrent-model", False),
+        ({"model": "2-layer LSTM"}, "recurrent-model", True),
+        ({"finetuning": "true"}, "finetuning", True),
+        ({"workers": 0}, "no-workers", True),
+        ({"device": "cpu"}, "on-processor", True),
+        ({"device": "cuda:0"}, "on-processor", False),
+        ({"optimizer": "sgd", "momentum": 0}, "plain-sgd", True),
+        ({"accumulation": 4}, "accumulates-gradients", True),
+        ({"quantized": "yes"}, "quantized", True),
+        ({"planned_steps": 200}, "finished", True),
+        ({"planned_steps": 2000}, "finished", False),
+    ],
+)
+def test_set_up_facts(facts: dict[str, object], name: str, holds: bool) -> None:
+    assert given_facts(**facts)[name] is holds
+
+
+def test_a_fine_tuned_model_may_be_larger_than_its_data() -> None:
+    facts = {"parameters": 7e9, "dataset_size": 1000}
+    assert "parameters-exceed-data" not in given_facts(**facts, finetuning=True)
+
+
+def test_the_logged_rate_counts_before_the_one_asked_for() -> None:
+    signals = {"train/loss": make.healthy_loss(50), "lr": np.full(50, 0.05)}
+    run = make.run(signals, setup=Setup(lr=1e-4, optimizer="adam"))
+    assert told(run)["lr-high-for-optimizer"]
+    assert told(run)["no-warmup"]
+
+
+def test_a_loss_scale_in_use_is_half_precision() -> None:
+    loss = make.healthy_loss(50)
+    assert told(make.run({"train/loss": loss, "loss_scale": np.full(50, 65536.0)}))["half-precision"]
+    assert "half-precision" not in told(make.run({"train/loss": loss, "loss_scale": np.full(50, -1.0)}))
+
+
+def test_a_resume_is_a_fact_only_where_it_was_seen() -> None:
+    loss = make.healthy_loss(50)
+    assert told(make.run({"train/loss": loss}, events=(Event("resume", "again", 20.0),)))["resumed"]
+    assert "resumed" not in told(make.run({"train/loss": loss}))
+
+
+@pytest.mark.parametrize("k", [2, 10, 1000])
+def test_floors_and_starts_by_the_number_of_classes(k: int) -> None:
+    """Softmax of probabilities: the best a right answer can score is e / (e + k - 1)."""
+    floor = -math.log(math.e / (math.e + k - 1))
+    curve = floor + 0.5 * np.exp(-np.arange(100) / 8)
+    setup = Setup(classes=k)
+    assert told(make.run({"train/loss": curve}, setup=setup))["double-softmax-floor"]
+    assert not told(make.run({"train/loss": curve * 1.2}, setup=setup))["double-softmax-floor"]
+    assert not told(make.run({"train/loss": np.linspace(math.log(k), 0.01, 100)}, setup=setup))["starts-above-chance"]
+    assert told(make.run({"train/loss": np.linspace(3 * math.log(k), 1, 100)}, setup=setup))["starts-above-chance"]
+
+
+def test_a_clamped_logarithm() -> None:
+    smallest = -math.log(float(np.finfo(np.float32).tiny))
+    for weight in (1, 20):
+        assert told(make.run({"train/loss": [184.3, smallest * weight, smallest * weight]}))["clamped-loss"]
+    assert not told(make.run({"train/loss": [184.3, 90.0]}))["clamped-loss"]
+
+
+def test_one_answer_for_everything() -> None:
+    loss = make.healthy_loss(20)
+    stuck = make.run({"train/loss": loss, "val/accuracy": np.full(20, 0.106)})
+    frozen_late = make.run({"train/loss": loss, "val/accuracy": np.r_[np.linspace(0.1, 0.9, 4), np.full(16, 0.9)]})
+    solved = make.run({"train/loss": loss, "val/accuracy": np.full(20, 1.0)})
+    percent = make.run({"train/loss": loss, "val/accuracy": np.full(20, 100.0)})
+    found = [told(run)["answers-one-class"] for run in (stuck, frozen_late, solved, percent)]
+    assert found == [True, False, False, False]
+
+
+def test_validation_that_never_moves() -> None:
+    train = make.healthy_loss(50)
+    bad = np.full(50, 2.7) + 0.02 * make.rng(0).standard_normal(50)
+    overfits = np.concatenate([np.linspace(1.0, 0.9, 10), np.linspace(0.9, 1.6, 40)])
+    follows = train + 0.1
+    found = [told(make.run({"train/loss": train, "val/loss": v})) for v in (bad, overfits, follows)]
+    assert [f["validation-never-improves"] for f in found] == [True, False, False]
+
+
+anything = st.one_of(st.text(max_size=8), st.floats(), st.integers(-10, 10**12), st.booleans())
+
+
+@given(
+    st.dictionaries(st.sampled_from([*sorted(FACT_FIELDS), "dropout", "shuffle", "finetuning"]), anything, max_size=8)
+)
+def test_hostile_facts_do_no_harm(facts: dict[str, object]) -> None:
+    assert all(isinstance(value, bool) for value in given_facts(**facts).values())
+
+
+def test_names_are_unique() -> None:
+    names = [check.__name__ for check in FACTS]
+    assert len(names) == len(set(names))

@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.causes.names import CAUSES, FIXES
+from traindx.causes import catalogue as causes
+from traindx.fixes import EASE, catalogue, find, offers
+from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.setup import FACT_FIELDS, Setup
+
+KNOWN = {slug for family in CAUSES.values() for slug in family}
+
+
+def test_the_catalogue_is_the_vocabulary() -> None:
+    assert sorted(f.slug for f in catalogue()) == sorted(FIXES)
+    assert len(set(FIXES)) == len(FIXES)
+
+
+@pytest.mark.parametrize("fix", catalogue(), ids=lambda f: f.slug)
+def test_each_fix_is_whole(fix: Fix) -> None:
+    assert fix.propose.__module__.rsplit(".", 1)[-1] == fix.slug.replace("-", "_")
+    assert set(fix.causes) <= KNOWN
+    assert fix.causes
+    assert len(set(fix.causes)) == len(fix.causes)
+    assert "healthy" not in fix.causes
+    assert fix.title[0].isupper()
+    assert not fix.title.endswith(".")
+    assert fix.expected
+    assert fix.page.count("Verify: ") == 1
+    assert set(fix.touches) <= FACT_FIELDS
+    assert fix.applicability != "runtime" or fix.interventions, "a runtime fix says how it is tried"
+
+
+@pytest.mark.parametrize("slug", sorted(KNOWN - {"healthy"}))
+def test_every_cause_has_a_fix(slug: str) -> None:
+    offered = offers(slug, Setup())
+    assert offered
+    places = [find(o.fix).causes.index(slug) for o in offered]  # type: ignore[union-attr]
+    assert places == sorted(places)
+
+
+def test_healthy_needs_none() -> None:
+    assert offers("healthy", Setup()) == ()
+    assert offers("no-such-cause", Setup()) == ()
+    assert find("no-such-fix") is None
+    assert {c.slug for c in causes()} == KNOWN
+
+
+@pytest.mark.parametrize(
+    ("cause", "first"),
+    [
+        ("learning-rate-too-high", "lower-learning-rate"),
+        ("learning-rate-too-low", "raise-learning-rate"),
+        ("missing-warmup", "add-warmup"),
+        ("learning-rate-schedule-fault", "repair-schedule"),
+        ("exploding-recurrence", "clip-gradients"),
+        ("corrupt-samples", "drop-bad-samples"),
+        ("unshuffled-data", "shuffle-data"),
+        ("memory-leak", "release-graph"),
+        ("step-time-creep", "release-graph"),
+        ("data-loader-bottleneck", "add-data-workers"),
+        ("half-precision-range", "use-bfloat16"),
+        ("too-little-data", "augment-data"),
+        ("unstable-numerics", "stabilize-numerics"),
+        ("double-softmax", "feed-logits-to-loss"),
+        ("missing-zero-grad", "zero-gradients-each-step"),
+        ("undertrained", "train-longer"),
+    ],
+)
+def test_the_first_offer_is_the_cure(cause: str, first: str) -> None:
+    assert offers(cause, Setup())[0].fix == first
+
+
+@pytest.mark.parametrize(
+    ("fix", "facts", "words"),
+    [
+        ("lower-learning-rate", {"lr": 0.1}, "lower the learning rate from 0.1 to 0.01 (x0.1)"),
+        ("lower-learning-rate", {}, "lower the learning rate (x0.1)"),
+        ("raise-learning-rate", {"lr": 1e-5}, "raise the learning rate from 1e-05 to 0.0001 (x10)"),
+        ("lower-momentum", {"momentum": 0.999}, "lower the momentum from 0.999 to 0.9"),
+        ("lower-momentum", {"momentum": 0.9}, "lower the momentum below 0.9"),
+        ("clip-gradients", {"clip_norm": 5.0}, "lower the clip norm from 5 to 2.5"),
+        ("clip-gradients", {"clip_norm": 0}, "clip the global gradient norm at 1.0"),
+        ("train-longer", {"planned_steps": 1000}, "plan 2000 instead of 1000, and stretch the schedule"),
+        ("scale-accumulated-loss", {"accumulation": 8}, "divide each loss by 8 before backward"),
+    ],
+)
+def test_wording_uses_the_numbers_of_the_run(fix: str, facts: dict[str, float], words: str) -> None:
+    found = find(fix)
+    assert found is not None
+    assert found.propose(Setup().with_facts(facts, "given")) == words
+
+
+def test_ease_orders_among_equals() -> None:
+    offered = offers("insufficient-regularization", Setup())
+    leading = [o for o in offered if find(o.fix).causes[0] == "insufficient-regularization"]  # type: ignore[union-attr]
+    assert [EASE.index(o.applicability) for o in leading] == sorted(EASE.index(o.applicability) for o in leading)
+
+
+anything = st.one_of(st.text(max_size=8), st.floats(), st.integers(-10, 10**12), st.booleans(), st.just(0))
+
+
+@given(st.dictionaries(st.sampled_from([*sorted(FACT_FIELDS), "dropout", "shuffle"]), anything, max_size=8))
+def test_hostile_facts_still_give_words(facts: dict[str, object]) -> None:
+    setup = Setup().with_facts(facts, "given")  # type: ignore[arg-type]
+    for fix in catalogue():
+        assert fix.propose(setup)
