@@ -252,9 +252,7 @@ def headline(figure: Figure, diagnosis: RunDiagnosis) -> None:
     name = "/".join(labels.name(diagnosis.run.id, 400).split("/")[-2:])
     words, reason = f"{labels.HEALTH_WORDS[diagnosis.health]}   {name}", labels.sentence(diagnosis.decision.reason)
     figure.suptitle(plain(words), x=0.012, ha="left", fontsize=13, fontweight="bold", color=HEALTH[diagnosis.health])
-    figure.supxlabel(
-        plain(labels.sentence(diagnosis.decision.reason), 150), x=0.012, ha="left", fontsize=9, color=QUIET
-    )
+    figure.supxlabel(plain(reason, 150), x=0.012, ha="left", fontsize=9, color=QUIET)
 
 
 def plain(text: object, limit: int = 80) -> str:
