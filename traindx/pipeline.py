@@ -116,7 +116,7 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
         findings=found,
         not_evaluated=not_evaluated(outcomes),
         hypotheses=ranked,
-        next=causes.next_measures(ranked, outcomes, run),
+        next=causes.next_measures(ranked, outcomes, run, features),
         forecast=forecast(run, features),
         recommendations=causes.recommend(found, ranked, outcomes, run, features),
     )
@@ -137,7 +137,9 @@ def select(catalogue: Sequence[Rule], config: Config) -> tuple[Rule, ...]:
             raise ConfigError(f"thresholds.{slug}: there is no such rule")
         unknown = set(values) - set(known[slug].thresholds)
         if unknown:
-            raise ConfigError(f"thresholds.{slug}: no threshold {sorted(unknown)[0]!r}; it has {sorted(known[slug].thresholds)}")
+            raise ConfigError(
+                f"thresholds.{slug}: no threshold {sorted(unknown)[0]!r}; it has {sorted(known[slug].thresholds)}"
+            )
 
     def named(rule: Rule, words: Sequence[str]) -> bool:
         return any(rule.slug == w or rule.code.startswith(w.upper()) for w in words)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -40,15 +41,11 @@ def test_noise_without_progress_is_neither() -> None:
     ("axis", "points", "short"), [("step", 9, True), ("step", 30, False), ("epoch", 3, True), ("epoch", 6, False)]
 )
 def test_too_short_depends_on_what_a_point_stands_for(axis: str, points: int, short: bool) -> None:
-    import msgspec
-
     run = msgspec.structs.replace(plain_run(train__loss=np.linspace(3, 1, points)), axis=axis)
     assert (shape(run=run) == "too-short-to-tell") == short
 
 
 def test_hundredths_of_an_epoch_are_no_epochs() -> None:
-    import msgspec
-
     run = make.run({"train/loss": (np.arange(6) / 100, np.linspace(3, 1, 6))})
     assert shape(run=msgspec.structs.replace(run, axis="epoch")) == "too-short-to-tell"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 import msgspec
@@ -27,6 +27,7 @@ from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Floats, Run
 
 SHOWN = 3
+WORTH = 0.05  # bits; below that a measurement is not worth asking for
 PLAUSIBLE = 0.05  # causes below that are not worth an experiment of their own
 AT_ONCE = 4  # questions of one measurement that are weighed together (2^4 answers)
 # Basis: convention. How often a rule fires / a fact holds where nothing speaks for it, and how often an
@@ -47,7 +48,9 @@ class Candidate(msgspec.Struct, frozen=True):
     questions: tuple[Question, ...]
 
 
-def next_measures(hypotheses: Sequence[Hypothesis], outcomes: Sequence[Outcome], run: Run) -> tuple[NextMeasure, ...]:
+def next_measures(
+    hypotheses: Sequence[Hypothesis], outcomes: Sequence[Outcome], run: Run, features: Features | None = None
+) -> tuple[NextMeasure, ...]:
     """The best few measurements, most informative first; none when one cause is all but certain."""
     known = {c.slug: c for c in catalogue()}
     kept = [h for h in hypotheses if h.cause in known]
@@ -58,13 +61,13 @@ def next_measures(hypotheses: Sequence[Hypothesis], outcomes: Sequence[Outcome],
     causes = [known[h.cause] for h in kept]
     found = [
         *signals_missing(outcomes, run, causes),
-        *facts_missing(run, causes),
+        *facts_missing(facts_of(run, features or Features(run)), causes),
         *experiments(kept, run, causes),
     ]
     measures = [worded(c, causes, belief) for c in found]
     best: dict[str, NextMeasure] = {}
     for measure in sorted(measures, key=lambda m: (-m.gain_bits, m.measure)):
-        if measure.gain_bits >= 0.01:
+        if measure.gain_bits >= WORTH:
             best.setdefault(measure.how, measure)
     return tuple(best.values())[:SHOWN]
 
@@ -98,9 +101,8 @@ def present(name: str, run: Run) -> bool:
     return name in run.series or name in run.panels
 
 
-def facts_missing(run: Run, causes: Sequence[Cause]) -> list[Candidate]:
+def facts_missing(told: Mapping[str, bool], causes: Sequence[Cause]) -> list[Candidate]:
     """One candidate per question to the user that the log leaves open."""
-    told = facts_of(run, Features(run))
     asked: dict[tuple[str, str], list[Question]] = {}
     for name, words in QUESTIONS.items():
         made = question(f"fact:{name}", causes, FACT_RATE)
