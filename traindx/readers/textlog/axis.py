@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from traindx.readers.textlog.counting import Count
+from traindx.readers.textlog.grammar import is_loose
 from traindx.readers.textlog.shapes import Shape
 from traindx.vocabulary.run import Floats, Ints
 
-WEIGHT = {2: 1.0, 1: 0.3, 0: 0.0}  # of a row, by what its names say
+WEIGHT = {2: 1.0, 1: 0.3, 0: 0.01}  # of a row, by what its names say
+ENOUGH = 5  # rows that a record of nothing but unknown names must have
 
 
 @dataclass
@@ -46,7 +48,9 @@ def find_axis(shapes: list[Shape], counts: list[Count | None]) -> Axis | None:
     for shape, count in zip(shapes, counts, strict=True):
         if count is None or shape.closing:
             continue
-        weight = WEIGHT[shape.strength()] if shape.metrics() else 0.0
+        strength = shape.strength()
+        named = strength or (len(shape) >= ENOUGH and advances(count.values) and has_own_name(shape))
+        weight = WEIGHT[strength] if shape.metrics() and named else 0.0
         scores[count.label] = scores.get(count.label, 0.0) + weight * len(shape)
         ranks[count.label] = min(ranks.get(count.label, 9), count.rank)
     if not any(scores.values()):
@@ -55,6 +59,15 @@ def find_axis(shapes: list[Shape], counts: list[Count | None]) -> Axis | None:
     if best is None or scores[best] <= 0:
         return None
     return axis_of(best, shapes, counts)
+
+
+def advances(values: Floats) -> bool:
+    """Whether a counter nearly always goes on."""
+    return bool(np.mean(np.diff(values) > 0) > 0.9)
+
+
+def has_own_name(shape: Shape) -> bool:
+    return any(not is_loose(shape.fields[i]) for i in shape.metrics())
 
 
 def served(label: str, shapes: list[Shape], counts: list[Count | None]) -> float:

@@ -62,7 +62,7 @@ def number_in(text: str) -> float | None:
 
 def field_named(name: str) -> Field:
     """The field a heading names: a counter or a metric; without a name when it is neither."""
-    counter = counter_of(name)
+    counter = ("step", 1) if name == "#" else counter_of(name)  # spaCy heads its step column so
     if counter:
         return Field(counter[0], "counter", counter[1])
     return Field(metric_name(Key(name, True, "", ""), ""), "metric")

@@ -72,6 +72,8 @@ def roles_of(columns: dict[str, RawColumn], units: dict[str, str]) -> dict[str, 
         train = side in ("training", "train", "learn") or (side == "validation" and number == "0" and first_is_train)
         if number in (None, "0", "1"):
             roles.setdefault(name, f"{'train' if train else 'val'}/{metric}")
+    if names == ["value"]:
+        roles["value"] = "train/loss"  # two bare columns, `76980 nan`: a counter and a loss
     if {"learn", "test"} & set(names) and "loss" not in names:
         roles |= {n: c for n, c in (("learn", "train/loss"), ("test", "val/loss")) if n in names}
     if "loss" in columns and "train_loss" in columns and units.get("loss") == units.get("train_loss"):

@@ -92,7 +92,7 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
             return Count("inner", "inner", (of - epochs.base) * length + values, end, planned, 2)
     if field.rank >= 5 and len(values) > 2 and np.mean(np.diff(values) < 0) > 0.3:
         return None
-    return Count(field.name or "row", "global", values, total, planned, field.rank)
+    return Count(field.name or ("row" if field.rank > 2 else "count"), "global", values, total, planned, field.rank)
 
 
 def counts(shape: Shape, column: int) -> bool:

@@ -39,13 +39,14 @@ FIELD_OF = {alias: field for table in (NUMBERS, TEXTS) for field, names in table
 FLAGS = {"fp16": "fp16", "bf16": "bf16"}
 CODE = re.compile(
     r"self\.|getenv|environ|lambda|\bargs\.|add_argument|^\s*(?:return|def|class|import|from|if|elif|else|for|while|with|raise|try|except|@)\b"
-    r"|\)\s*(?:->.*)?:$|\{\w+[:}.]|default=|\w = \w+[.(]|^\s+\w[\w.]* = |\w\(\w*\)"
+    r"|\)\s*(?:->.*)?:$|\{\w+[:}.]|default=|\w = [A-Za-z_]\w*[.(]|^\s+\w[\w.]* = |\w\(\w*\)"
 )
 MOST_WORDS = 3  # different values of one fact, beyond which none of them is believed
+LITERAL = re.compile(r"Namespace\(|\bdict\(")
 NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
 
 PAIR = re.compile(
-    r"""(?<![\w.])(--)?["']?([A-Za-z][\w]*(?:[- ][A-Za-z]\w*){0,3})["']?(?:\s*\([^)]{0,60}\))?(\s*(?:[:=]|\.{3,}|\s[|])\s*|\s+)["']?([A-Za-z][\w.\-/]*|[-+]?[\d][\d.,]*(?:e[-+]?\d+)?(?:\s?[kKMB](?!\w))?)""",
+    r"""(?<![\w.])(--)?["']?([A-Za-z][\w]*(?:[- ][A-Za-z]\w*){0,3})["']?(?:\s*\([^)]{0,60}\))?(\s*(?:[:=]|\.{3,}|\s[|])\s*|\s+)(?=["']?([A-Za-z][\w.\-/]*|[-+]?[\d][\d.,]*(?:e[-+]?\d+)?(?:\s?[kKMB](?!\w))?))""",
     re.IGNORECASE,
 )
 MOST_FOUND = 2000
@@ -62,7 +63,7 @@ class Facts:
     def offer(self, line: str, row: int) -> None:
         """Look for options in a line of a new shape. Source code is passed over: it names options
         and tells defaults, not what was used."""
-        if CODE.search(line[:400]) and "Namespace(" not in line:
+        if CODE.search(line[:400]) and not LITERAL.search(line):
             self.code.append(row)
             return
         if len(line) > LONGEST_LINE or len(self.found) > MOST_FOUND:
@@ -97,6 +98,8 @@ def fact_of(name: str, value: str, firm: bool) -> tuple[str, Fact] | None:
     joined by a sign, not by a blank, without which words are too easily prose."""
     key = name.lower().replace("-", "_").replace(" ", "_")
     words = key.split("_")
+    if " " in name and name.split(" ")[0].isupper():
+        key = "_".join(words[1:])  # DLLogger's `PARAMETER seed : 42`
     field = FIELD_OF.get(key) or next(
         (FIELD_OF["_".join(words[i:])] for i in range(1, len(words)) if " " in name and "_".join(words[i:]) in LONG),
         None,

@@ -20,7 +20,7 @@ STRONG = re.compile(
     r"""["'’”`)\]*]{0,3}\s*(?:={1,2}|:{1,2}|->|=>|→)\s*["'“‘`(\[<{*]{0,3}(?:(?:tensor|array|np\.float\d+|np\.\w+|float|mx\.\w+)\(\[?)?\s*$"""
 )
 WEAK = re.compile(r"""[\s\[(<#"'*]*$""")
-CUT = re.compile(r"[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?|\s?>{1,3}\s|→|\)\s")
+CUT = re.compile(r"(?<=[A-Za-z]):(?=[A-Za-z])|[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?|\s?>{1,3}\s|→|\)\s")
 EDGES = " \t\"'“”‘’`*_-–—>#•~<&+:"
 PAREN_UNIT = re.compile(r"\s*[(\[](ms|s|sec|secs|seconds|us|%|[KMG]i?B|bytes|h|min|hours)[)\]]$", re.IGNORECASE)
 LINE_UNIT = re.compile(r"\b(?:time|memory)\s*\((ms|s|MB|GB|MiB|GiB)\)\s*\|", re.IGNORECASE)
@@ -56,7 +56,9 @@ MOMENT = re.compile(
 )
 BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
 KERAS_BAR = re.compile(r"\s*(?:\[[=>.]|━|\[=*\])")
-CLOSING = re.compile(r"(?:^|[\s*=>-])(?:final|finished|best|averaged stats|summary|overall)(?![a-z])", re.IGNORECASE)
+CLOSING = re.compile(
+    r"(?:^|[\s*=>-])(?:final|finished|best|averaged stats|summary|overall|train_runtime)(?![a-z])", re.IGNORECASE
+)
 DICT_THEN_BAR = re.compile(r"\}\s*(?:[^{}]*\d%\|.*)$")
 
 
@@ -179,6 +181,8 @@ class LineReader:
         if counter and (whole or counter[1] in (3, 5) or value_is_whole(token)) and not unit:
             self.side = role_of_key(key.text) or self.side
             return Field(counter[0], "counter", counter[1], whole=whole)
+        if whole and not unit and key.strong and not self.fields and len(key.text) <= 2:
+            return Field(key.text, "counter", 6, whole=True)  # `s:100 trl:3.3`
         name = metric_name(key, unit)
         if not name or (name.lower() == "x"):
             return None
@@ -220,18 +224,18 @@ class LineReader:
                 return first._replace(name=first.name + "_running_mean")
         if not self.fields and bare == "" and not unit and token.start() > self.start:
             return None
-        return (
-            Field("", "metric", 0)
-            if not gap.strip(" \t") and len(self.fields) == 1 and self.fields[0].kind == "counter"
-            else None
-        )
+        alone = not gap.strip(" \t,") and [f.kind for f in self.fields] == ["counter"] and not self.fields[0].name
+        return Field("value", "metric") if alone else None
 
     def drop_loose(self) -> None:
         """Take out rates and durations that stand in no record: prose such as `done in 3.2s`."""
+        if any(f.name == "value" for f in self.fields) and (len(self.fields) > 2 or self.others):
+            self.fields.clear()
         if any(f.kind in ("counter", "within") or (f.kind == "metric" and not is_loose(f)) for f in self.fields):
             return
         self.others += self.spans
-        self.fields, self.spans = [], []
+        self.fields.clear()
+        self.spans.clear()
 
     def ratio(self, token: re.Match[str]) -> None:
         """`a/b`: a counter and what it runs up to, or a share (`Accuracy: 98/100`)."""

@@ -14,7 +14,7 @@ ENDINGS = ("crash", "out-of-memory", "stopped")
 CAFFE_LIMIT = 87.3365  # -log of the smallest float: what Caffe prints for a loss that is NaN
 FRAMEWORKS = (
     ("caffe", "solver.cpp"), ("detectron2", "d2.utils.events"), ("detectron2", "detectron2"), ("mmengine", "Epoch(train)"),
-    ("mmdetection", "mmdet"), ("fairseq", "num_updates"), ("megatron", "lm loss"), ("megatron", "lm-loss"), ("mxnet", "samples/sec Train-"),
+    ("mmdetection", "mmdet"), ("fairseq", "num_updates"), ("megatron", "lm loss"), ("megatron", "lm-loss"), ("mxnet", "samples/sec\tTrain-"), ("mxnet", "samples/sec Train-"),
     ("xgboost", "validation_0-"), ("lightgbm", "training's"), ("catboost", "\tlearn: "), ("stable-baselines3", "rollout/"),
     ("megatron", "elapsed time per iteration"), ("dllogger", "DLL "), ("keras", "/step - "), ("maskrcnn-benchmark", "maskrcnn_benchmark"),
     ("pytorch-lightning", "v_num="), ("huggingface", "'learning_rate':"), ("huggingface", "‘learning_rate’:"), ("mmocr", "mmocr - INFO"),

@@ -143,18 +143,16 @@ class Scanner:
     def wrapped(self, line: str, row: int) -> None:
         """A `|`-separated record that was wrapped at the width of a terminal: put together again."""
         parts = [line]
-        for _ in range(MOST_WRAPS):
-            if parts[-1].rstrip().endswith("|"):
-                break
+        beyond: tuple[str, int] | None = None
+        while not parts[-1].rstrip().endswith("|") and len(parts) < MOST_WRAPS:
             number, (follow, _) = next(self.stream, (0, ("", b"")))
-            if not number:
+            if not follow.strip() or WRAPPED.match(follow):
+                beyond = (follow, number)
                 break
-            if not follow.strip() or WRAPPED.match(follow) or "|" not in follow:
-                self.read_plain(" ".join(p.strip() for p in parts), row)
-                self.dispatch(follow, number)
-                return
             parts.append(follow)
-        self.read_plain(" ".join(p.strip() for p in parts), row)
+        self.read_plain(unwrapped(parts), row)
+        if beyond is not None and beyond[1]:
+            self.dispatch(*beyond)
 
     def read_plain(self, line: str, row: int) -> None:
         """Read a line by templates only, past the special forms."""
@@ -165,3 +163,10 @@ class Scanner:
             alike[0].take(line, row)
         elif parsed.fields:
             self.add_variant(mark, line, parsed, row)
+
+
+def unwrapped(parts: list[str]) -> str:
+    """Pieces of a line as one: cut anywhere when all but the last are of one width, else between
+    words."""
+    one_width = len(parts) > 2 and len({len(p) for p in parts[:-1]}) == 1
+    return "".join(parts) if one_width else " ".join(p.strip() for p in parts)

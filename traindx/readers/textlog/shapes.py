@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from traindx.readers.textlog.grammar import Field
+from traindx.readers.textlog.grammar import Field, is_loose
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tokens import in_common_unit
 from traindx.readers.textlog.variants import Variant
@@ -41,7 +41,7 @@ class Shape:
 
     def strength(self) -> int:
         """The best evidence among its metrics that this is a record of training (see `words`)."""
-        return max((evidence(self.fields[i].name) for i in self.metrics()), default=0)
+        return max((evidence(self.fields[i].name) for i in self.metrics() if not is_loose(self.fields[i])), default=0)
 
     def kept(self, mask: Ints | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Shape:
         """The same kind of line, of the rows chosen."""

@@ -26,7 +26,7 @@ COUNTERS = (
 EPOCHS = frozenset(name for name, rank in COUNTERS.items() if rank == 3)
 
 SIDE = frozenset(
-    ("eta", "wall", "train_wall", "pid", "port", "seed", "rank", "local_rank", "gpu", "gpus", "cuda", "device", "line", "v_num", "id",
+    ("eta", "required", "wall", "train_wall", "pid", "port", "seed", "rank", "local_rank", "gpu", "gpus", "cuda", "device", "line", "v_num", "id",
      "version", "remaining", "world_size", "node", "worker", "workers", "lineno", "passed", "bestiteration", "eta_seconds", "left",
      "time_left", "patience", "date", "datetime", "timestamp", "elapsed_total", "job", "thread", "process", "warmup", "warmup_step",
      "loss_weight", "lr_mult", "decay_mult", "shape", "num_workers", "seq_len", "num_layers", "eps", "betas", "beta1", "beta2")
@@ -94,6 +94,5 @@ def evidence(name: str) -> int:
     signal = role_of(name).signal
     if signal.startswith(("train/", "val/")):
         return 2 if direction_of(signal) != "none" else 0
-    return (
-        1 if signal and signal != name else int(signal in ("lr", "loss_scale", "grad_norm", "throughput", "perplexity"))
-    )
+    known = signal != name or signal in ("lr", "loss_scale", "grad_norm", "throughput", "perplexity")
+    return int(bool(signal) and known)
