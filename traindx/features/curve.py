@@ -8,6 +8,7 @@ import numpy as np
 
 from traindx.features.noise import difference_noise, residual_noise
 from traindx.features.smoothing import trend
+from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.run import Floats, Series
 from traindx.vocabulary.signals import direction_of
 
@@ -85,6 +86,14 @@ class Curve:
 
     def step_at(self, index: int) -> float:
         return float(self.steps[min(max(index, 0), self.n - 1)])
+
+    def point(self, index: int, value: float | None = None, expected: float | None = None) -> EvidencePoint:
+        """Evidence at one of the points: its value as logged, or an oriented level in its place;
+        `expected` is an oriented level too."""
+        shown = self.values[index] if value is None else value * self.sign
+        return EvidencePoint(
+            self.name, float(self.steps[index]), float(shown), None if expected is None else expected * self.sign
+        )
 
     def at_steps(self, steps: Floats) -> Floats:
         """Values of this signal at other steps: the last one logged at or before each (the first

@@ -32,7 +32,7 @@ def difference_noise(values: Floats) -> float:
     if len(values) < 4:
         return 0.0
     second = values[2:] - 2.0 * values[1:-1] + values[:-2]
-    return robust_sigma(second) / np.sqrt(6.0)
+    return robust_sigma(second) / float(np.sqrt(6.0))
 
 
 def residual_noise(values: Floats, smooth: Floats) -> float:

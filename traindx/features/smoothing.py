@@ -56,7 +56,8 @@ def running_mean(values: Floats, window: int) -> Floats:
         return values.astype(np.float64)
     padded = np.pad(values, half, mode="reflect")
     sums = np.cumsum(np.concatenate([[0.0], padded]))
-    return (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
+    means: Floats = (sums[2 * half + 1 :] - sums[: -2 * half - 1]) / (2 * half + 1)
+    return means
 
 
 def trend(values: Floats, *, parts: int = TREND_PARTS) -> Floats:

@@ -1,4 +1,4 @@
-"""Slopes, levels and shifts, with their uncertainty."""
+"""Slopes with their uncertainty."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.noise import autocorrelation, robust_sigma
-from traindx.features.smoothing import block_edges, block_medians
+from traindx.features.noise import autocorrelation
+from traindx.features.smoothing import block_medians
 from traindx.vocabulary.run import Floats
 
 
@@ -39,34 +39,6 @@ def slope(values: Floats, *, blocks: int = 24) -> Slope:
     error = sigma / np.sqrt(sxx) * np.sqrt((1 + rho) / (1 - rho))
     floor = 1e-12 * float(np.max(np.abs(y)))  # rounding of the arithmetic itself
     return Slope(beta, max(error, floor))
-
-
-class Shift(NamedTuple):
-    """Best single cut of a signal into two levels: `index` of the first point after it, the levels
-    (medians) and `score` = difference over the noise within the sides."""
-
-    index: int
-    before: float
-    after: float
-    score: float
-
-
-def level_shift(values: Floats, *, margin: int = 3) -> Shift | None:
-    """The cut that explains most variance of `values[n]` as two constant levels (cumulative sums,
-    on at most 4000 block medians); None for fewer than `2 * margin` points."""
-    n = len(values)
-    if n < 2 * margin:
-        return None
-    y = block_medians(values, 4000)
-    m = len(y)
-    sums = np.cumsum(y)
-    k = np.arange(margin, m - margin + 1)
-    gain = (sums[k - 1] - sums[-1] * k / m) ** 2 / (k * (m - k) / m)
-    cut = int(k[int(np.argmax(gain))])
-    before, after = y[:cut], y[cut:]
-    noise = max(robust_sigma(before), robust_sigma(after), 1e-12 * float(np.abs(y).max()), 1e-300)
-    a, b = float(np.median(before)), float(np.median(after))
-    return Shift(int(block_edges(n, 4000)[cut]), a, b, abs(b - a) / noise)
 
 
 def rank_correlation(x: Floats, y: Floats) -> float:

@@ -30,16 +30,12 @@ def loss_at_chance(
         0.01,
         "of ln k",
         basis="measured",
-        source="fault catalogue 3, 14, 30, 31, 36: flat runs sit within 0.5 % of ln k",
+        source="fault catalogue 3, 14, 30-36",
     ),
-    steady: float = threshold(
-        0.02, "of the level", basis="convention", source="chance is a level that holds, not one that is crossed"
-    ),
+    steady: float = threshold(0.02, "of the level", basis="convention", source="a level that holds"),
     far: float = threshold(1.25, "x chance", basis="convention", source="a sane net starts within a quarter of ln k"),
     stretch: float = threshold(0.3, "of the run", basis="convention", source="the last third must be there"),
-    better: float = threshold(
-        1.5, "x chance accuracy", basis="convention", source="an accuracy above this says that something is learned"
-    ),
+    better: float = threshold(1.5, "x chance accuracy", basis="convention", source="something is learned"),
 ) -> Iterator[Evidence]:
     """The final level is that of a classifier which knows nothing.
 
@@ -68,11 +64,7 @@ def loss_at_chance(
     classes = chance_classes(level, run.setup.classes, tolerance=near)
     if classes is None or robust_sigma(tail) > steady * level or knows_better(features, classes, better):
         return
-    # A curve that is on its way down past ln k is not at chance.
-    if (
-        abs(float(np.median(tail[: len(tail) // 3 + 1])) - float(np.median(tail[-(len(tail) // 3 + 1) :])))
-        > steady * level
-    ):
+    if moves(tail, steady * level):
         return
     onset = first_at(curve.values, level, steady)
     # A guessed number of classes is only believed where the run never knew more than chance: a loss that
@@ -87,6 +79,12 @@ def loss_at_chance(
         values={"name": name, "level": level, "classes": classes, "chance": chance_loss(classes)},
         points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(classes), "nats"),),
     )
+
+
+def moves(tail: np.ndarray, bound: float) -> bool:
+    """Whether a level is still on its way, perhaps down past ln k: its first and last third differ."""
+    third = len(tail) // 3 + 1
+    return abs(float(np.median(tail[:third])) - float(np.median(tail[-third:]))) > bound
 
 
 def knows_better(features: Features, classes: int, factor: float) -> bool:

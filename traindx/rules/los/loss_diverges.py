@@ -9,7 +9,6 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.noise import median_error
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -28,13 +27,9 @@ def loss_diverges(
     run: Run,
     features: Features,
     *,
-    noise: float = threshold(
-        6.0, "x standard error of the level", basis="theory", source="5 sigma after the choice of the best of 40"
-    ),
+    noise: float = threshold(6.0, "x standard error of the level", basis="theory", source="5 sigma, best of 40"),
     lost: float = threshold(0.5, "of the progress", basis="convention", source="half of what was gained is gone"),
-    rise: float = threshold(
-        0.05, "of the level", basis="convention", source="a rise that a reader of the curve would see"
-    ),
+    rise: float = threshold(0.05, "of the level", basis="convention", source="a rise that one sees"),
     sudden: float = threshold(0.05, "of the points", basis="convention", source="a jump, not a drift"),
     ending: float = threshold(0.1, "of the points", basis="convention", source="what counts as the end of the run"),
     falling: float = threshold(0.4, "of the rise", basis="convention", source="the end may be the flank of a spike"),
@@ -71,29 +66,25 @@ def loss_diverges(
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     if risen <= needed or best >= curve.n - len(tail) or still_recovering(tail, falling * risen):
         return
-    # Rewards and held-out losses wander; only a loss in training is expected to go down.
+    # Rewards and held-out losses wander; only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(gained, 2 * needed):
         return
     onset = onset_index(curve, best, risen)
     length = settle_length(curve, onset, end)
-    worse = end >= curve.start - error
-    aspects = ("from-start",) if from_start else ("early" if onset < ending * curve.n else "late",)
+    begun = "from-start" if from_start else ("early" if onset < ending * curve.n else "late")
     yield Evidence(
         onset=curve.step_at(onset),
         last=float(curve.steps[-1]),
-        severity="critical" if worse else "high",
+        severity="critical" if end >= curve.start - error else "high",
         strength=min(1.0, 0.5 + 0.5 * risen / max(gained, risen)),
-        aspects=(*aspects, "sudden" if length <= max(2, sudden * curve.n) else "gradual"),
+        aspects=(begun, "sudden" if length <= max(2, sudden * curve.n) else "gradual"),
         values={
             "name": curve.name,
             "best": curve.best * curve.sign,
             "end": end * curve.sign,
             "onset": curve.step_at(onset),
         },
-        points=(
-            EvidencePoint(curve.name, curve.step_at(best), curve.best * curve.sign),
-            EvidencePoint(curve.name, float(curve.steps[-1]), end * curve.sign, curve.best * curve.sign),
-        ),
+        points=(curve.point(best, curve.best), curve.point(-1, end, curve.best)),
     )
 
 

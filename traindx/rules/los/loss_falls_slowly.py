@@ -9,7 +9,6 @@ import numpy as np
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
 from traindx.features.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -26,15 +25,9 @@ def loss_falls_slowly(
     run: Run,
     features: Features,
     *,
-    slow: float = threshold(
-        0.25, "of the starting level", basis="convention", source="fault catalogue 3, 15, 50: a third or less gained"
-    ),
-    straight: float = threshold(
-        0.25, "of the first half's fall", basis="theory", source="a logarithm gains 0.3 of it, x^-0.5 only 0.13"
-    ),
-    least: float = threshold(
-        0.02, "of the starting level", basis="convention", source="less is no fall: see loss-flat-from-start"
-    ),
+    slow: float = threshold(0.25, "of the starting level", basis="convention", source="fault catalogue 3, 15, 50"),
+    straight: float = threshold(0.25, "of the first half's fall", basis="theory", source="log gains 0.3, x^-0.5 0.13"),
+    least: float = threshold(0.02, "of the starting level", basis="convention", source="less is no fall"),
     transient: float = threshold(0.05, "of the run", basis="convention", source="warm-up says nothing about speed"),
     tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: very low (< 0.01)"),
     surely: float = threshold(4.0, "x standard error", basis="theory", source="the fall itself must be beyond doubt"),
@@ -81,8 +74,5 @@ def loss_falls_slowly(
         strength=1.0 if fraction < slow / 2 else 0.5,
         aspects=("straight", *(() if norm is None else ("norm-tiny" if tiny else "norm-healthy",))),
         values={"name": curve.name, "fraction": fraction},
-        points=(
-            EvidencePoint(curve.name, float(curve.steps[0]), curve.start),
-            EvidencePoint(curve.name, float(curve.steps[-1]), curve.end, curve.start),
-        ),
+        points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )

@@ -12,7 +12,6 @@ from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
-from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -29,19 +28,13 @@ def loss_flat_from_start(
     run: Run,
     features: Features,
     *,
-    moved: float = threshold(
-        0.02, "of the level", basis="measured", source="fault catalogue 3, 13, 14, 30-37: flat runs move by < 0.5 %"
-    ),
+    moved: float = threshold(0.02, "of the level", basis="measured", source="fault catalogue: flat runs move < 0.5 %"),
     surely: float = threshold(3.0, "x standard error", basis="theory", source="a fall this clear is no noise"),
-    power: float = threshold(
-        0.1, "of the level", basis="convention", source="noise may not hide a fall larger than this"
-    ),
+    power: float = threshold(0.1, "of the level", basis="convention", source="what noise may not hide"),
     clearly: float = threshold(4.0, "x standard error", basis="theory", source="of another metric that improves"),
     gained: float = threshold(0.1, "of the metric", basis="convention", source="an improvement worth having"),
     dip: float = threshold(0.06, "of the level", basis="convention", source="a level in mid-run that was really lower"),
-    tiny_norm: float = threshold(
-        1e-3, "gradient norm", basis="seed", source="healthy global norms are 0.1 to 10; vanishing < 0.01"
-    ),
+    tiny_norm: float = threshold(1e-3, "gradient norm", basis="seed", source="healthy: 0.1 to 10"),
 ) -> Iterator[Evidence]:
     """The loss is where it began, for the whole run.
 
@@ -87,10 +80,7 @@ def loss_flat_from_start(
         aspects=tuple(aspects(features, curve, level, constant, tiny_norm)),
         strength=1.0 if constant or error < moved * level else 0.5,
         values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
-        points=(
-            EvidencePoint(curve.name, float(curve.steps[0]), curve.start * curve.sign),
-            EvidencePoint(curve.name, float(curve.steps[-1]), curve.end * curve.sign, curve.start * curve.sign),
-        ),
+        points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
 
 

@@ -28,11 +28,9 @@ def loss_oscillates(
     run: Run,
     features: Features,
     *,
-    chance: float = threshold(
-        1e-4, "p-value under white noise", basis="theory", source="Fisher's test; lag-1 autocorrelation"
-    ),
+    chance: float = threshold(1e-4, "p-value under white noise", basis="theory", source="Fisher's test"),
     explained: float = threshold(
-        0.25, "of the variance around the trend", basis="convention", source="the swing must be what one sees"
+        0.25, "of the variance around the trend", basis="convention", source="it must be seen"
     ),
     large: float = threshold(0.15, "of the fall so far", basis="convention", source="smaller swings do no harm"),
     erratic: float = threshold(0.15, "of the range gained", basis="convention", source="one evaluation says little"),
@@ -73,24 +71,19 @@ def loss_oscillates(
     scale = max(gained, 2 * found.amplitude)
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
-    trend = slope(y)
-    stuck = trend.change > -2 * found.amplitude
-    marks = [found.kind, *(["no-progress"] if stuck else []), *(["growing"] if grows(y, growing) else [])]
+    amplitude = 2 * found.amplitude
+    stuck = slope(y).change > -amplitude
     if found.kind == "alternating" and not stuck:
         return
+    marks = [found.kind, *(["no-progress"] if stuck else []), *(["growing"] if grows(y, growing) else [])]
+    values = {"name": curve.name, "kind": found.kind, "period": found.period, "amplitude": amplitude}
     yield Evidence(
         onset=curve.step_at(curve.n - len(y)),
         last=float(curve.steps[-1]),
         aspects=tuple(marks),
         severity="medium" if stuck else "low",
         strength=min(1.0, 0.5 + found.share),
-        values={
-            "name": curve.name,
-            "kind": found.kind,
-            "period": found.period,
-            "amplitude": 2 * found.amplitude,
-            "fraction": 2 * found.amplitude / scale,
-        },
+        values={**values, "fraction": amplitude / scale},
         points=point(curve.name, curve.step_at(curve.n - 1), found),
     )
 

@@ -11,7 +11,7 @@ from traindx.features.curve import Curve
 from traindx.features.plateaus import Flat, flat_tail, improvement
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -28,24 +28,14 @@ def loss_plateaus(
     run: Run,
     features: Features,
     *,
-    still: float = threshold(
-        0.12, "of the speed before, per log of the step", basis="theory", source="x^-b keeps more of it for b < 1"
-    ),
+    still: float = threshold(0.12, "of the speed before", basis="theory", source="power laws keep more"),
     most: float = threshold(0.05, "of all gained before", basis="convention", source="a twentieth still to be seen"),
-    moved: float = threshold(0.02, "of the level", basis="measured", source="as for loss-flat-from-start"),
-    little: float = threshold(
-        0.3, "of the starting level", basis="convention", source="a run that stops this early learned little"
-    ),
-    done: float = threshold(
-        0.1, "of the starting level", basis="convention", source="a tenth of the start is arrival, not a plateau"
-    ),
-    decayed: float = threshold(
-        0.1, "of the peak learning rate", basis="convention", source="a decayed rate makes any curve level"
-    ),
+    moved: float = threshold(0.02, "of the level", basis="measured", source="see LOS003"),
+    little: float = threshold(0.3, "of the starting level", basis="convention", source="hardly anything learned"),
+    done: float = threshold(0.1, "of the starting level", basis="convention", source="that is arrival"),
+    decayed: float = threshold(0.1, "of the peak learning rate", basis="convention", source="what schedules do"),
     good: float = threshold(0.9, "accuracy", basis="convention", source="a level reached for a good reason"),
-    tiny_norm: float = threshold(
-        1e-2, "gradient norm", basis="seed", source="requirements: very low (< 0.01) means vanishing"
-    ),
+    tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: < 0.01 vanishes"),
 ) -> Iterator[Evidence]:
     """After an initial fall the loss is level for at least a third of the run.
 
@@ -91,10 +81,7 @@ def loss_plateaus(
             "onset": curve.step_at(flat.first),
             "share": flat.share,
         },
-        points=(
-            EvidencePoint(curve.name, curve.step_at(flat.first), level * curve.sign),
-            EvidencePoint(curve.name, float(curve.steps[-1]), curve.end * curve.sign, level * curve.sign),
-        ),
+        points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from traindx.features.bumps import curve_spikes, is_rough, regular_interval
+from traindx.features.curve import Curve
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.features.spikes import Spike
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -61,28 +63,23 @@ def loss_spikes_recur(
         found = curve_spikes(curve, multiple=multiple, visible=visible)
         if len(found) < many:
             continue
-        worst = max(found, key=lambda s: s.height)
-        rhythm = regular_interval(found)
-        serious = (
-            worst.height > heavy * (curve.start - curve.best)
-            and found[-1].first > late * curve.n
-            and name == "objective"
-        )
-        yield Evidence(
-            onset=curve.step_at(found[0].first),
-            last=curve.step_at(found[-1].last),
-            severity="medium" if serious else "low",
-            strength=min(1.0, 0.5 + len(found) / (2 * many) / 2),
-            aspects=("periodic",) if rhythm else ("many",),
-            values={
-                "name": curve.name,
-                "count": len(found),
-                "onset": curve.step_at(found[0].first),
-                "peak": worst.before + worst.height,
-                "rhythm": f", about every {rhythm:.3g} points" if rhythm else "",
-            },
-            points=tuple(
-                EvidencePoint(curve.name, curve.step_at(s.peak), s.before + s.height, s.before)
-                for s in found[: int(many)]
-            ),
-        )
+        height = max(s.height for s in found)
+        serious = height > heavy * (curve.start - curve.best) and found[-1].first > late * curve.n
+        yield recurring(curve, found, "medium" if serious and name == "objective" else "low", int(many))
+
+
+def recurring(curve: Curve, found: list[Spike], severity: Severity, shown: int) -> Evidence:
+    """The evidence of one curve's spikes."""
+    rhythm = regular_interval(found)
+    onset = curve.step_at(found[0].first)
+    peaks = [s.before + s.height for s in found]
+    said = f", about every {rhythm:.3g} points" if rhythm else ""
+    return Evidence(
+        onset=onset,
+        last=curve.step_at(found[-1].last),
+        severity=severity,
+        strength=min(1.0, 0.5 + len(found) / (4 * shown)),
+        aspects=("periodic",) if rhythm else ("many",),
+        values={"name": curve.name, "count": len(found), "onset": onset, "peak": max(peaks), "rhythm": said},
+        points=tuple(curve.point(s.peak, p, s.before) for s, p in zip(found[:shown], peaks, strict=False)),
+    )
