@@ -76,7 +76,8 @@ def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
 
 def find_cuts(raw: RawLog) -> list[Cut]:
     """Where one run ends and the next begins, in rows of the log."""
-    last = 1 + max((int(c.rows[-1]) for c in (*raw.columns.values(), *raw.panels.values()) if len(c.rows)), default=0)
+    every = [c.rows for c in raw.columns.values()] + [p.rows for p in raw.panels.values()]
+    last = 1 + max((int(rows[-1]) for rows in every if len(rows)), default=0)
     reference = densest(raw, raw.axis)
     if reference is None or reference.steps is None or not len(reference.rows):
         return [Cut(0, last, ())]

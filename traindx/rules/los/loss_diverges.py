@@ -59,9 +59,8 @@ def loss_diverges(
     assert curve is not None
     y, best = curve.oriented, curve.best_index
     tail = y[-max(3, int(ending * curve.n)) :]
-    end, error = float(np.median(tail)), level_error(curve, len(tail))
-    gained = max(curve.start - curve.best, 0.0)
-    risen = end - curve.best
+    end, error = float(np.median(tail)), median_error(max(curve.noise, curve.spread), len(tail))
+    gained, risen = max(curve.start - curve.best, 0.0), end - curve.best
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     if risen <= needed or best >= curve.n - len(tail) or still_recovering(tail, falling * risen):
@@ -86,11 +85,6 @@ def loss_diverges(
         },
         points=(curve.point(best, curve.best), curve.point(-1, end, curve.best)),
     )
-
-
-def level_error(curve: Curve, k: int) -> float:
-    """Standard error of a level that is the median of k points; slow wobble counts as noise too."""
-    return median_error(max(curve.noise, curve.spread), k)
 
 
 def still_recovering(tail: np.ndarray, fall: float) -> bool:

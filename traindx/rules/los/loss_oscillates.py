@@ -67,8 +67,7 @@ def loss_oscillates(
     found = swing(y)
     if found is None:
         raise CannotJudge("too few points, or none that vary")
-    gained, _ = improvement(curve)
-    scale = max(gained, 2 * found.amplitude)
+    scale = max(improvement(curve)[0], 2 * found.amplitude)
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
     amplitude = 2 * found.amplitude
