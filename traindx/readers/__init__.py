@@ -124,7 +124,7 @@ def read_source(source: Source) -> list[RawLog]:
         except ReadError as error:
             failure = failure or error
             continue
-        if any(log.columns or log.events for log in logs):
+        if any(log.columns or log.panels or log.events for log in logs):
             return logs
     if failure is not None:
         raise failure
@@ -164,7 +164,7 @@ def walk(path: Path) -> list[RawLog]:
             logs += walk(entry)
         elif entry.is_file() and looks_like_log(entry):
             try:
-                logs += [log for log in read_file(entry) if log.columns]
+                logs += [log for log in read_file(entry) if log.columns or log.panels]
             except ReadError as error:
                 note_damage(logs, error)
     return logs
