@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests import make
 from traindx.causes.facts import FACTS, facts_of
+from traindx.features.lies import suspicions
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Event, Run
 from traindx.vocabulary.setup import FACT_FIELDS, Setup
@@ -24,7 +26,7 @@ def given_facts(**facts: object) -> dict[str, bool]:
 
 def test_silence_leaves_set_up_facts_unknown() -> None:
     known = given_facts()
-    assert known == {"few-updates": False, "rewards-logged": False, "huge-loss": False, "clamped-loss": False}
+    assert known == {"few-updates": False, "rewards-logged": False, "huge-loss": False}
 
 
 @pytest.mark.parametrize(
@@ -113,10 +115,18 @@ def test_floors_and_starts_by_the_number_of_classes(k: int) -> None:
 
 
 def test_a_clamped_logarithm() -> None:
+    """As the check of the log itself finds it: -ln of the smallest float32, times a loss weight."""
     smallest = -math.log(float(np.finfo(np.float32).tiny))
-    for weight in (1, 20):
-        assert told(make.run({"train/loss": [184.3, smallest * weight, smallest * weight]}))["clamped-loss"]
-    assert not told(make.run({"train/loss": [184.3, 90.0]}))["clamped-loss"]
+    for weight, holds in ((1, True), (20, True), (1.01, False)):
+        run = make.run({"train/loss": [184.3, smallest * weight, smallest * weight]})
+        run = msgspec.structs.replace(run, events=suspicions(run))
+        assert told(run).get("clamped-loss", False) is holds
+
+
+def test_a_loss_that_is_summed_over_micro_batches() -> None:
+    loss = make.healthy_loss(60, noise=0.0)
+    run = make.run({"train/loss": 8 * loss, "val/loss": loss}, setup=Setup(accumulation=8))
+    assert told(msgspec.structs.replace(run, events=suspicions(run)))["accumulation-scaled"]
 
 
 def test_one_answer_for_everything() -> None:

@@ -51,7 +51,7 @@ def test_hundredths_of_an_epoch_are_no_epochs() -> None:
 
 
 def test_the_first_percent_of_a_plan_is_too_short() -> None:
-    signals = {"train/loss": np.linspace(3, 2, 50)}
+    signals = {"train/loss": np.linspace(3, 2, 40)}
     assert shape(run=make.run(signals, setup=Setup(planned_steps=100_000))) == "too-short-to-tell"
     assert shape(run=make.run(signals, setup=Setup(planned_steps=100))) != "too-short-to-tell"
 

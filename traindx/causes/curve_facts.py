@@ -91,18 +91,14 @@ def validation_never_improves(
     return bool(bad and best >= train.start - shared * fall and first - best < own * abs(first))
 
 
-def clamped_loss(
-    run: Run,
-    features: Features,
-    *,
-    near: float = threshold(1e-4, "relative", basis="theory", source="-ln of the smallest float32 is 87.3365"),
-) -> bool | None:
-    """The loss sits at a multiple of 87.3365, where logarithms of zero are clamped."""
-    loss = features.curve("train/loss")
-    if loss is None or loss.n == 0:
-        return None
-    times = loss.values[-1] / 87.33654475
-    return bool(round(times) >= 1 and times < 1000 and abs(times - round(times)) < near * times)
+def clamped_loss(run: Run, features: Features) -> bool | None:
+    """The loss sat at a multiple of 87.3365, where logarithms of zero are clamped."""
+    return True if any(e.code == "clamped-nan" for e in run.events) else None
+
+
+def accumulation_scaled(run: Run, features: Features) -> bool | None:
+    """The logged loss is as many times too large as batches are accumulated."""
+    return True if any(e.code == "accumulation-scaled" for e in run.events) else None
 
 
 def answers_one_class(

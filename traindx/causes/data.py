@@ -246,7 +246,7 @@ Mistaken for: overfitting with data enough but no regularization.
 Settled by: parameters against samples (over 10 to 1 for nets trained from scratch), and a learning curve over
 growing parts of the data.""",
         weights={
-            "validation-gap-grows": W(2.4, -1.8), "validation-gap-grows:strong": W(0.4),
+            "validation-gap-grows": W(3.1, -1.8), "validation-gap-grows:strong": W(0.4),
             "fact:validation-never-improves": W(-0.8), "model-larger-than-data": W(1.6, -1.0),
             "loss-near-zero-early": W(0.6), "losses-stay-high": W(-1.5), "loss-flat-from-start": W(-1.5),
             "validation-drops-late": W(-2.5), "loss-not-finite": W(-2.0), "loss-diverges": W(-1.5),

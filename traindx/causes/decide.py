@@ -176,7 +176,8 @@ def inspect_sick(case: Case, health: Health) -> Decision | None:
 def go_on_short(case: Case, health: Health) -> Decision | None:
     if case.shape != "too-short-to-tell" or health == "healthy":
         return None
-    return Decision("continue", "too short to judge; nothing in it speaks for stopping", 0.5)
+    main = next((f.message for f in case.findings if f.severity != "info"), "nothing in it speaks for stopping")
+    return Decision("continue", f"too short to judge; {main}", 0.5)
 
 
 def inspect_doubt(case: Case, health: Health) -> Decision | None:

@@ -173,8 +173,8 @@ Mistaken for: a learning rate that is too high.
 Settled by: the norm growing with the number of backward passes per step.""",
         weights={
             "loss-not-scaled-for-accumulation": W(6.5, -3.5, "theory"), "fact:accumulates-gradients": W(1.8, -3.5),
-            "loss-diverges": W(0.5), "loss-oscillates": W(0.4), "gradient-norm-explodes": W(0.6),
-            "fact:starts-above-chance": W(0.4), "loss-falls-slowly": W(-0.8),
+            "fact:accumulation-scaled": W(3.0), "loss-diverges": W(0.5), "loss-oscillates": W(0.4),
+            "gradient-norm-explodes": W(0.6), "fact:starts-above-chance": W(0.4), "loss-falls-slowly": W(-0.8),
         },
         settles=(("over how many batches gradients are accumulated", "--fact accumulation=1"),),
     ),

@@ -63,7 +63,7 @@ Mistaken for: too few data (more data cures where regularization only helps), va
 
 Settled by: the best checkpoint plus weight decay, dropout or augmentation: validation improves.""",
         weights={
-            "validation-gap-grows": W(3.2, -2.2), "validation-gap-grows:strong": W(0.5),
+            "validation-gap-grows": W(4.0, -2.2), "validation-gap-grows:strong": W(0.5),
             "validation-gap-grows:metric-improves": W(-0.3), "fact:validation-never-improves": W(-1.6),
             "metric-contradicts-loss:overconfidence": W(0.8), "model-larger-than-data": W(0.8),
             "losses-stay-high": W(-2.0), "loss-plateaus:high": W(-0.5), "loss-flat-from-start": W(-2.0),

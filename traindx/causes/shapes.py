@@ -36,13 +36,14 @@ def too_short_to_tell(
     points: float = threshold(10, "points", basis="convention", source="fewer do not tell a trend from noise"),
     epochs: float = threshold(4, "epochs", basis="convention", source="a point that averages an epoch says more"),
     early: float = threshold(0.02, "of the plan", basis="convention", source="usual length of a warm-up"),
+    many: float = threshold(50, "points", basis="convention", source="enough to judge whatever was planned"),
 ) -> bool:
     """Too few points, or less than the first percents of a planned run."""
     curve = features.objective
     if curve is None or curve.n < (epochs if of_epochs(curve, run) else points):
         return True
     planned, last = run.setup.number("planned_steps"), run.last_step
-    return bool(planned and last is not None and 0 <= last < early * planned)
+    return bool(planned and last is not None and 0 <= last < early * planned and curve.n < many)
 
 
 def of_epochs(curve: Curve, run: Run) -> bool:
@@ -89,20 +90,32 @@ def restart_bump(seen: Seen, run: Run, features: Features) -> bool:
 def converged(seen: Seen, run: Run, features: Features) -> bool:
     """Level at the end, well below the start; never at the level of guessing."""
     plateau = seen.get("loss-plateaus", frozenset())
-    if "at-chance" in plateau or {"loss-at-chance", "loss-flat-from-start", "loss-diverges"} & set(seen):
+    if {"at-chance", "high"} & plateau or {"loss-at-chance", "loss-flat-from-start", "loss-diverges"} & set(seen):
         return False
     if {"low", "metric-good"} & plateau:
         return True
     curve = features.objective
     open_end = {"loss-still-falling-at-end", "losses-stay-high"} & set(seen)
-    return curve is not None and not open_end and levelled_off(curve)
+    return curve is not None and not open_end and levelled_off(curve, rate_spent(features))
+
+
+def rate_spent(
+    features: Features,
+    *,
+    left: float = threshold(0.02, "of the peak lr", basis="convention", source="steps that small change nothing more"),
+) -> bool:
+    """Whether the learning rate has decayed to next to nothing."""
+    lr = features.curve("lr")
+    return lr is not None and lr.n > 1 and lr.values.max() > 0 and bool(lr.values[-1] <= left * lr.values.max())
 
 
 def levelled_off(
     curve: Curve,
+    spent: bool,
     *,
     last: float = threshold(0.25, "of the run", basis="convention", source="stretch on which an end is judged"),
     rest: float = threshold(0.02, "of the fall", basis="convention", source="a quarter of the run for 2 % of the gain"),
+    late: float = threshold(0.05, "of the fall", basis="convention", source="the same where the rate is spent"),
     clear: float = threshold(4.0, "x spread", basis="convention", source="the fall must be beyond the noise"),
 ) -> bool:
     """Whether the last stretch of the curve changed by less than a small part of the whole fall."""
@@ -110,7 +123,7 @@ def levelled_off(
     if curve.n < 8 or fall <= 0 or fall < clear * curve.spread:
         return False
     change = slope(curve.oriented[-max(4, int(last * curve.n)) :]).change
-    return bool(abs(change) < rest * fall)
+    return bool(abs(change) < (late if spent else rest) * fall)
 
 
 def still_learning(seen: Seen, run: Run, features: Features) -> bool:
