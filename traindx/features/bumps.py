@@ -6,7 +6,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.noise import autocorrelation
-from traindx.features.spikes import Spike, spikes
+from traindx.features.spikes import Spike, spikes, tail_threshold
 
 
 def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float = 0.15) -> list[Spike]:
@@ -15,7 +15,8 @@ def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float =
     before them."""
     later = curve.trend[curve.n // 10 :]
     least = visible * float(np.ptp(later)) if len(later) else 0.0
-    found = spikes(curve.oriented, multiple=multiple, least=least)
+    usual = curve.derived(("tail", multiple), lambda: tail_threshold(curve.oriented, multiple=multiple, margin=1.0))
+    found = spikes(curve.oriented, least=least, usual=usual)
     return [s for s in found if s.height >= tall * abs(s.before)]
 
 

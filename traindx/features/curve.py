@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +29,7 @@ class Curve:
         self.steps: Floats = raw.steps[finite]
         self.values: Floats = raw.values[finite]
         self.nonfinite_steps: Floats = raw.steps[~finite]
+        self._derived: dict[object, float] = {}
         self.sign = -1.0 if direction_of(name) == "higher" else 1.0
 
     @property
@@ -83,6 +85,12 @@ class Curve:
     @cached_property
     def best_index(self) -> int:
         return int(np.argmin(self.trend))
+
+    def derived(self, key: object, compute: Callable[[], float]) -> float:
+        """A number that several rules need, computed at first use and kept under `key`."""
+        if key not in self._derived:
+            self._derived[key] = compute()
+        return self._derived[key]
 
     def step_at(self, index: int) -> float:
         return float(self.steps[min(max(index, 0), self.n - 1)])

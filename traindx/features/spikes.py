@@ -51,10 +51,11 @@ def spikes(
     margin: float = 1.0,
     least: float = 0.0,
     patience: int | None = None,
+    usual: float | None = None,
 ) -> list[Spike]:
     """All upward spikes of `values[n]` (lower is better), in order.
 
-    `least` is a floor for the height (units of the signal). A spike ends when the signal is back
+    `usual` is the tail threshold, where it is known already. `least` is a floor for the height (units of the signal). A spike ends when the signal is back
     within a third of its height of the level before it; one that is not within `patience` points
     (default: the larger of 8 and 5 % of the run) has not recovered.
     """
@@ -62,7 +63,8 @@ def spikes(
     if n < 6:
         return []
     patience = max(8, n // 20) if patience is None else patience
-    bar = max(tail_threshold(values, multiple=multiple, margin=margin), least)
+    usual = tail_threshold(values, multiple=multiple, margin=margin) if usual is None else usual
+    bar = max(usual, least)
     if bar <= 0:
         return []
     # A cheap necessary condition first; the exact one is checked point by point.
