@@ -245,7 +245,8 @@ def test_a_tail_is_a_note():
 
 def test_goes_on_behind_rubbish_of_any_size():
     first, second = loss_file(20), loss_file(60, 40)
-    for rubbish in (b"\0" * 37, b"\xff" * 5000, bytes(70_000), np.random.default_rng(2).bytes(100_000)):
+    heads = (struct.pack("<Q", 30) + b"abcd\x09" + bytes(40)) * 20
+    for rubbish in (heads, b"\0" * 37, b"\xff" * 5000, bytes(70_000), np.random.default_rng(2).bytes(100_000)):
         found = decode(io.BytesIO(first + rubbish + second))
         assert [(d.at, d.until) for d in found.damage] == [(len(first), len(first) + len(rubbish))]
         assert sum(len(c.values) for c in found.columns.values()) == 40
