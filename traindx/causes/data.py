@@ -138,7 +138,7 @@ Mistaken for: overfitting (there validation is good first), a learning rate that
 Settled by: a control with permuted labels: if that learns as fast, the real ones carry nothing.""",
         weights={
             "validation-gap-grows": W(0.1), "fact:validation-never-improves": W(2.6, -0.4),
-            "loss-at-chance": W(1.2, -0.4), "loss-falls-slowly": W(0.5), "loss-flat-from-start": W(0.5),
+            "loss-at-chance": W(0.9, -0.4), "loss-falls-slowly": W(0.5), "loss-flat-from-start": W(0.5),
             "loss-flat-from-start:norm-healthy": W(0.3), "loss-flat-from-start:never-moved": W(-1.0),
             "loss-flat-from-start:lr-zero": W(-3.0), "losses-stay-high": W(0.4),
             "validation-distribution-differs": W(0.3), "loss-not-finite": W(-2.0), "loss-diverges": W(-1.0),
@@ -161,7 +161,7 @@ Mistaken for: a learning rate that is too high (its swings have no fixed period)
 Settled by: the classes of a batch; shuffling.""",
         weights={
             "loss-repeats-each-epoch": W(4.0, -1.2), "batches-sorted-by-class": W(4.5, -2.5),
-            "loss-oscillates:periodic": W(0.9), "loss-at-chance": W(1.0), "fact:answers-one-class": W(1.8),
+            "loss-oscillates:periodic": W(0.9), "loss-at-chance": W(0.8), "fact:answers-one-class": W(1.8),
             "loss-flat-from-start": W(0.5), "loss-flat-from-start:never-moved": W(-1.0),
             "loss-flat-from-start:lr-zero": W(-3.0), "loss-spikes-recur:periodic": W(0.6), "loss-not-finite": W(-2.0),
             "fact:shuffle-off": W(3.2, -2.5),

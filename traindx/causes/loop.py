@@ -24,7 +24,7 @@ Mistaken for: too much momentum, a learning rate that is too high.
 Settled by: whether gradients are non-zero when backward begins.""",
         weights={
             "gradients-accumulate-across-steps": W(6.5, -3.5, "theory"), "gradient-norm-grows": W(1.8, -0.6),
-            "gradient-norm-explodes": W(0.4), "loss-oscillates": W(0.4), "loss-oscillates:growing": W(0.9),
+            "gradient-norm-explodes": W(0.9), "loss-oscillates": W(0.4), "loss-oscillates:growing": W(0.9),
             "loss-diverges": W(0.8, -0.2), "loss-diverges:gradual": W(0.9), "loss-not-finite:norm-grew-before": W(0.5),
             "gradient-norm-vanishes": W(-1.5),
         },

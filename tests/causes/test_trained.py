@@ -1,0 +1,51 @@
+"""Networks that were really trained with a known fault: its cause must be among the first three."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from tests.loops import Loop, trained
+from tests.trainer import Recipe, train
+from traindx import pipeline
+from traindx.vocabulary.run import Run
+
+
+def first_three(run: Run, facts: dict[str, Any]) -> list[str]:
+    told = msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "given"))
+    return [h.cause for h in pipeline.diagnose(told).first.hypotheses[:3]]
+
+
+FAULTS: dict[str, tuple[Recipe | Loop, dict[str, Any], str]] = {
+    "rate 5 with momentum": (Recipe(lr=5.0), {"optimizer": "sgd"}, "learning-rate-too-high"),
+    "rate 1.5 with momentum": (Recipe(lr=1.5), {"optimizer": "sgd"}, "learning-rate-too-high"),
+    "Adam at 3": (Recipe(lr=3.0, adam=True), {"optimizer": "adam"}, "learning-rate-too-high"),
+    "40 % wrong labels": (
+        Recipe(samples=600, label_noise=0.4, hidden=256, steps=500),
+        {},
+        "insufficient-regularization",
+    ),
+    "100 samples": (
+        Recipe(samples=100, hidden=256, steps=500),
+        {"dataset_size": 100, "parameters": 6656},
+        "too-little-data",
+    ),
+    "weight decay 1": (Recipe(weight_decay=1.0), {"weight_decay": 1.0}, "weight-decay-too-high"),
+    "dropout 0.9": (Recipe(dropout=0.9, hidden=16), {"dropout": 0.9}, "dropout-too-high"),
+    "clipped to a thousandth": (Loop(clip=1e-3), {"clip_norm": 1e-3, "classes": 4}, "clip-too-tight"),
+    "twenty layers, twice the gain": (Loop(depth=20, gain=3.0), {"classes": 4}, "bad-initialization"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")  # the nets overflow on purpose
+def test_the_fault_is_among_the_first_three(name: str) -> None:
+    recipe, facts, cause = FAULTS[name]
+    run = train(recipe) if isinstance(recipe, Recipe) else trained(recipe)
+    assert cause in first_three(run, facts)
+
+
+def test_a_net_that_learns_is_healthy() -> None:
+    assert first_three(train(Recipe(samples=20_000)), {})[0] == "healthy"
