@@ -55,9 +55,9 @@ def spikes(
 ) -> list[Spike]:
     """All upward spikes of `values[n]` (lower is better), in order.
 
-    `usual` is the tail threshold, where it is known already. `least` is a floor for the height (units of the signal). A spike ends when the signal is back
-    within a third of its height of the level before it; one that is not within `patience` points
-    (default: the larger of 8 and 5 % of the run) has not recovered.
+    `usual` is the tail threshold, where it is known already. `least` is a floor for the height (units of the signal).
+    A spike ends when the signal is back within a third of its height of the level before it; one that is not within
+    `patience` points (default: the larger of 8 and 5 % of the run) has not recovered.
     """
     n = len(values)
     if n < 6:

@@ -57,8 +57,8 @@ def loss_diverges(
     """
     curve = features.curve("objective")
     assert curve is not None
-    y, best = curve.oriented, curve.best_index
-    tail = y[-max(3, int(ending * curve.n)) :]
+    best = curve.best_index
+    tail = curve.oriented[-max(3, int(ending * curve.n)) :]
     end, error = float(np.median(tail)), median_error(max(curve.noise, curve.spread), len(tail))
     gained, risen = max(curve.start - curve.best, 0.0), end - curve.best
     from_start = gained <= 2 * error + rise * abs(curve.start)
@@ -69,14 +69,13 @@ def loss_diverges(
     if curve.name != "train/loss" and risen < max(gained, 2 * needed):
         return
     onset = onset_index(curve, best, risen)
-    length = settle_length(curve, onset, end)
     begun = "from-start" if from_start else ("early" if onset < ending * curve.n else "late")
     yield Evidence(
         onset=curve.step_at(onset),
         last=float(curve.steps[-1]),
         severity="critical" if end >= curve.start - error else "high",
         strength=min(1.0, 0.5 + 0.5 * risen / max(gained, risen)),
-        aspects=(begun, "sudden" if length <= max(2, sudden * curve.n) else "gradual"),
+        aspects=(begun, "sudden" if settle_length(curve, onset, end) <= max(2, sudden * curve.n) else "gradual"),
         values={
             "name": curve.name,
             "best": curve.best * curve.sign,
