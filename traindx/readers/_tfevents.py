@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Ints
 
 FEW = 4  # records of one length that are not worth a template
 MOST_TEMPLATES = 12  # layouts kept per length
+MOST_IN_ALL = 4000  # layouts kept
 MOST_FAILURES = 4  # records per chunk that are tried as a new layout in vain
 MOST_TEXTS = 200  # texts kept for facts
 TEXT_BYTES = 1 << 20
@@ -68,6 +69,7 @@ class _Decoder:
         self.out = Decoded()
         self.columns = Columns()
         self.templates: dict[int, list[Template]] = {}
+        self.made = 0
 
     def all(self, reader: FrameReader) -> None:
         for frames in reader:
@@ -98,12 +100,15 @@ class _Decoder:
         while len(part):
             template = known[turn] if turn < len(known) else None
             new = template is None
-            if new and (len(part) < FEW or failures == MOST_FAILURES or len(known) == MOST_TEMPLATES):
+            if new and (
+                len(part) < FEW or failures == MOST_FAILURES or len(known) == MOST_TEMPLATES or self.made == MOST_IN_ALL
+            ):
                 return np.concatenate([*left, part])
             template = template or self._learn(octets[0], int(frames.lengths[part[0]]))
             fits = template.matches(octets.view(np.uint64)) if template else np.zeros(1, bool)
             turn += not new
             if template and fits.any():
+                self.made += new
                 if new or turn > 1:  # the layout of this stretch is likely that of the next
                     known[:] = [template, *(t for t in known if t is not template)]
                     turn += new

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from traindx.readers.raw import RawColumn
 from traindx.vocabulary.run import Floats, Ints
 
+Number = TypeVar("Number", bound=np.generic)
 MOST_NAMES = 20_000  # further names are counted, not kept: a log with more holds no readable curves
 
 
@@ -18,8 +21,9 @@ class Columns:
         self.names: dict[bytes, int] = {}
         self.unnamed = 0  # values left out because there were too many names
         self.count = 0
-        self._ids = np.empty(1024, np.uint16)
-        self._arrays = [np.empty(1024, d) for d in (np.int64, np.float64, np.float64, np.float64)]
+        self._ids: NDArray[np.uint16] = np.empty(1024, np.uint16)
+        self._rows: Ints = np.empty(1024, np.int64)
+        self._floats: list[Floats] = [np.empty(1024) for _ in range(3)]  # wall times, steps, values
 
     def identify(self, name: bytes) -> int:
         """The number of a name, or -1 when there are too many."""
@@ -36,38 +40,43 @@ class Columns:
         if high > len(self._ids):
             self._grow(max(high, 2 * len(self._ids)))
         self._ids[low:high] = ids
-        for own, given in zip(self._arrays, (rows, walls, steps, values), strict=True):
+        self._rows[low:high] = rows
+        for own, given in zip(self._floats, (walls, steps, values), strict=True):
             own[low:high] = given
         self.count = high
 
     def _grow(self, size: int) -> None:
         self._ids = _grown(self._ids, self.count, size)
-        self._arrays = [_grown(a, self.count, size) for a in self._arrays]
+        self._rows = _grown(self._rows, self.count, size)
+        self._floats = [_grown(a, self.count, size) for a in self._floats]
 
     def split(self) -> dict[str, RawColumn]:
         """One column per name, each in the order of its records. Empties this object."""
         ids = self._ids[: self.count]
         order = np.argsort(ids, kind="stable")
-        rows = self._arrays[0][order]
+        rows = self._rows[order]
         bounds = np.searchsorted(ids[order], np.arange(len(self.names) + 1))
         if not _rising(rows, bounds):
             order = order[np.lexsort((rows, ids[order]))]
-            rows = self._arrays[0][order]
-        walls, steps, values = (self._take(i, order) for i in (1, 2, 3))
+            rows = self._rows[order]
+        self._rows = np.empty(0, np.int64)
+        walls, steps, values = (self._take(i, order) for i in range(3))
         out: dict[str, RawColumn] = {}
         for name, low, high in zip(self.names, bounds, bounds[1:], strict=False):
             if low < high:
                 text = name.decode("utf-8", "replace")
+                while text in out:  # names that differ only in bytes that are no text
+                    text += "'"
                 out[text] = RawColumn(values[low:high], rows[low:high], steps[low:high], walls[low:high])
         return out
 
     def _take(self, which: int, order: Ints) -> Floats:
-        taken: Floats = self._arrays[which][order]
-        self._arrays[which] = np.empty(0)  # give the memory back before the next one is taken
+        taken: Floats = self._floats[which][order]
+        self._floats[which] = np.empty(0)  # give the memory back before the next one is taken
         return taken
 
 
-def _grown(array: NDArray[np.generic], kept: int, size: int) -> NDArray[np.generic]:
+def _grown(array: NDArray[Number], kept: int, size: int) -> NDArray[Number]:
     out = np.empty(size, array.dtype)
     out[:kept] = array[:kept]
     return out

@@ -81,7 +81,7 @@ class FrameReader:
         got = 0
         while begin + got < end:
             try:  # one read at a time: what came before a broken compressed block is kept
-                part = self.stream.readinto1(memoryview(buffer)[begin + got : end])  # type: ignore[attr-defined]
+                part = self.stream.readinto1(buffer.data[begin + got : end])  # type: ignore[attr-defined]
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 self.broken = str(error)
                 break
