@@ -32,7 +32,7 @@ def terms() -> Words:
     """`[256 distances from the end, 256 byte values]`: what a byte adds to the register."""
     first: Words = np.arange(256, dtype=np.uint32)
     for _ in range(8):
-        first = (first >> 1) ^ (first & 1) * np.uint32(0x82F63B78)
+        first = (first >> np.uint32(1)) ^ (first & np.uint32(1)) * np.uint32(0x82F63B78)
     table = np.empty((BLOCK, 256), np.uint32)
     table[0] = first
     for distance in range(1, BLOCK):
