@@ -1,10 +1,10 @@
 """Networks that were really trained with a known fault: its cause must be among the first three.
 
-A choice, not a score. Of 21 recipes tried with these trainers, 12 had their cause among the first three; the table holds
-nine of those. Missed, since a log of loss, accuracy, rate and global norm shows no sign of them, or one that others
-share: a rate of 1e-5, one hidden unit, batches of one at rate 0.3, a schedule that decays in every batch, eight layers
-of sigmoids or of weights too small, gradients never cleared at a small rate, units that die midway, momentum 0.999.
-Wrong labels come third with about one percent: overfitting explains their curves as well.
+A choice, not a score. Of 21 recipes tried with these trainers, 12 had their cause among the first three; the table
+holds nine of those. Missed, since a log of loss, accuracy, rate and global norm shows no sign of them, or one that
+others share: a rate of 1e-5, one hidden unit, batches of one at rate 0.3, a schedule that decays in every batch,
+eight layers of sigmoids or of weights too small, gradients never cleared at a small rate, units that die midway,
+momentum 0.999. Wrong labels come third with about one percent: overfitting explains their curves as well.
 """
 
 from __future__ import annotations
