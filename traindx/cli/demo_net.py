@@ -60,9 +60,9 @@ FAULTS = {
         Recipe(lr=2e-6), ("learning-rate-too-low",), "the learning rate was 0.000002; this net learns well with 0.05"
     ),
     "overfitting": Fault(
-        Recipe(samples=200, width=256, weight_decay=0.0, label_noise=0.2, lr=0.02),
+        Recipe(samples=200, width=128, weight_decay=0.0, label_noise=0.2, lr=0.02, steps=2000),
         ("insufficient-regularization", "too-little-data", "label-noise"),
-        "256 units a layer learned 200 samples, one label in five of them wrong, with no regularization",
+        "128 units a layer learned 200 samples, one label in five of them wrong, with no regularization",
     ),
     "unshuffled-data": Fault(
         Recipe(shuffle=False, samples=10_000),

@@ -95,6 +95,8 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit status."""
+    for library in ("OPENBLAS", "OMP", "MKL"):  # the matrices are small: more threads only wait for each other
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that cannot be shown is replaced, not an exception
             stream.reconfigure(errors="replace")

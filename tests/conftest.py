@@ -1,0 +1,7 @@
+"""Before anything imports numpy: one thread for its small matrices, as the command line has it. With more,
+threads of a busy machine wait for each other and the trainings in the tests take ten times as long."""
+
+import os
+
+for library in ("OPENBLAS", "OMP", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
