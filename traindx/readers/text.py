@@ -24,6 +24,7 @@ from traindx.readers.textlog.passes import ends_of_passes
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.select import select
 from traindx.readers.textlog.shapes import Shape, shapes_of
+from traindx.readers.textlog.tables import is_heading, row_cells
 from traindx.vocabulary.run import Event
 
 NAME = "text"
@@ -32,7 +33,7 @@ BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 METRIC = re.compile(
     rb"(?i)(?:loss|acc|perplexity|ppl|error|reward|\blr\b|epoch|step|iter)[\w'\"/\-)]*[\s:=|(\[]{1,12}-?(?:\d|nan|inf)"
 )
-DICT = re.compile(rb"^\s*\{.*['\"]\w+['\"]\s*:")
+TWO_COLUMNS = re.compile(r"\d+\s+-?(?:\d+\.\d*(?:e[-+]?\d+)?|nan|inf)")
 
 
 def sniff(source: Source) -> float:
@@ -43,6 +44,8 @@ def sniff(source: Source) -> float:
         return 0.0
     if is_json(head) or is_separated(head):
         return 0.02
+    if is_table(head):
+        return 0.45
     found = len(METRIC.findall(head))
     return 0.5 if found >= 3 else 0.35 if found else 0.1
 
@@ -68,6 +71,14 @@ def is_json(head: bytes) -> bool:
     return True
 
 
+def is_table(head: bytes) -> bool:
+    """Whether numbers stand in columns of blanks, under headings or with a counter before one."""
+    lines = [line.strip() for line in head[:8192].decode("utf-8", errors="replace").splitlines()[:40] if line.strip()]
+    pairs = sum(bool(TWO_COLUMNS.fullmatch(line)) for line in lines[:-1])
+    headed = any(is_heading(a) and (row_cells(b) or row_cells(c)) for a, b, c in zip(lines, lines[1:], lines[2:], strict=False))
+    return headed or (pairs > 2 and pairs == len(lines) - 1)
+
+
 def is_separated(head: bytes) -> bool:
     """Whether a text is a table of comma or tab separated values throughout."""
     lines = [line for line in head.split(b"\n")[:30] if line.strip()]
@@ -77,7 +88,7 @@ def is_separated(head: bytes) -> bool:
             len(lines) > 1
             and len(counts) == 1
             and counts.pop() > 0
-            and b": " not in lines[-1]
+            and b":" not in lines[-1]
             and b"=" not in lines[-1]
         ):
             return True

@@ -6,11 +6,18 @@ import re
 
 import numpy as np
 
+from traindx.readers.aliases import role_of
 from traindx.readers.raw import RawColumn
 from traindx.readers.textlog.shapes import Shape
+from traindx.readers.textlog.words import evidence
+from traindx.vocabulary.run import Floats
 
 STEP_RATE = re.compile(r"^[munµ]?s/(?:it|iter|iteration|step|batch)$", re.IGNORECASE)
+RANKED = re.compile(r"^rank/(\d+)/(.+)$")
 BOOST = re.compile(r"^(training|train|learn|validation|valid|eval|test)(?:_?(\d+))?(?:'s_|-|:)(.+)$", re.IGNORECASE)
+
+
+MANY = 20  # rows after which an unknown name with one value only is no measurement
 
 
 def columns_of(shapes: list[Shape], *, by_epoch: bool) -> tuple[dict[str, RawColumn], dict[str, str]]:
@@ -25,11 +32,21 @@ def columns_of(shapes: list[Shape], *, by_epoch: bool) -> tuple[dict[str, RawCol
                 parts.setdefault("epoch", []).append((shape, i))
     columns, units = {}, {}
     for name, places in parts.items():
-        columns[name] = one_column(places)
+        found = one_column(places)
+        if len(parts) > 1 and is_label(name, found.values):
+            continue  # a line number, a size: it never says anything
+        columns[name] = found
         unit = next((s.units[name] for s, _ in places if name in s.units), "")
         if unit:
             units[name] = unit
     return columns, units
+
+
+def is_label(name: str, values: Floats) -> bool:
+    """Whether a column of an unknown name is a line number or a size: one whole number throughout."""
+    telling = re.search(r"scale|norm|loss|rate|size|mem|step|grad", name, re.IGNORECASE)
+    same = len(values) >= MANY and not np.ptp(values) and float(values[0]).is_integer()
+    return bool(same and not telling and evidence(name) == 0)
 
 
 def one_column(places: list[tuple[Shape, int]]) -> RawColumn:
@@ -72,6 +89,13 @@ def roles_of(columns: dict[str, RawColumn], units: dict[str, str]) -> dict[str, 
         train = side in ("training", "train", "learn") or (side == "validation" and number == "0" and first_is_train)
         if number in (None, "0", "1"):
             roles.setdefault(name, f"{'train' if train else 'val'}/{metric}")
+    for name in names:
+        of_rank = RANKED.match(name)
+        if of_rank and role_of(of_rank[2]).signal:
+            roles[name] = f"rank/{of_rank[1]}/{role_of(of_rank[2]).signal}"
+    for train, held in (("trl", "tel"), ("tr", "vl"), ("tr", "va")):  # llm.c and the like
+        if train in columns and (held in columns or train == "trl"):
+            roles |= {n: c for n, c in ((train, "train/loss"), (held, "val/loss")) if n in columns}
     if names == ["value"]:
         roles["value"] = "train/loss"  # two bare columns, `76980 nan`: a counter and a loss
     if {"learn", "test"} & set(names) and "loss" not in names:

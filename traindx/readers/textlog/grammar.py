@@ -46,6 +46,7 @@ TAILS = frozenset(("is", "was", "of", "equals", "equal", "at", "about", "now"))
 DANGLING = frozenset(("to", "from", "than", "by", "after", "before", "in", "on", "for", "with", "every", "per", "and", "or", "the", "x", "until",
                       "took", "elapsed", "within"))  # fmt: skip
 SPANS = frozenset(("in", "took", "for", "elapsed", "duration", "within"))
+FRACTIONS = frozenset(("epoch", "epochs", "kimg"))  # counters that may be printed as fractions
 KEY = re.compile(r"^[\w\s./@\-'()%+^&:|~°µ↑↓*#]+$")
 NOT_KEY = re.compile(
     r"\.(?:py|cpp|cc|c|h|hpp|cu|cuh|js|go|rs|ipynb|sh|json|yaml|yml|pt|pth|bin)$|^/|//|^\.|\.\.\.|\(\)|^self\.",
@@ -55,9 +56,11 @@ MOMENT = re.compile(
     r"^(?:epoch|step|iter\w*|round|batch)[\s_]+(?:start|end|begin|done|finished|complete[d]?)[\s_]+", re.IGNORECASE
 )
 BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
+BEHIND = re.compile(r"\s+([A-Za-z][A-Za-z_ ]{1,24}?)\s*(?=[,;|)]|$|\s{2})")  # `3.21 avg loss,`
+RANK = re.compile(r"(?:\brank[ :_=]?|^\[default)(\d{1,5})\b", re.IGNORECASE)
 KERAS_BAR = re.compile(r"\s*(?:\[[=>.]|━|\[=*\])")
 CLOSING = re.compile(
-    r"(?:^|[\s*=>-])(?:final|finished|best|averaged stats|summary|overall|train_runtime)(?![a-z])", re.IGNORECASE
+    r"(?:^|[\s*=>-])(?:final|best|averaged stats|summary|overall|train_runtime)(?![a-z])", re.IGNORECASE
 )
 DICT_THEN_BAR = re.compile(r"\}\s*(?:[^{}]*\d%\|.*)$")
 
@@ -78,8 +81,8 @@ class Field(NamedTuple):
 class Parsed(NamedTuple):
     """Fields of a line, where their digits stand, where any other number stands (both in order),
     the side ("train", "val", "") the line as a whole is about, the span of its time stamp, whether it
-    sums up ("Averaged stats: ...", "final ...") rather than reports a moment, and the words before
-    the first key of a metric ("train_net_output")."""
+    sums up ("Averaged stats: ...", "final ...") rather than reports a moment, the words before the
+    first key of a metric ("train_net_output"), and the process that printed it, -1 if not said."""
 
     fields: tuple[Field, ...]
     spans: tuple[tuple[int, int], ...]
@@ -88,6 +91,7 @@ class Parsed(NamedTuple):
     stamp: tuple[int, int] | None
     closing: bool
     lead: str
+    rank: int
 
 
 class Key(NamedTuple):
@@ -113,6 +117,7 @@ def parse(line: str) -> Parsed:
         reader.stamp,
         reader.closing,
         reader.lead,
+        reader.rank,
     )
 
 
@@ -133,6 +138,8 @@ class LineReader:
         self.last_kind = ""
         self.named = self.closing = False
         self.lead = ""
+        told = RANK.search(line, 0, 120)
+        self.rank = int(told[1]) if told else -1
         given = LINE_UNIT.search(line)
         self.unit = short_unit(given[1]) if given else ""
 
@@ -178,7 +185,7 @@ class LineReader:
             if not key.text or whole:
                 return self.keyless(gap, token, unit, whole)
         counter = counter_of(key.text)
-        if counter and (whole or counter[1] in (3, 5) or value_is_whole(token)) and not unit:
+        if counter and (whole or counter[0] in FRACTIONS or (counter[1] < 2 and value_is_whole(token))) and not unit:
             self.side = role_of_key(key.text) or self.side
             return Field(counter[0], "counter", counter[1], whole=whole)
         if whole and not unit and key.strong and not self.fields and len(key.text) <= 2:
@@ -201,7 +208,7 @@ class LineReader:
         if "/" in unit:
             first = unit.split("/")[0]
             again = any(f.name == unit for f in self.fields)
-            return None if again else Field(unit, "metric", 0, first if first in TIME else "")
+            return None if again else Field(self.sided(unit), "metric", 0, first if first in TIME else "")
         if (
             whole
             and not unit
@@ -224,6 +231,9 @@ class LineReader:
                 return first._replace(name=first.name + "_running_mean")
         if not self.fields and bare == "" and not unit and token.start() > self.start:
             return None
+        behind = BEHIND.match(self.line, token.end())
+        if behind and evidence(behind[1]) == 2 and self.fields and not bare.strip(",;|:- "):
+            return Field(self.sided("_".join(behind[1].split())), "metric", 0, unit, 1.0, whole)
         alone = not gap.strip(" \t,") and [f.kind for f in self.fields] == ["counter"] and not self.fields[0].name
         return Field("value", "metric") if alone else None
 
@@ -297,8 +307,9 @@ def key_before(gap: str) -> Key:
     """The key at the end of the text between two numbers, and the text before the key."""
     found = STRONG.search(gap)
     head = gap[: found.start()] if found else WEAK.sub("", gap, count=1)
-    if found and found[0].startswith(")") and "(" in head:
-        head += ")"
+    if found:
+        closers = len(found[0]) - len(found[0].lstrip(")"))
+        head += ")" * min(closers, head.count("(") - head.count(")"))
     unit = ""
     given = PAREN_UNIT.search(head)
     if given:
@@ -307,7 +318,9 @@ def key_before(gap: str) -> Key:
     for cut in CUT.finditer(head):
         begin = cut.end()
     text = head[begin:].strip(EDGES)
-    words = text.split()
+    if "..." in text:  # Megatron's options: `lr ......... 0.00015`
+        text = ""
+    words = [w for w in text.split() if any(c.isalnum() for c in w) or w == "#"]
     while (
         words
         and words[0].lower() in LEVELS
@@ -333,6 +346,8 @@ def metric_name(key: Key, unit: str) -> str:
     while len(words) > 1 and words[-1].lower() in (*TAILS, "value"):
         words.pop()
     name = "_".join(words).strip(EDGES)
+    if name.count("(") != name.count(")"):
+        name = name.strip("()")
     sentence = len(words) > (6 if key.strong else 4) or len(name) > 80
     if not words or sentence or words[-1].lower() in DANGLING or not re.search(r"[^\W\d_]", name):
         return ""

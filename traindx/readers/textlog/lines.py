@@ -40,7 +40,9 @@ def cleaned(text: str) -> str:
 def blocks(stream: BinaryIO) -> Iterator[list[str]]:
     """Lines of a binary stream, in lists of about a megabyte. Bytes that are not text in the
     file's encoding become U+FFFD. Raises EOFError or OSError when the stream itself breaks."""
-    first = stream.read(BLOCK)
+    # A single read of what lies beneath: a gzip stream that is cut off gives all it has before it fails.
+    read = getattr(stream, "read1", stream.read)
+    first = read(BLOCK)
     decoder = codecs.getincrementaldecoder(encoding_of(first))(errors="replace")
     rest, skipping, data = "", False, first
     while data:
@@ -58,7 +60,7 @@ def blocks(stream: BinaryIO) -> Iterator[list[str]]:
             if not skipping:
                 yield [rest[:LONGEST]]
             rest, skipping = "", True
-        data = stream.read(BLOCK)
+        data = read(BLOCK)
     rest += decoder.decode(b"", final=True)
     if rest and not skipping:
         yield cleaned(rest).split("\n")

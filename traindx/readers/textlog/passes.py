@@ -6,6 +6,8 @@ of each pass is kept.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from traindx.readers.textlog.counting import EpochLine, epoch_column
@@ -76,9 +78,7 @@ def with_epoch(shape: Shape, epoch: Floats) -> Shape:
     keep = [i for i, f in enumerate(shape.fields) if f.kind == "metric"]
     fields = (EPOCH, *(shape.fields[i] for i in keep))
     data = np.column_stack([epoch, shape.data[:, keep]])
-    return Shape(
-        fields, shape.rows, data, shape.side, shape.times, shape.closing, shape.late, None, shape.lead, shape.units
-    )
+    return replace(shape, fields=fields, data=data, steps=None)
 
 
 def ends_of_evaluation(shape: Shape) -> Shape:

@@ -26,7 +26,7 @@ Handler = Callable[[str, int], None]
 HOLDS_VALUE = re.compile(r"\d|nan|inf", re.IGNORECASE)
 MOST_SIGNATURES = 50_000  # remembered at a time
 MOST_VARIANTS = 20_000  # templates with numbers kept in all
-MOST_ALIKE = 16  # templates of one signature
+MOST_ALIKE = 64  # templates of one signature
 WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
 MOST_WRAPS = 12  # lines that one record can be wrapped over
 
@@ -76,6 +76,11 @@ class Scanner:
         mark = signature(line)
         handler = self.form_of(line)
         self.facts.offer(line, row)
+        if handler is None:
+            handler = self.marks.claims(line)
+            if handler is not None:
+                self.mark_and_read(mark, line, row)
+                return
         if handler is None and HOLDS_VALUE.search(line):
             parsed = parse(line)
             if parsed.fields:
@@ -86,13 +91,23 @@ class Scanner:
         if handler is not None:
             handler(line, row)
 
+    def mark_and_read(self, mark: bytes, line: str, row: int) -> None:
+        """A banner may hold a counter, too (`===== Step 100 =====`): note it and read it."""
+
+        def both(text: str, number: int) -> None:
+            self.marks.take(text, number)
+            self.read_plain(text, number)
+
+        self.remember(mark, both)
+        both(line, row)
+
     def form_of(self, line: str) -> Handler | None:
         """The special form that claims a line, if any."""
         if not line.strip():
             return None
         if WRAPPED.match(line):
             return self.wrapped
-        forms = (self.detection, self.boxes, self.tables, self.events, self.marks)
+        forms = (self.detection, self.boxes, self.tables, self.events)
         return next((h for h in (form.claims(line) for form in forms) if h is not None), None)
 
     def remember(self, mark: bytes, handler: Handler | None) -> None:
@@ -134,7 +149,14 @@ class Scanner:
             if parsed.fields:
                 self.add_variant(mark, line, parsed, row)
             return
-        same = next((v for v in alike if v.fields == parsed.fields and v.accepts(line, parsed)), None)
+        same = next(
+            (
+                v
+                for v in alike
+                if v.fields == parsed.fields and v.parsed.rank == parsed.rank and v.accepts(line, parsed)
+            ),
+            None,
+        )
         if same is not None:
             same.put(line, parsed, row)
         elif parsed.fields:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.readers.aliases import role_of
 from traindx.readers.textlog.axis import Axis, intervals
 from traindx.readers.textlog.counting import Count
 from traindx.readers.textlog.shapes import Shape
@@ -24,6 +25,25 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
             shape.steps = axis.at(shape.rows, late=shape.late)
             tell_apart(shape, kept)
             kept.append(shape)
+    return by_rank(kept)
+
+
+def by_rank(kept: list[Shape]) -> list[Shape]:
+    """Where several processes print the same records, the first one's keep their names and those
+    of the others are put under `rank/<i>/`."""
+    first: dict[str, int] = {}
+    for shape in kept:
+        for i in shape.metrics():
+            name = shape.fields[i].name
+            first[name] = min(first.get(name, shape.rank), shape.rank)
+    for shape in kept:
+        if shape.rank >= 0 and any(first[shape.fields[i].name] < shape.rank for i in shape.metrics()):
+            shape.fields = tuple(
+                f._replace(name=f"rank/{shape.rank}/{f.name}")
+                if f.kind == "metric" and f.name and first[f.name] < shape.rank
+                else f
+                for f in shape.fields
+            )
     return kept
 
 
@@ -71,6 +91,8 @@ def without_axis(shapes: list[Shape]) -> list[Shape]:
     kept = [s for s in strong if (len(s) > 1 and varies(s)) or (short and s.strength() > 0)]
     if not any(s.strength() == 2 for s in kept) and not short:
         kept = [s for s in kept if len(s) >= 3]
+    if all(is_rate(s.fields[i].name) for s in kept for i in s.metrics()):
+        return []  # a learning rate alone is an option
     most = max((len(s) for s in kept), default=0)
     leader = next((s for s in kept if len(s) == most), None)
     for shape in kept:
@@ -79,6 +101,10 @@ def without_axis(shapes: list[Shape]) -> list[Shape]:
         alone = len(np.unique(place)) < len(place)
         shape.steps = np.arange(len(shape), dtype=np.float64) if alone else place.astype(np.float64)
     return kept
+
+
+def is_rate(name: str) -> bool:
+    return role_of(name).signal.split("/")[0] == "lr"
 
 
 def varies(shape: Shape) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from traindx.vocabulary.run import Floats, Ints
 class Shape:
     """A kind of line. `rows[n]` line numbers, ascending; `data[n, k]`; `times[n]` or None.
     `steps[n]` is set when the step axis is known; `late`: printed before its step line; `lead`:
-    the words that stand before the first key."""
+    the words that stand before the first key; `rank`: the process that printed it."""
 
     fields: tuple[Field, ...]
     rows: Ints
@@ -30,6 +30,7 @@ class Shape:
     late: bool = False
     steps: Floats | None = None
     lead: str = ""
+    rank: int = -1
     units: dict[str, str] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -47,18 +48,7 @@ class Shape:
         """The same kind of line, of the rows chosen."""
         times = None if self.times is None else self.times[mask]
         steps = None if self.steps is None else self.steps[mask]
-        return Shape(
-            self.fields,
-            self.rows[mask],
-            self.data[mask],
-            self.side,
-            times,
-            self.closing,
-            self.late,
-            steps,
-            self.lead,
-            self.units,
-        )
+        return replace(self, rows=self.rows[mask], data=self.data[mask], times=times, steps=steps)
 
 
 def shapes_of(variants: Iterable[Variant], records: Records) -> list[Shape]:
@@ -69,6 +59,7 @@ def shapes_of(variants: Iterable[Variant], records: Records) -> list[Shape]:
             tuple((f.name, f.kind) for f in variant.fields),
             variant.parsed.side,
             variant.parsed.lead,
+            variant.parsed.rank,
             variant.parsed.closing,
         )
         groups.setdefault(key, []).append(variant)
@@ -103,7 +94,7 @@ def merged(variants: list[Variant]) -> Shape:
         None if times is None else times[order],
         first.parsed.closing,
     )
-    shape.units, shape.lead = units, first.parsed.lead
+    shape.units, shape.lead, shape.rank = units, first.parsed.lead, first.parsed.rank
     return divided(shape)
 
 

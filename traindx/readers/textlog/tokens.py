@@ -28,7 +28,7 @@ TOKEN = re.compile(
     |(?P<version>(?<![\w.])\d+\.\d+\.\d+[\w.+-]*|(?<!\w)0x[0-9a-f]+)
     |(?P<ratio>(?<![\w.@#])(?<!\w-)(?P<part>\d+)\s*/\s*(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
     |(?P<num>(?<![\w.@#])(?<!\w-)
-      (?P<value>[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?!\w))
+      (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,])|[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?!\w))
       (?:(?P<rate>\s?{RATE})(?!\w)|(?P<unit>{UNIT})(?!\w)|(?P<standing>\s{STANDING})(?!\w))?(?:(?![\w])(?!\.\d)(?!-[a-z0-9])|(?=Epoch\s)))
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,

@@ -77,6 +77,7 @@ class Variant:
         self.sample, self.parsed, self.other = line, parsed, other
         self.fields = parsed.fields
         self.stamp = line[slice(*parsed.stamp)] if parsed.stamp else ""
+        self.grouped = any("," in line[a:b] for a, b in parsed.spans)  # thousands, as in 12,800
         self.rows = array("q")
         self.texts: list[str] = []
         self.values: list[Floats] = []
@@ -120,7 +121,8 @@ class Variant:
             width = 1 + len(self.fields)
             self.times.append(seconds(self.stamp, self.texts[::width]))
             del self.texts[::width]
-        self.values.append(np.fromiter(map(float, self.texts), np.float64, len(self.texts)))
+        texts = [t.replace(",", "") for t in self.texts] if self.grouped else self.texts
+        self.values.append(np.fromiter(map(float, texts), np.float64, len(texts)))
         self.texts.clear()
 
     def finish(self) -> tuple[Floats, Floats | None]:

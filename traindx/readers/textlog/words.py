@@ -17,7 +17,7 @@ COUNTERS = (
     | dict.fromkeys(
         ("step", "steps", "iteration", "iterations", "iter", "iters", "it", "itr", "update", "updates", "nupdates", "n_updates", "n_iter",
          "cur_iter", "cur_step", "current_step", "current_iter", "step_num", "timestep", "iter_num", "niter", "time/iterations", "stp",
-         "itrs", "ite", "iterno", "batch_step", "num_steps", "n_steps"), 1)
+         "itrs", "ite", "iterno", "batch_step", "num_steps", "n_steps", "up"), 1)
     | dict.fromkeys(("batch", "batches", "minibatch", "mini-batch", "batch_idx", "batch_index", "i", "mb", "bat", "tick"), 2)
     | dict.fromkeys(("epoch", "epochs", "ep", "epoch_num", "n_epoch", "cur_epoch", "current_epoch", "e", "epo"), 3)
     | dict.fromkeys(("episode", "episodes", "num_episodes", "round", "trial", "generation", "gen", "eps_num", "time/episodes"), 4)
@@ -27,7 +27,7 @@ EPOCHS = frozenset(name for name, rank in COUNTERS.items() if rank == 3)
 
 SIDE = frozenset(
     ("eta", "required", "wall", "train_wall", "pid", "port", "seed", "rank", "local_rank", "gpu", "gpus", "cuda", "device", "line", "v_num", "id",
-     "version", "remaining", "world_size", "node", "worker", "workers", "lineno", "passed", "bestiteration", "eta_seconds", "left",
+     "version", "remaining", "world_size", "node", "worker", "workers", "lineno", "gpu_id", "passed", "bestiteration", "eta_seconds", "left",
      "time_left", "patience", "date", "datetime", "timestamp", "elapsed_total", "job", "thread", "process", "warmup", "warmup_step",
      "loss_weight", "lr_mult", "decay_mult", "shape", "num_workers", "seq_len", "num_layers", "eps", "betas", "beta1", "beta2")
 )  # fmt: skip
@@ -63,7 +63,7 @@ def role_of_key(key: str) -> str:
 def counter_of(key: str) -> tuple[str, int] | None:
     """Name and rank of the counter that a key means, or None. `Training Iteration`, `Epoch(val)`
     and `validation loss at iteration` are counters; `number of skipped iterations` is not."""
-    plain = re.sub(r"\(.*?\)", "", key).lower().strip(" #:_-[]'\"")
+    plain = re.sub(r"\(.*?\)", "", key).lower().strip(" #:._-[]'\"")
     found = re.search(r"(?:\bat|\bafter|@)\s+(iteration|step|epoch|update|iter|batch)$", plain)
     if found:
         plain = found[1]
@@ -82,7 +82,7 @@ def is_side(key: str) -> bool:
     plain = key.lower().replace(" ", "_").strip("_-")
     return (
         plain in SIDE
-        or plain.startswith(("eta_", "eta(", "rank_", "gpu_"))
+        or plain.startswith(("eta_", "eta(", "rank_"))
         or plain.endswith(("_eta", "_rank", "_pid", "_port"))
     )
 
