@@ -27,6 +27,7 @@ import numpy as np
 from traindx.readers import tensorboard
 from traindx.readers._tfevents_crc import crc32c, masked
 from traindx.readers.raw import HEAD_BYTES, Source
+from traindx.vocabulary.run import Floats
 
 TAGS = [
     "loss",
@@ -68,6 +69,13 @@ def event(wall: float, step: int, values: bytes) -> bytes:
     return b"\x09" + struct.pack("<d", wall) + (b"\x10" + varint(step) if step else b"") + block(5, values)
 
 
+def histogram(limits: Floats) -> bytes:
+    """A HistogramProto with these bucket limits: five numbers, then limits and counts, packed."""
+    heads = b"".join(bytes([field << 3 | 1]) + struct.pack("<d", 1.0) for field in range(1, 6))
+    octets = np.sort(limits).astype("<f8").tobytes()
+    return heads + block(6, octets) + block(7, np.abs(limits).astype("<f8").tobytes())
+
+
 def regular(count: int, tags: list[str], make: Callable[[str, float], bytes]) -> Iterator[bytes]:
     """Every tag at every step."""
     noise = np.random.default_rng(0).standard_normal(count)
@@ -92,8 +100,8 @@ def irregular(count: int) -> Iterator[bytes]:
     rough = rng.random(count) < 0.01
     for i in range(count):
         if rough[i]:
-            octets = rng.bytes(int(rng.integers(200, 3000)))
-            yield event(1.7e9 + i * 0.01, int(steps[i]), block(1, block(1, b"weights") + block(5, octets)))
+            buckets = block(1, block(1, b"weights") + block(5, histogram(rng.standard_normal(rng.integers(20, 180)))))
+            yield event(1.7e9 + i * 0.01, int(steps[i]), buckets)
         yield event(1.7e9 + i * 0.01, int(steps[i]), simple(MANY[which[i]], noise[i]))
 
 
