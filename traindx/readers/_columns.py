@@ -64,11 +64,31 @@ def text_number(text: str) -> float | None:
     return float(wrapped[1]) if wrapped else None
 
 
+class Growing:
+    """Numbers that become more; the array grows in place, so that reading never holds them twice."""
+
+    def __init__(self) -> None:
+        self.array: Floats = np.empty(0)
+        self.size = 0
+
+    def extend(self, values: Floats) -> None:
+        needed = self.size + len(values)
+        if needed > len(self.array):
+            self.array.resize(max(needed, self.size * 9 // 8), refcheck=False)
+        self.array[self.size : needed] = values
+        self.size = needed
+
+    def finish(self) -> Floats:
+        self.array.resize(self.size, refcheck=False)
+        return self.array
+
+
 class Columns:
     """Columns under construction. Rows of one name must come in ascending order, or `sort` it."""
 
     def __init__(self) -> None:
-        self.chunks: dict[str, list[tuple[Floats, range | Ints]]] = {}
+        self.values: dict[str, Growing] = {}
+        self.rows: dict[str, list[range | Ints]] = {}
         self.nulls: dict[str, list[int]] = {}
         self.refused = 0
 
@@ -76,10 +96,11 @@ class Columns:
         """`values[n]` of `name` in `rows[n]`."""
         if not len(values):
             return
-        if name not in self.chunks and len(self.chunks) >= MAX_NAMES:
+        if name not in self.values and len(self.values) >= MAX_NAMES:
             self.refused += 1
             return
-        self.chunks.setdefault(name, []).append((values, rows))
+        self.values.setdefault(name, Growing()).extend(values)
+        self.rows.setdefault(name, []).append(rows)
 
     def add_cells(self, name: str, cells: Sequence[object], rows: Sequence[int]) -> int:
         """Add what is a number among `cells`, remember nulls; returns how many were neither."""
@@ -99,12 +120,11 @@ class Columns:
         return strange
 
     def finish(self, events: list[Event]) -> dict[str, RawColumn]:
-        """The finished columns, in the order of first appearance. Empties this object, so that
-        the chunks of a column are freed as soon as it is joined."""
+        """The finished columns, in the order of first appearance."""
         shared: dict[tuple[int, int], Ints] = {}
         built: dict[str, RawColumn] = {}
-        for name in list(self.chunks):
-            column = _join(self.chunks.pop(name), shared)
+        for name, values in self.values.items():
+            column = _column(values.finish(), self.rows[name], shared)
             nulls = np.array(sorted(self.nulls.get(name, ())), dtype=np.int64)
             diverged = trailing_nulls(column.rows, nulls)
             if len(diverged):
@@ -120,16 +140,15 @@ class Columns:
         return built
 
 
-def _join(pieces: list[tuple[Floats, range | Ints]], shared: dict[tuple[int, int], Ints]) -> RawColumn:
-    """One column from its chunks; columns that fill the same unbroken rows share one row array."""
-    values = pieces[0][0] if len(pieces) == 1 else np.concatenate([values for values, _ in pieces])
-    spans = [rows for _, rows in pieces if isinstance(rows, range)]
+def _column(values: Floats, pieces: list[range | Ints], shared: dict[tuple[int, int], Ints]) -> RawColumn:
+    """A column with its rows joined; columns that fill the same unbroken rows share one array."""
+    spans = [rows for rows in pieces if isinstance(rows, range)]
     if len(spans) == len(pieces) and all(a.stop == b.start for a, b in pairwise(spans)):
         key = (spans[0].start, spans[-1].stop)
         if key not in shared:
             shared[key] = np.arange(*key, dtype=np.int64)
         return RawColumn(values, shared[key])
-    rows = np.concatenate([np.asarray(rows, dtype=np.int64) for _, rows in pieces])
+    rows = np.concatenate([np.asarray(piece, dtype=np.int64) for piece in pieces])
     if (np.diff(rows) < 0).any():
         order = np.argsort(rows, kind="stable")
         values, rows = values[order], rows[order]

@@ -11,14 +11,14 @@ import msgspec
 import numpy as np
 
 from traindx.errors import NotALog
+from traindx.readers._arrow import numbers_of
 from traindx.readers._columns import Columns
 from traindx.readers._json import JSON_ERRORS, Record, decode
-from traindx.readers._stream import BLOCK_BYTES, blocks, refuse_non_text, size_of, two_at_a_time
+from traindx.readers._stream import blocks, refuse_non_text, size_of, two_at_a_time
 from traindx.readers.raw import RawColumn, Source
 from traindx.vocabulary.run import Event, Floats
 
 LARGE_BYTES = 8 << 20  # below, importing pyarrow (0.1 s) costs more than it saves
-ARROW_BYTES = 4 << 20
 MAX_DEPTH = 8
 NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|NaN|-?Infinity")
 Transform = Callable[[Record, int], Record | None]
@@ -53,15 +53,14 @@ def read_lines(source: Source, transform: Transform | None = None) -> Lines:
     work = _Work()
     ended = True
     if size_of(source) >= LARGE_BYTES:
-        pieces = blocks(source, events, ARROW_BYTES)
-        for block, found in two_at_a_time(lambda block: (block, regular(block)), pieces):
+        for block, found in two_at_a_time(lambda block: (block, regular(block)), blocks(source, events)):
             ended = block.endswith(b"\n")
             if found is None:
                 add_block(work, block, transform)
             else:
                 add_arrays(work, *found)
     else:
-        for block in blocks(source, events, BLOCK_BYTES):
+        for block in blocks(source, events):
             ended = block.endswith(b"\n")
             add_block(work, block, transform)
     columns = work.columns.finish(events)
@@ -197,7 +196,7 @@ def cells_as_numbers(block: bytes, cells: list[bytes], places: list[int]) -> lis
     for i, word in words.items():
         if any(chunk.dictionary.to_pylist() != [word] for chunk in found.column(f"f{i}").chunks):
             return None
-    return [found.column(f"f{i}").to_numpy() for i in places]
+    return [numbers_of(found.column(f"f{i}"))[0] for i in places]
 
 
 def columns_of(

@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from traindx.errors import NotALog
+from traindx.readers._arrow import numbers_of
 from traindx.readers._layout import Layout, peek
 from traindx.readers._rows import Rows
-from traindx.readers._stream import BLOCK_BYTES, blocks, refuse_non_text, size_of, two_at_a_time
+from traindx.readers._stream import blocks, refuse_non_text, size_of, two_at_a_time
 from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.vocabulary.run import Event, Floats, Ints
 
@@ -65,7 +64,7 @@ def read_table(source: Source, layout: Layout | None = None) -> Table:
     rows = Rows(layout)
     large = size_of(source) >= ARROW_BYTES and layout.delimiter != " " and len(layout.names) > 1
     large = large and layout.split is None
-    pieces = after_header(blocks(source, events, ARROW_BYTES if large else BLOCK_BYTES), rows)
+    pieces = after_header(blocks(source, events), rows)
     if large:
         for block, found in two_at_a_time(lambda block: (block, arrow_block(block, layout)), pieces):
             if found is None or rows.names != layout.names:
@@ -114,15 +113,6 @@ def arrow_block(block: bytes, layout: Layout) -> ArrowBlock | None:
     except pa.ArrowInvalid:
         return None
     return table.num_rows, [numbers_of(column) for column in table.columns]
-
-
-def numbers_of(column: Any) -> tuple[Floats, Ints | None]:
-    """Values of a pyarrow column and their rows (None: every row)."""
-    values = column.to_numpy()
-    if not column.null_count:
-        return values, None
-    there = np.flatnonzero(column.is_valid().to_numpy())
-    return values[there], there
 
 
 def finish(source: Source, rows: Rows, events: list[Event]) -> Table:
