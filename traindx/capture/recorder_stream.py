@@ -1,0 +1,128 @@
+"""One part of a recorded stream: an Arrow IPC stream that only ever grows by whole batches."""
+
+from __future__ import annotations
+
+import io
+import os
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from traindx.vocabulary.run import Floats, Ints
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    Batch = tuple[pa.RecordBatch, dict[str, str]]
+else:
+    Batch = tuple
+
+
+def schema(rank: int) -> pa.Schema:
+    """The columns of docs/store.md."""
+    import pyarrow as pa
+
+    names = pa.dictionary(pa.int32(), pa.utf8())
+    fields = [
+        ("step", pa.int64()),
+        ("time", pa.float64()),
+        ("signal", names),
+        ("modules", names),
+        ("values", pa.list_(pa.float64())),
+    ]
+    return pa.schema(fields, metadata={"traindx.store": "1", "rank": str(rank)})
+
+
+class Part:
+    """An open stream file. Raises OSError; after a failed `write` the file ends where it did
+    before (what was written of the batch is cut off) and takes no more."""
+
+    def __init__(self, path: Path, rank: int) -> None:
+        import pyarrow as pa
+
+        self.path = path
+        self.size = 0
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        self._buffer = io.BytesIO()
+        options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
+        self._writer = pa.ipc.new_stream(self._buffer, schema(rank), options=options)
+
+    def write(self, made: Batch) -> None:
+        """Append one batch, handed to the system as one piece."""
+        self._writer.write_batch(made[0], custom_metadata=made[1])
+        self._drain()
+
+    def close(self) -> None:
+        """Write the end mark and close the file."""
+        self._writer.close()
+        try:
+            self._drain()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Close the file without an end mark."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def _drain(self) -> None:
+        piece = memoryview(self._buffer.getvalue())
+        self._buffer.seek(0)
+        self._buffer.truncate()
+        done = 0
+        try:
+            while done < len(piece):
+                done += os.write(self._descriptor, piece[done:])
+        except OSError:
+            os.ftruncate(self._descriptor, self.size)
+            raise
+        self.size += done
+
+
+class Words:
+    """A dictionary that only grows: its place for each word, and the Arrow array of all."""
+
+    def __init__(self) -> None:
+        self.place: dict[str, int] = {}
+        self._array: Any = None
+
+    def __call__(self, word: str) -> int:
+        found = self.place.get(word)
+        if found is None:
+            found = self.place[word] = len(self.place)
+        return found
+
+    def array(self) -> Any:
+        import pyarrow as pa
+
+        if self._array is None or len(self._array) != len(self.place):
+            self._array = pa.array(list(self.place), pa.utf8())
+        return self._array
+
+
+def batch(
+    made: pa.Schema,
+    step: Ints,
+    time: Floats,
+    signal: tuple[Sequence[int] | Ints, Any],
+    modules: tuple[Sequence[int] | Ints, Any],
+    widths: Sequence[int] | Ints,
+    values: Floats,
+) -> Batch:
+    """A record batch with its checksum. `signal` and `modules` are (indices, dictionary)."""
+    import pyarrow as pa
+
+    offsets = np.zeros(len(widths) + 1, np.int32)
+    np.cumsum(widths, out=offsets[1:])
+    columns = [
+        pa.array(step),
+        pa.array(time),
+        *(pa.DictionaryArray.from_arrays(np.asarray(i, np.int32), words) for i, words in (signal, modules)),
+        pa.ListArray.from_arrays(pa.array(offsets), pa.array(values)),
+    ]
+    mark = zlib.crc32(values.tobytes(), zlib.crc32(time.tobytes(), zlib.crc32(step.tobytes())))
+    return pa.RecordBatch.from_arrays(columns, schema=made), {"crc32": str(mark)}
