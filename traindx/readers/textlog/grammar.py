@@ -57,6 +57,7 @@ MOMENT = re.compile(
 )
 BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
 BEHIND = re.compile(r"\s+([A-Za-z][A-Za-z_ ]{1,24}?)\s*(?=[,;|)]|$|\s{2})")  # `3.21 avg loss,`
+THINGS = re.compile(r" [a-z]+s\b(?!:|=)")  # `wrote 3 files`
 RANK = re.compile(r"(?:\brank[ :_=]?|^\[default)(\d{1,5})\b", re.IGNORECASE)
 KERAS_BAR = re.compile(r"\s*(?:\[[=>.]|━|\[=*\])")
 CLOSING = re.compile(
@@ -191,7 +192,8 @@ class LineReader:
         if whole and not unit and key.strong and not self.fields and len(key.text) <= 2:
             return Field(key.text, "counter", 6, whole=True)  # `s:100 trl:3.3`
         name = metric_name(key, unit)
-        if not name or (name.lower() == "x"):
+        counted = whole and not key.strong and THINGS.match(self.line, token.end())
+        if not name or name.lower() == "x" or (counted and not evidence(name)):
             return None
         scale, unit = scale_of(name, unit)
         sided = self.sided(name)
@@ -327,6 +329,10 @@ def key_before(gap: str) -> Key:
         and (len(words) > 1 or words[0].lower() in ("info", "debug", "warning", "and"))
     ):
         words.pop(0)
+    for place, word in enumerate(words[:-1]):
+        if word in ("INFO", "WARNING", "DEBUG", "ERROR"):  # `trainer INFO step`
+            words = words[place + 1 :]
+            break
     if found and len(words) > 1:
         glued = "=" in found[0] and found[0].strip(" ") == found[0]
         named = any(mark in words[-1] for mark in "_/") and not role_in(" ".join(words[:-1]))

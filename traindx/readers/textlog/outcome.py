@@ -62,7 +62,7 @@ def suspects(kept: list[Shape]) -> list[tuple[int, Event]]:
             name = shape.fields[i].name
             if "loss" not in name.lower() or "scale" in name.lower():
                 continue
-            share = shape.data[:, i] / CAFFE_LIMIT
+            share = np.nan_to_num(shape.data[:, i] / CAFFE_LIMIT, nan=0.0, posinf=0.0, neginf=0.0)
             hits = np.flatnonzero(
                 (np.abs(share - np.round(share)) < 1e-5 * share) & (np.round(share) >= 1) & (share < 1000)
             )

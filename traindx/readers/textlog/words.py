@@ -25,6 +25,11 @@ COUNTERS = (
 )  # fmt: skip
 EPOCHS = frozenset(name for name, rank in COUNTERS.items() if rank == 3)
 
+# Words that make "... step" or "... iterations" something else than the step counter.
+OTHER_COUNTS = frozenset(
+    ("per", "number", "num", "no", "of", "total", "max", "min", "skipped", "skip", "nan", "warmup", "log", "save", "eval", "every", "best",
+     "time", "remaining", "n", "for", "to", "in", "each", "between", "from", "by", "loss", "ms", "best_epoch", "planned", "decay")
+)  # fmt: skip
 SIDE = frozenset(
     ("eta", "required", "wall", "train_wall", "pid", "port", "seed", "rank", "local_rank", "gpu", "gpus", "cuda", "device", "line", "v_num", "id",
      "version", "remaining", "world_size", "node", "worker", "workers", "lineno", "gpu_id", "passed", "bestiteration", "eta_seconds", "left",
@@ -74,7 +79,12 @@ def counter_of(key: str) -> tuple[str, int] | None:
     bare = re.sub(
         r"^(?:current|cur|global|inner|main|the|start|end|starting|finished|end_of|start_of|begin)_", "", bare
     )
-    return (bare, COUNTERS[bare]) if bare in COUNTERS else None
+    if bare in COUNTERS:
+        return bare, COUNTERS[bare]
+    words = plain.split()
+    if len(words) > 1 and COUNTERS.get(words[-1], 9) in (1, 3) and not OTHER_COUNTS & set(re.split(r"[\s_]+", plain)):
+        return words[-1], COUNTERS[words[-1]]  # `trainer step 5`, `finished training epoch 3`
+    return None
 
 
 def is_side(key: str) -> bool:
