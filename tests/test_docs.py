@@ -95,6 +95,22 @@ def test_code_runs(page: str, beside_runs: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_the_example_runs(beside_runs: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / "sweep.py"), "runs"],
+        capture_output=True,
+        text=True,
+        cwd=beside_runs,
+        env=environment(),
+        timeout=LIMIT,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 2
+    assert "exp1" in lines[0]
+    assert lines[1].startswith("healthy")
+
+
 def test_settings_shown_are_valid() -> None:
     for text in (command_line.settings(), *code_blocks((ROOT / "docs" / "thresholds.md").read_text(), "toml")):
         shown = config.parse(tomllib.loads(text)["tool"]["traindx"], "the example")
