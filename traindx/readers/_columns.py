@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
@@ -49,10 +50,8 @@ def text_number(text: str) -> float | None:
     """The number a text stands for: plain, one of the spellings of NaN, with % or a wrapper."""
     word = text.strip()
     if "_" not in word:
-        try:
+        with suppress(ValueError):
             return float(word)
-        except ValueError:
-            pass
     word = word[:200].lower()
     if word in NOT_A_NUMBER:
         return np.nan

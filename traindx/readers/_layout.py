@@ -6,6 +6,7 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -47,10 +48,8 @@ def split_line(line: str, delimiter: str) -> list[str]:
     if delimiter == " ":
         return line.split()
     if '"' in line:
-        try:
+        with suppress(csv.Error):
             return next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])
-        except csv.Error:
-            pass
     return line.split(delimiter)
 
 
