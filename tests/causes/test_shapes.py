@@ -84,7 +84,8 @@ def test_a_restart_that_raised_the_rate() -> None:
     ("name", "expected"),
     [
         ("s-curve", "s-curve"),
-        ("plain", "converged"),
+        ("plain", "still-learning"),
+        ("cosine", "converged"),
         ("dropout gap", "regularization-gap"),
         ("fine-tune", "still-learning"),
     ],

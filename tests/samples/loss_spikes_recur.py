@@ -19,7 +19,6 @@ def fires() -> dict[str, Run]:
     return {
         "every hundred points": run({"train/loss": spiky(range(90, 800, 100))}),
         "here and there": run({"train/loss": spiky(random_places)}),
-        "in validation": run({"train/loss": healthy_loss(800, seed=2), "val/loss": spiky([200, 400, 430, 600], 3.0)}),
     }
 
 

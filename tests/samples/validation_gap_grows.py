@@ -49,6 +49,9 @@ def fires() -> dict[str, Run]:
             np.append(val, 0.5 + np.arange(20) * 0.03) * np.exp(0.02 * make.rng(5).standard_t(3, 50)),
             30,
         ),
+        "validation stalls while training goes on": both(
+            fall(60, 2.3, 0.01), 0.7 + 1.6 * np.exp(-np.arange(60.0) / 5) + noise(60, 0.005)
+        ),
         "only accuracies": make.run({
             "train/accuracy": 1 - fall(60, 0.9, 0.0),
             "val/accuracy": 0.8 - 0.6 * np.exp(-np.arange(60) / 5) - np.maximum(np.arange(60) - 25, 0) * 0.006,
@@ -74,13 +77,13 @@ def stays_quiet() -> dict[str, Run]:
         "gap grows while validation improves": both(fall(60, 2.3, 0.01), fall(60, 2.3, 0.5)),
         "one uptick at the end": both(healthy, one_up),
         "one spike in the middle": both(healthy, np.where(t == 30, 2.0, healthy)),
-        "noisy level": both(fall(60, 2.3, 0.1), 0.6 + 1.5 * np.exp(-t / 4) + noise(60, 0.05, 3)),
+        "noisy level": both(fall(60, 2.3, 0.4), 0.6 + 1.5 * np.exp(-t / 4) + noise(60, 0.05, 3)),
         "both wobble": both(healthy + wobble, healthy + 0.1 + wobble),
         "both diverge": both(
             np.append(drawn, 0.5 + np.arange(20) * 0.1), np.append(drawn, 0.52 + np.arange(20) * 0.1) + noise(80, 0.01)
         ),
         "rises and falls again": both(fall(60, 2.3, 0.01), hump),
-        "levels off": both(fall(60, 2.3, 0.01), 0.7 + 1.6 * np.exp(-t / 5) + noise(60, 0.005)),
+        "levels off": both(fall(60, 2.3, 0.5), 0.7 + 1.6 * np.exp(-t / 5) + noise(60, 0.005)),
         "four noisy points": both(fall(400, 1.4, 0.1), np.array([1.20, 1.13, 1.15, 1.14]), 100),
         "both losses near zero": both(fall(60, 2.3, 1e-5), 1e-4 + 2.3 * np.exp(-t) + np.maximum(t - 30, 0) * 2e-6),
     }

@@ -10,6 +10,7 @@ from msgspec import Struct
 from traindx.causes.shapes import fired, pattern
 from traindx.causes.words import lowered
 from traindx.features.shared import Features
+from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
 from traindx.vocabulary.rule import Outcome, threshold
 from traindx.vocabulary.run import Run
@@ -71,7 +72,22 @@ def health_of(
     if "medium" in gravest:
         return "sick" if case.healthy < unlikely else "watch"
     doubtful = leading is not None and leading.probability > case.healthy
-    return "watch" if doubtful or case.shape == "too-short-to-tell" else "healthy"
+    unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)
+    return "watch" if doubtful or unknown else "healthy"
+
+
+def clearly_improving(
+    case: Case,
+    *,
+    least: float = threshold(5, "points", basis="convention", source="fewer are no trend"),
+    surely: float = threshold(4.0, "x standard error", basis="theory", source="a trend beyond doubt"),
+) -> bool:
+    """Whether even a short curve leaves no doubt that it improves."""
+    curve = case.features.objective
+    if curve is None or curve.n < least:
+        return False
+    fit = slope(curve.oriented)
+    return bool(fit.change < -surely * fit.error)
 
 
 def broken(case: Case) -> str | None:

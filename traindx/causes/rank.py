@@ -54,7 +54,8 @@ def rank(
         if place < SHOWN_AT_LEAST or probabilities[i] >= SHOWN_FROM or chosen[i].slug == "healthy"
     ]
     total = float(sum(probabilities[i] for i in kept))
-    shape = pattern(outcomes, run, features)
+    # A benign shape explains a run only where health is the best explanation.
+    shape = pattern(outcomes, run, features) if chosen[order[0]].slug == "healthy" else None
     return tuple(hypothesis(chosen[i], float(probabilities[i]) / total, terms[i], shape) for i in kept)
 
 

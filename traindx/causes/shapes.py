@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.plateaus import flat_tail
 from traindx.features.shared import Features
 from traindx.features.trends import slope
 from traindx.vocabulary.rule import Outcome, threshold
@@ -35,10 +36,10 @@ def too_short_to_tell(
     *,
     points: float = threshold(10, "points", basis="convention", source="fewer do not tell a trend from noise"),
     epochs: float = threshold(4, "epochs", basis="convention", source="a point that averages an epoch says more"),
-    early: float = threshold(0.02, "of the plan", basis="convention", source="usual length of a warm-up"),
-    many: float = threshold(50, "points", basis="convention", source="enough to judge whatever was planned"),
+    early: float = threshold(0.1, "of the plan", basis="convention", source="most of what matters is to come"),
+    many: float = threshold(60, "points", basis="convention", source="enough to judge whatever was planned"),
 ) -> bool:
-    """Too few points, or less than the first percents of a planned run."""
+    """Too few points, or few of them and less than a tenth of the planned run."""
     curve = features.objective
     if curve is None or curve.n < (epochs if of_epochs(curve, run) else points):
         return True
@@ -96,7 +97,9 @@ def converged(seen: Seen, run: Run, features: Features) -> bool:
         return True
     curve = features.objective
     open_end = {"loss-still-falling-at-end", "losses-stay-high"} & set(seen)
-    return curve is not None and not open_end and levelled_off(curve, rate_spent(features))
+    if curve is None or open_end:
+        return False
+    return levelled_off(curve) if rate_spent(features) or arrived(curve) else is_flat(curve)
 
 
 def rate_spent(
@@ -109,13 +112,32 @@ def rate_spent(
     return lr is not None and lr.n > 1 and lr.values.max() > 0 and bool(lr.values[-1] <= left * lr.values.max())
 
 
+def is_flat(
+    curve: Curve,
+    *,
+    still: float = threshold(0.12, "of the speed before", basis="theory", source="as for loss-plateaus"),
+    most: float = threshold(0.05, "of all gained before", basis="convention", source="as for loss-plateaus"),
+) -> bool:
+    """Whether the end is a plateau, whatever the rules that saw it were told to look at."""
+    return curve.n >= 12 and flat_tail(curve, still=still, most=most) is not None
+
+
+def arrived(
+    curve: Curve,
+    *,
+    rest: float = threshold(
+        0.1, "of the starting loss", basis="convention", source="what the plateau rule calls arrival"
+    ),
+) -> bool:
+    """Whether a positive loss has come down to a small part of where it began."""
+    return bool(0 < curve.end <= rest * curve.start)
+
+
 def levelled_off(
     curve: Curve,
-    spent: bool,
     *,
     last: float = threshold(0.25, "of the run", basis="convention", source="stretch on which an end is judged"),
-    rest: float = threshold(0.02, "of the fall", basis="convention", source="a quarter of the run for 2 % of the gain"),
-    late: float = threshold(0.05, "of the fall", basis="convention", source="the same where the rate is spent"),
+    rest: float = threshold(0.05, "of the fall", basis="convention", source="a quarter of the run for 5 % of the gain"),
     clear: float = threshold(4.0, "x spread", basis="convention", source="the fall must be beyond the noise"),
 ) -> bool:
     """Whether the last stretch of the curve changed by less than a small part of the whole fall."""
@@ -123,7 +145,7 @@ def levelled_off(
     if curve.n < 8 or fall <= 0 or fall < clear * curve.spread:
         return False
     change = slope(curve.oriented[-max(4, int(last * curve.n)) :]).change
-    return bool(abs(change) < (late if spent else rest) * fall)
+    return bool(abs(change) < rest * fall)
 
 
 def still_learning(seen: Seen, run: Run, features: Features) -> bool:
@@ -141,11 +163,11 @@ def saw(slug: str) -> Callable[[Seen, Run, Features], bool]:
 
 # First match is shown: what explains an odd curve before what merely describes a plain one.
 SHAPES: tuple[tuple[str, Callable[[Seen, Run, Features], bool]], ...] = (
-    ("too-short-to-tell", too_short_to_tell),
-    ("adversarial-balance", adversarial_balance),
     ("delayed-generalization", saw("validation-drops-late")),
     ("epoch-wise-double-descent", saw("validation-rises-then-falls")),
     ("s-curve", saw("loss-drops-late")),
+    ("too-short-to-tell", too_short_to_tell),
+    ("adversarial-balance", adversarial_balance),
     ("warmup-phase", warmup_phase),
     ("restart-bump", restart_bump),
     ("recovered-spike", saw("loss-spikes-and-recovers")),

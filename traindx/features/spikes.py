@@ -9,10 +9,13 @@ import numpy as np
 from traindx.features.noise import difference_noise
 from traindx.vocabulary.run import Floats
 
+RETURN = 0.15  # of a spike's height: back at the level before, as one would see it
+AGAIN = 3.0  # sigma, the noise of the level it returns to
+
 
 class Spike(NamedTuple):
     """Points `first..last` (inclusive), highest at `peak`, `height` above the level before;
-    `recovered` when the level after it is back within a third of the height; `settle` is how many
+    `recovered` when the level after it is back at it, within 15 % of the height or three sigma; `settle` is how many
     points that took."""
 
     first: int
@@ -56,17 +59,18 @@ def spikes(
     """All upward spikes of `values[n]` (lower is better), in order.
 
     `usual` is the tail threshold, where it is known already. `least` is a floor for the height (units of the signal).
-    A spike ends when the signal is back within a third of its height of the level before it; one that is not within
-    `patience` points (default: the larger of 8 and 5 % of the run) has not recovered.
+    A spike ends when the signal is back at the level before it; one that is not within
+    `patience` points (default: the larger of 12 and 5 % of the run) has not recovered.
     """
     n = len(values)
     if n < 6:
         return []
-    patience = max(8, n // 20) if patience is None else patience
+    patience = max(12, n // 20) if patience is None else patience
     usual = tail_threshold(values, multiple=multiple, margin=margin) if usual is None else usual
     bar = max(usual, least)
     if bar <= 0:
         return []
+    noise = difference_noise(values)
     # A cheap necessary condition first; the exact one is checked point by point.
     candidates = np.flatnonzero(np.diff(values, prepend=values[0]) > 0.4 * bar)
     found: list[Spike] = []
@@ -75,14 +79,14 @@ def spikes(
         if i < after:
             continue
         before = float(np.median(values[max(0, i - 5) : i]))
-        spike = measured(values, int(i), before, bar, patience)
+        spike = measured(values, int(i), before, bar, patience, noise)
         if spike is not None:
             found.append(spike)
             after = spike.last + 1
     return found
 
 
-def measured(values: Floats, first: int, before: float, bar: float, patience: int) -> Spike | None:
+def measured(values: Floats, first: int, before: float, bar: float, patience: int, noise: float) -> Spike | None:
     """The spike that begins at `first`, or None when the rise is too small."""
     window = values[first : first + patience + 1]
     climb = window - before
@@ -90,7 +94,7 @@ def measured(values: Floats, first: int, before: float, bar: float, patience: in
     height = float(climb[peak])
     if height <= bar:
         return None
-    back = np.flatnonzero(climb[peak:] < height / 3)
+    back = np.flatnonzero(climb[peak:] < max(RETURN * height, AGAIN * noise))
     if len(back):
         last = first + peak + int(back[0]) - 1
         return Spike(first, last, first + peak, height, before, True, last - first + 1)

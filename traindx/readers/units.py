@@ -56,6 +56,8 @@ def is_clock(values: Floats) -> bool:
     finite = values[np.isfinite(values)]
     if len(finite) < 5 or (np.diff(finite) <= 0).any():
         return False
+    if len(finite) >= 20:  # no step time rises every single time
+        return True
     return bool(
         finite[-1] - finite[0] > 0.5 * (len(finite) - 1) * np.median(np.diff(finite))
         and finite[-1] > 3 * max(finite[0], 0.0)

@@ -46,12 +46,14 @@ def validation_gap_grows(
     order: float = threshold(0.6, "Kendall's tau, where points are few", basis="theory", source="5 in order: 1 in 120"),
     strong: float = threshold(0.5, "of the level or improvement", basis="convention", source="half of it is gone"),
     mild: float = threshold(0.1, "of the level or improvement", basis="convention", source="usual early stopping"),
+    wide: float = threshold(3.0, "x the training loss", basis="seed", source="a gap below 2x is tolerable"),
 ) -> Iterator[Evidence]:
     """The held-out loss goes up from a visible minimum while the training loss goes on down or stays low.
 
     What it sees: a held-out curve whose later level lies above its lowest one by more than the curve's own noise
     (what the best falling-then-rising curve leaves unexplained), for good, and not shared by the training curve.
-    A constant gap, or one that grows while validation still improves, is not it.
+    A constant gap, or one that grows while validation still improves, is not it. Where validation has stopped
+    improving for half of the run while training fell to a third of it or less, that is said too ("stalled", low).
     Why it matters: from the minimum on the network learns what holds for its training data only; the weights at
     the minimum are the better ones.
     When it is wrong: accuracy may improve while the held-out loss rises (the finding is milder then and says
@@ -69,6 +71,8 @@ def validation_gap_grows(
     losses = [s for s in seen if "loss" in s.pair.val.name]
     for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
         yield tell(worst, improves(features, worst), strong, mild, lost)
+    if not seen:
+        yield from (e for p in candidates[:1] if (e := stalled(p, wide, relative)) is not None)
 
 
 def look(pair: Pair) -> Seen | None:
@@ -117,6 +121,32 @@ def improves(features: Features, seen: Seen) -> bool:
         return False
     start = int(np.searchsorted(metric.steps, seen.pair.val.step_at(seen.rise.at)))
     return bool(start < metric.n and metric.end < metric.trend[start] - metric.noise)
+
+
+def stalled(pair: Pair, wide: float, least: float) -> Evidence | None:
+    """Held-out loss level over the second half of the run while the training loss falls far below it."""
+    val, train = pair.val.oriented, pair.train_at_val()
+    half = len(val) // 2
+    if not pair.same or len(val) < 4 * 4 or min(val.min(), train.min()) <= 0:
+        return None
+    quarter = half // 2
+    before, after = float(np.median(val[half - quarter : half + 1])), float(np.median(val[-quarter:]))
+    then, now = float(np.median(train[half - quarter : half + 1])), float(np.median(train[-quarter:]))
+    gain, fall = (before - after) / before, (then - now) / then
+    if gain > 2 * least or fall < max(wide * gain, least) or after < wide * now:
+        return None
+    at, last = pair.val.step_at(half), pair.val.step_at(pair.val.n - 1)
+    return Evidence(
+        onset=at,
+        last=last,
+        where=pair.val.name,
+        strength=0.5,
+        severity="low",
+        aspects=("stalled",),
+        message=f"{pair.val.name} has not improved since step {at:g} ({after:.4g}) and is {after / now:.2g} times "
+        f"{pair.train.name}, which still falls",
+        points=(EvidencePoint(pair.val.name, last, after, before), EvidencePoint(pair.train.name, last, now, then)),
+    )
 
 
 def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:

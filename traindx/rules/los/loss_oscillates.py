@@ -96,7 +96,7 @@ def erratic_scores(features: Features, share: float, enough: float) -> Iterator[
             continue
         scatter = difference_noise(curve.oriented[curve.n // 2 :])
         gained = curve.start - curve.best
-        if gained <= 0 or scatter < share * gained:
+        if gained <= 0 or scatter < share * gained or curve.end > curve.best + 3 * scatter:
             continue
         yield Evidence(
             onset=curve.step_at(curve.n // 2),

@@ -73,7 +73,7 @@ def loss_plateaus(
         onset=curve.step_at(flat.first),
         last=float(curve.steps[-1]),
         aspects=marks,
-        severity=severity(marks),
+        severity="medium" if flat.share == 1 else severity(marks),
         strength=min(1.0, 0.5 + flat.share / 2),
         values={
             "name": curve.name,

@@ -56,16 +56,16 @@ def loss_spikes_recur(
     ## Sources
     Requirements (loss spikes regularly); bigscience chronicles; peers.md.
     """
-    for name in ("objective", "val/loss"):
-        curve = features.curve(name)
-        if curve is None or (name == "val/loss" and features.objective is curve) or curve.sign < 0 or is_rough(curve):
-            continue
-        found = curve_spikes(curve, multiple=multiple, visible=visible)
-        if len(found) < many:
-            continue
-        height = max(s.height for s in found)
-        serious = height > heavy * (curve.start - curve.best) and found[-1].first > late * curve.n
-        yield recurring(curve, found, "medium" if serious and name == "objective" else "low", int(many))
+    curve = features.curve("objective")
+    assert curve is not None
+    if curve.sign < 0 or is_rough(curve):
+        return
+    found = curve_spikes(curve, multiple=multiple, visible=visible)
+    if len(found) < many:
+        return
+    height = max(s.height for s in found)
+    serious = height > heavy * (curve.start - curve.best) and found[-1].first > late * curve.n
+    yield recurring(curve, found, "medium" if serious else "low", int(many))
 
 
 def recurring(curve: Curve, found: list[Spike], severity: Severity, shown: int) -> Evidence:

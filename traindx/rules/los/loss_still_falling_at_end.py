@@ -27,7 +27,7 @@ def loss_still_falling_at_end(
         0.25, "of the run", basis="convention", source="long enough to have a slope, short enough to be the end"
     ),
     gained: float = threshold(
-        0.12, "of the whole gain", basis="theory", source="a straight line gives 0.25, a settled curve under 0.05"
+        0.13, "of the whole gain", basis="theory", source="a straight line gives 0.25, a settled curve under 0.05"
     ),
     slack: float = threshold(0.1, "of the whole gain", basis="convention", source="how far above its best it may end"),
     surely: float = threshold(3.0, "x standard error", basis="theory", source="a slope beyond doubt"),
