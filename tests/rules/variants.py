@@ -89,6 +89,7 @@ def without(run: Run, need: str) -> Run | None:
             run = without_fact(run, name.removeprefix("setup:"))
         elif name.endswith("/*"):
             run = dropped(run, lambda n, stem=name[:-1]: n.startswith(stem))
+            run = msgspec.structs.replace(run, panels={n: p for n, p in run.panels.items() if n != name[:-2]})
         else:
             run = dropped(run, lambda n, gone=name: n == gone)
     return run

@@ -76,8 +76,8 @@ def missing(rule: Rule, features: Features) -> str:
 
 
 def available(name: str, features: Features) -> bool:
-    """Whether a needed signal is there. "run" always is, "x/*" is any signal or panel below x/,
-    "event:kind" an event, "setup:field" a known fact."""
+    """Whether a needed signal is there. "run" always is, "x/*" is any signal below x/ or the
+    panel x, "event:kind" an event, "setup:field" a known fact."""
     run = features.run
     if name == "run":
         return True
@@ -86,7 +86,8 @@ def available(name: str, features: Features) -> bool:
     if name.startswith("setup:"):
         return getattr(run.setup, name[6:], None) is not None or name[6:] in run.setup.facts
     if name.endswith("/*"):
-        return any(n.startswith(name[:-1]) for n in (*run.series, *run.panels))
+        below = any(n.startswith(name[:-1]) for n in (*run.series, *run.panels))
+        return below or name[:-2] in run.panels
     if name in run.panels:
         return True
     return features.curve(name) is not None

@@ -1,0 +1,101 @@
+"""Does the run learn? What a net looks like inside proves nothing where its objective says that it does."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.gradients import shed
+from traindx.features.noise import median_error
+from traindx.features.pairs import accuracy
+from traindx.features.plateaus import improvement
+from traindx.features.shared import Features
+from traindx.vocabulary.run import Run
+
+FEW = 20  # points below which a flat start is no verdict
+GOOD_SCORE, GOOD_SKILL, POOR_SKILL = 0.8, 0.5, 0.25  # accuracy; share of the way from its first value to 1
+GOOD_SHARE = 0.5  # of the first loss gone
+STILL = 0.02  # of the level: what flat runs move (as loss-flat-from-start)
+NEAR_GUESSING, FAR_FROM_GUESSING = 0.9, 0.6  # x the loss of the best constant answer
+WORSE = 0.1  # of the first loss
+
+
+def is_learning(features: Features) -> bool | None:
+    """True when the objective shows that the run learns, False when it is flat, poor or broken, None
+    when that cannot be told. Conservative both ways: what is in between is None.
+
+    Looked at in this order: a loss that ends not finite (False); an accuracy that is good (True) or stays
+    poor (False); a loss at or above that of the best constant answer, ln k or the variance of the
+    targets, where these are known (False); a loss that ended clearly above its start, or never moved by 2 %
+    (False); half of the first loss gone, or far below the constant answer (True).
+    """
+    curve = features.objective
+    if curve is None or len(curve.raw) == 0:
+        return None
+    if broken(curve):
+        return False
+    scored = by_score(features)
+    if scored is not None:
+        return scored
+    if curve.n < FEW:
+        return None
+    guess = guessing(features.run, curve)
+    if guess is not None and curve.end >= NEAR_GUESSING * guess:
+        return False
+    if guess is not None and curve.end <= FAR_FROM_GUESSING * guess:
+        return True
+    return by_fall(curve)
+
+
+def broken(curve: Curve) -> bool:
+    """Whether the objective ends with values that are not finite."""
+    return not bool(np.isfinite(curve.raw.values[-min(3, len(curve.raw)) :]).any())
+
+
+def by_score(features: Features) -> bool | None:
+    """What the better of the accuracies says, if any is logged often enough."""
+    ends: list[tuple[float, float]] = []
+    for split in ("val/", "train/"):
+        values = accuracy(features, split)
+        if values is not None and len(values) >= 3:
+            end = float(np.median(values[-max(1, len(values) // 4) :]))
+            ends.append((end, (end - values[0]) / max(1.0 - values[0], 1e-9)))
+    if not ends:
+        return None
+    end, skill = max(ends)
+    if end >= GOOD_SCORE or skill >= GOOD_SKILL:
+        return True
+    return False if skill < POOR_SKILL else None
+
+
+def guessing(run: Run, curve: Curve) -> float | None:
+    """The loss of the best constant answer: ln k for cross-entropy over k classes, the variance of the
+    targets for a squared error; None where it is not known."""
+    if not curve.name.endswith("loss"):
+        return None
+    told = run.setup.word("loss_name") or run.setup.word("loss")
+    classes, spread = run.setup.number("classes"), run.setup.number("targets_std")
+    if "mse" in told and spread is not None and run.setup.number("targets_features") in (None, 1):
+        return spread**2
+    if classes is not None and classes > 1 and ("entropy" in told or "nll" in told or not told):
+        return math.log(classes)
+    return None
+
+
+def by_fall(curve: Curve) -> bool | None:
+    """What the fall of the objective says by itself."""
+    level = float(np.median(np.abs(curve.values)))
+    fall, error = improvement(curve)
+    gone = shed(curve)
+    doubt = max(error, median_error(curve.noise, max(3.0, curve.n / 20)))
+    if fall < 0 and gone < -WORSE and curve.end - curve.start > 3 * doubt:
+        return False
+    if abs(fall) <= STILL * level and error <= 2 * STILL * level:
+        return False
+    positive = curve.sign > 0 and curve.start > 0
+    if positive and gone >= GOOD_SHARE:
+        return True
+    gained = curve.start - curve.end
+    return True if not positive and gained > 8 * max(curve.spread, 1e-12) else None
