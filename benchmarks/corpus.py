@@ -1,18 +1,17 @@
 """Score a labelled folder of real logs: `python -m benchmarks.corpus PATH [--table FILE]`.
 
-The folder has `labels.json` (a list of {path, labels, onset_step, ...}), `labels-to-rules.json` (which rules, patterns,
-events or health say a label), and perhaps `threads/*.json` (pasted logs with facts and a confirmed cause).
+The folder has `labels.json` (a list of {path, labels, onset_step, ...}), `labels-to-rules.json` (which rules,
+patterns, events or health say a label), and perhaps `threads/*.json` (pasted logs with facts and a confirmed cause).
 
-A log counts as read when a run with signals, or with the events that say why it has none, comes out of it; refused when ReadError says
-why. Labels of all runs of a file are taken together. Threads: `--causes FILE` maps a thread's name to the cause slugs that count as its
-confirmed cause; by default benchmarks/thread_causes.json is used.
+A log counts as read when a run with signals, or with the events that say why it has none, comes out of it; refused
+when ReadError says why. Labels of all runs of a file are taken together. Threads: `--causes FILE` maps a thread's
+name to the cause slugs that count as its confirmed cause; by default benchmarks/thread_causes.json is used.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,22 @@ from pathlib import Path
 from traindx import pipeline
 from traindx.config import Config
 from traindx.errors import ReadError
+from traindx.readers import read_source
+from traindx.readers.assemble import assemble
+from traindx.readers.raw import Source
 from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis
+
+HARMLESS = {
+    "healthy",
+    "converged",
+    "no_validation",
+    "too_short_to_tell",
+    "resumed_discontinuity",
+    "spike_recovered",
+    "slow_convergence",
+    "s_curve_or_grokking",
+    "double_descent",
+}
 
 
 @dataclass
@@ -87,9 +101,7 @@ def score_log(folder: Path, row: dict, mapping: dict[str, dict]) -> Scored:
 
 def faults(wanted: set[str]) -> set[str]:
     """Labels beside `healthy` that a finding of medium severity may answer to."""
-    harmless = {"healthy", "converged", "no_validation", "too_short_to_tell", "resumed_discontinuity", "spike_recovered", "slow_convergence",
-                "s_curve_or_grokking", "double_descent"}  # fmt: skip
-    return wanted - harmless
+    return wanted - HARMLESS
 
 
 def f1(rows: list[Scored]) -> tuple[float, float, float, dict[str, Counter]]:
@@ -106,7 +118,9 @@ def f1(rows: list[Scored]) -> tuple[float, float, float, dict[str, Counter]]:
     return precision, recall, 2 * precision * recall / max(precision + recall, 1e-9), by
 
 
-def score_threads(folder: Path, causes: dict[str, list[str]], facts: bool) -> list[tuple[str, str, int | None, list[str]]]:
+def score_threads(
+    folder: Path, causes: dict[str, list[str]], facts: bool
+) -> list[tuple[str, str, int | None, list[str]]]:
     """(thread, confidence, rank of the confirmed cause or None, first causes) of every thread with a
     known cause."""
     out = []
@@ -115,25 +129,25 @@ def score_threads(folder: Path, causes: dict[str, list[str]], facts: bool) -> li
         wanted = causes.get(path.stem)
         if not wanted:
             continue
-        scratch = Path(sys.argv[0]).with_name("thread.txt")
         text = thread["text_log"].encode()
         try:
-            from traindx.readers import read_source
-            from traindx.readers.assemble import assemble
-            from traindx.readers.raw import Source
-
             logs = read_source(Source(path.stem, data=text, head=text[:65536]))
             runs = [r for log in logs for r in assemble(log)]
-            given = {k: v for k, v in thread.get("given", {}).items()} if facts else {}
+            given = dict(thread.get("given", {})) if facts else {}
             diagnosis = pipeline.diagnose(runs, Config(facts=given)).document.runs[-1]
         except ReadError as error:
             out.append((path.stem, thread["cause_confidence"], None, [f"refused: {error.why}"]))
             continue
-        finally:
-            scratch.unlink(missing_ok=True)
         ranked = [h.cause for h in diagnosis.hypotheses]
         rank = next((i + 1 for i, c in enumerate(ranked) if c in wanted), None)
-        out.append((path.stem, thread["cause_confidence"], rank, [f"{h.cause} {h.probability:.2f}" for h in diagnosis.hypotheses[:4]]))
+        out.append(
+            (
+                path.stem,
+                thread["cause_confidence"],
+                rank,
+                [f"{h.cause} {h.probability:.2f}" for h in diagnosis.hypotheses[:4]],
+            )
+        )
     return out
 
 
@@ -158,12 +172,20 @@ def table(rows: list[Scored], threads: list) -> str:
     for r in rows:
         missed = ", ".join(f"**{x}**" if x not in r.said else x for x in sorted(r.wanted))
         extra = ", ".join(sorted(r.said - r.wanted))
-        said = r.note if r.outcome == "refused" else f"{', '.join(sorted(r.said & r.wanted))}{' + ' + extra if extra else ''}"
+        said = (
+            r.note
+            if r.outcome == "refused"
+            else f"{', '.join(sorted(r.said & r.wanted))}{' + ' + extra if extra else ''}"
+        )
         lines.append(f"| {r.path} | {missed} | {said} | {', '.join(r.alarms)} |")
     if threads:
         settled = [t for t in threads if t[1] in ("confirmed", "explained")]
         hits = sum(t[2] is not None and t[2] <= 3 for t in settled)
-        lines += ["", f"Threads with a confirmed or explained cause: {hits} of {len(settled)} have it among the first three.", ""]
+        lines += [
+            "",
+            f"Threads with a confirmed or explained cause: {hits} of {len(settled)} have it among the first three.",
+            "",
+        ]
         lines += ["| thread | confidence | rank | first causes |", "|---|---|---|---|"]
         lines += [f"| {name} | {sure} | {rank or '-'} | {', '.join(first)} |" for name, sure, rank, first in threads]
     return "\n".join(lines) + "\n"

@@ -1,9 +1,9 @@
 """How good the forecasts are: `python -m benchmarks.forecast PATH… [--table FILE]`.
 
-Every run found in the paths (and the project's own synthetic look-alikes with `--own`) is cut at 25, 50 and 75 % of its points; the level
-at its end is forecast from what is left, and compared with the level that it really reached and with the simplest forecast there
-is: the last level known. Errors are in units of the run's whole range (so that runs can be averaged); coverage counts how often the true level
-lay inside the 80 % and 95 % intervals.
+Every run found in the paths (and the project's own synthetic look-alikes with `--own`) is cut at 25, 50 and 75 % of
+its points; the level at its end is forecast from what is left, and compared with the level that it really reached and
+with the simplest forecast there is: the last level known. Errors are in units of the run's whole range (so that runs
+can be averaged); coverage counts how often the true level lay inside the 80 % and 95 % intervals.
 """
 
 from __future__ import annotations
@@ -61,10 +61,9 @@ def table(found: list[Curve]) -> str:
         scored = [s for s in (score(c, cut) for c in found) if s is not None]
         ours, last = (np.array([s[i] for s in scored]) for i in (0, 1))
         cover = [np.mean([s[2][level] for s in scored]) for level in QUANTILES]
-        lines.append(
-            f"| {cut:.0%} | {len(scored)} | {ours.mean():.3f} | {np.median(ours):.3f} | {last.mean():.3f} | {np.median(last):.3f} "
-            f"| {cover[0]:.0%} | {cover[1]:.0%} |"
-        )
+        errors = [ours.mean(), np.median(ours), last.mean(), np.median(last)]
+        cells = [f"{cut:.0%}", str(len(scored)), *(f"{e:.3f}" for e in errors), *(f"{c:.0%}" for c in cover)]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
