@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import time
 from pathlib import Path
 
 import numpy as np
@@ -111,3 +112,22 @@ def test_a_log_cut_anywhere_is_read_up_to_there() -> None:
         _, values = read(part)["loss"]
         assert values[:kept] == told["values"][:kept]
         assert len(values) <= kept + 1
+
+
+HOSTILE = (
+    "9" * 16000, " " * 16000 + "1", "a " * 8000 + "1", "loss" * 4000 + " 1", "|" + "a" * 16000, "=== a" + " " * 16000 + "b",
+    "it/s " * 3000 + "{ 1", "}" * 8000 + "%| 1", "iter " + "1 " * 300 + "loss .5", "iter " + "1" * 300 + " loss .5 x 5.", "(" * 16000 + "1",
+    "loss: " * 2700 + "1", "1/" * 8000, "1:" * 8000, "1-" * 8000, "1 day, " * 2000, "'" * 16000 + ":1", "[" * 16000 + "1", "\x1b]" * 5000,
+    " iteration 1/ 2 | " + "x" * 16000, " " * 16000 + "iteration 1/ 2 | a", "Traceback (most recent call last):", "a.b:" * 4000, "a=" * 8000,
+    "epoch " + "\t" * 16000 + "1", "-" * 16000, "| a " * 4000 + "|", "nan " * 4000, "1,000" + ",000" * 4000, "#" * 16000, "{" * 16000 + "'a': 1",
+)  # fmt: skip
+
+
+def test_hostile_lines_take_no_time() -> None:
+    """Each line twice with other digits, so that templates are tried on it too."""
+    for line in HOSTILE:
+        data = "\n".join([line, line.replace("1", "23"), line.replace("1", ".5"), "step 1 loss 0.5", "step 2 loss 0.25"]).encode()
+        begin = time.process_time()
+        found = read(data)
+        assert time.process_time() - begin < 2.0, line[:40]
+        assert "loss" in found, line[:40]

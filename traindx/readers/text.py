@@ -31,7 +31,7 @@ NAME = "text"
 LISTED = 50  # lines of one kind that can be part of a listing of code
 BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 METRIC = re.compile(
-    rb"(?i)(?:loss|acc|perplexity|ppl|error|reward|\blr\b|epoch|step|iter)[\w'\"/\-)]*[\s:=|(\[]{1,12}-?(?:\d|nan|inf)"
+    rb"(?i)(?:loss|acc|perplexity|ppl|error|reward|\blr\b|epoch|step|iter)[\w'\"/\-)]{0,40}[\s:=|(\[]{1,12}-?(?:\d|nan|inf)"
 )
 TWO_COLUMNS = re.compile(r"\d+\s+-?(?:\d+\.\d*(?:e[-+]?\d+)?|nan|inf)")
 
@@ -75,7 +75,9 @@ def is_table(head: bytes) -> bool:
     """Whether numbers stand in columns of blanks, under headings or with a counter before one."""
     lines = [line.strip() for line in head[:8192].decode("utf-8", errors="replace").splitlines()[:40] if line.strip()]
     pairs = sum(bool(TWO_COLUMNS.fullmatch(line)) for line in lines[:-1])
-    headed = any(is_heading(a) and (row_cells(b) or row_cells(c)) for a, b, c in zip(lines, lines[1:], lines[2:], strict=False))
+    headed = any(
+        is_heading(a) and (row_cells(b) or row_cells(c)) for a, b, c in zip(lines, lines[1:], lines[2:], strict=False)
+    )
     return headed or (pairs > 2 and pairs == len(lines) - 1)
 
 
@@ -84,13 +86,7 @@ def is_separated(head: bytes) -> bool:
     lines = [line for line in head.split(b"\n")[:30] if line.strip()]
     for mark in (b",", b"\t", b";"):
         counts = {line.count(mark) for line in lines[:-1] or lines}
-        if (
-            len(lines) > 1
-            and len(counts) == 1
-            and counts.pop() > 0
-            and b":" not in lines[-1]
-            and b"=" not in lines[-1]
-        ):
+        if len(lines) > 1 and len(counts) == 1 and counts.pop() > 0 and b":" not in lines[-1] and b"=" not in lines[-1]:
             return True
     return False
 

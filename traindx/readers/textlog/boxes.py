@@ -16,6 +16,9 @@ LINE = re.compile(
 )
 
 
+WIDEST = 400  # characters
+
+
 class Boxes:
     """Reads boxes line by line; a gap in the line numbers ends a box."""
 
@@ -26,7 +29,7 @@ class Boxes:
         self.cells: dict[Field, float] = {}
 
     def claims(self, line: str) -> Callable[[str, int], None] | None:
-        return self.take if line[:1] in ("|", "│", "┃") and LINE.match(line.rstrip()) else None
+        return self.take if len(line) < WIDEST and line[:1] in ("|", "│", "┃") and LINE.match(line.rstrip()) else None
 
     def take(self, line: str, row: int) -> None:
         found = LINE.match(line.rstrip())

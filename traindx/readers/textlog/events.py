@@ -74,7 +74,8 @@ class EventLog:
         message = " ".join(text.split())[:MESSAGE]
         same = sum(e.kind == kind for _, e in self.found)
         again = any(
-            e.kind == kind and (e.message == message or kind in ("stopped", "resume") and row - r < 40) for r, e in self.found[-20:]
+            e.kind == kind and (e.message == message or kind in ("stopped", "resume") and row - r < 40)
+            for r, e in self.found[-20:]
         )
         if same >= MOST_EVENTS or again:
             return

@@ -15,6 +15,8 @@ from traindx.readers.textlog.words import counter_of, evidence, is_side, role_in
 
 LONGEST_LINE = 16384  # longer lines are data, not prints
 MOST_FIELDS = 400
+REACH = 300  # characters before a number in which its key is looked for
+LONGEST_BAR = 2000  # characters of a line that may hold a progress bar and a dict
 
 STRONG = re.compile(
     r"""["'’”`)\]*]{0,3}\s*(?:={1,2}|:{1,2}|->|=>|→)\s*["'“‘`(\[<{*]{0,3}(?:(?:tensor|array|np\.float\d+|np\.\w+|float|mx\.\w+)\(\[?)?\s*$"""
@@ -127,8 +129,9 @@ class LineReader:
 
     def __init__(self, line: str) -> None:
         self.line = line
-        bar = BAR_THEN_DICT.match(line) if "{" in line else None
-        tail = DICT_THEN_BAR.search(line) if "}" in line and "%|" in line else None
+        short = len(line) <= LONGEST_BAR
+        bar = BAR_THEN_DICT.match(line) if short and "{" in line else None
+        tail = DICT_THEN_BAR.search(line) if short and "}" in line and "%|" in line else None
         self.start = self.floor = bar.end() if bar else 0
         self.end = tail.start() + 1 if tail else len(line)
         self.fields: list[Field] = []
@@ -159,11 +162,10 @@ class LineReader:
 
     def number(self, token: re.Match[str]) -> None:
         value = token["value"]
-        key = key_before(self.line[self.floor : token.start()])
+        gap = self.line[max(self.floor, token.start() - REACH) : token.start()]
+        key = key_before(gap)
         wordy = value[-1] in "nNfFyY"
-        if wordy and not (
-            key.strong or evidence(key.text) or self.line[self.floor : token.start()].strip() in ("", "(")
-        ):
+        if wordy and not (key.strong or evidence(key.text) or gap.strip() in ("", "(")):
             return  # the word "nan" in a sentence
         unit = short_unit(token["rate"] or token["unit"] or token["standing"] or key.unit or "")
         field = self.field_of(key, token, unit, value.lstrip("+-").isdigit())
@@ -177,7 +179,7 @@ class LineReader:
         self.floor = token.end()
 
     def field_of(self, key: Key, token: re.Match[str], unit: str, whole: bool) -> Field | None:
-        gap = self.line[self.floor : token.start()]
+        gap = self.line[max(self.floor, token.start() - REACH) : token.start()]
         self.side = role_in(key.lead) or self.side
         if not self.named and not self.closing:
             self.closing = bool(CLOSING.search(key.lead) or CLOSING.match(key.text))
@@ -251,7 +253,7 @@ class LineReader:
 
     def ratio(self, token: re.Match[str]) -> None:
         """`a/b`: a counter and what it runs up to, or a share (`Accuracy: 98/100`)."""
-        key = key_before(self.line[self.floor : token.start()])
+        key = key_before(self.line[max(self.floor, token.start() - REACH) : token.start()])
         self.side = role_in(key.lead) or self.side
         counter = counter_of(key.text) if key.text and not role_only(key.text) else None
         if counter is not None:

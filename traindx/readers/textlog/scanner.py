@@ -105,7 +105,7 @@ class Scanner:
         """The special form that claims a line, if any."""
         if not line.strip():
             return None
-        if WRAPPED.match(line):
+        if "iteration" in line and WRAPPED.match(line):
             return self.wrapped
         forms = (self.detection, self.boxes, self.tables, self.events)
         return next((h for h in (form.claims(line) for form in forms) if h is not None), None)
@@ -165,16 +165,19 @@ class Scanner:
     def wrapped(self, line: str, row: int) -> None:
         """A `|`-separated record that was wrapped at the width of a terminal: put together again."""
         parts = [line]
-        beyond: tuple[str, int] | None = None
+        rest: list[tuple[str, int]] = []
         while not parts[-1].rstrip().endswith("|") and len(parts) < MOST_WRAPS:
             number, (follow, _) = next(self.stream, (0, ("", b"")))
+            if not number:
+                break
+            rest.append((follow, number))
             if not follow.strip() or WRAPPED.match(follow):
-                beyond = (follow, number)
                 break
             parts.append(follow)
-        self.read_plain(unwrapped(parts), row)
-        if beyond is not None and beyond[1]:
-            self.dispatch(*beyond)
+        whole = parts[-1].rstrip().endswith("|")
+        self.read_plain(unwrapped(parts) if whole else line, row)
+        for follow, number in [] if whole else rest:
+            self.dispatch(follow, number)
 
     def read_plain(self, line: str, row: int) -> None:
         """Read a line by templates only, past the special forms."""

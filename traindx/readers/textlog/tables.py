@@ -15,8 +15,10 @@ CELL = re.compile(
 )
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
 SPLITS = (re.compile(r"\s*[|│]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
-PREFIX = re.compile(r"^(?:\[[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
+PREFIX = re.compile(r"^(?:\[[^\]]*\d[:/]\d[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
 BAR = re.compile(r":?\s*\d+%\|.*$")
+VALUE = re.compile(r"(?<![\w-])(?:nan|inf)(?!\w)", re.IGNORECASE)
+WIDEST = 400  # characters
 FAR = 3  # lines between the headings and the first row
 
 
@@ -30,6 +32,8 @@ class Tables:
 
     def claims(self, line: str) -> Callable[[str, int], None] | None:
         """The handler for a line of headings, or of nothing but numbers below some."""
+        if len(line) > WIDEST:
+            return None
         text = body(line)
         if is_heading(text):
             return self.head
@@ -75,7 +79,9 @@ def cut(split: re.Pattern[str], text: str) -> list[str]:
 
 def is_heading(text: str) -> bool:
     """Whether a line is a row of short names, two at least, one of them known in training."""
-    if not 4 < len(text) < 400 or text[-1] in ".:;!?{(" or "=" in text:
+    if not 4 < len(text) < WIDEST or text[-1] in ".:;!?{(" or "=" in text:
+        return False
+    if VALUE.search(text):
         return False
     for split in SPLITS:
         names = cut(split, text)

@@ -59,7 +59,8 @@ def pattern_of(line: str, parsed: Parsed) -> str:
     for (a, b), kind in sorted(pieces):
         text = line[end:a]
         bare = text.rstrip(" ")
-        blank = " +" if bare != text and bare[-1:].isalnum() else " *" if bare != text or bare[-1:] in PADDED else ""
+        between = bare[-1:].isalnum() or (not bare and end)  # words and numbers must stay apart
+        blank = (" +" if between else " *") if bare != text else (" *" if bare[-1:] in PADDED else "")
         out.append(literal(bare) + blank)
         body = shape_of_stamp(line[a:b]) if kind == "stamp" else shape_of_number(line[a:b])
         out.append(body if kind == "other" else f"({body})")
