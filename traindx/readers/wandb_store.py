@@ -262,11 +262,14 @@ def _item(buffer: bytes, start: int, stop: int) -> tuple[str, object]:
 
 
 def _json(text: bytes) -> object:
-    """A JSON value; numbers, by far the most, without the parser."""
+    """A JSON value; numbers, by far the most, without the parser. None for what is no JSON."""
     try:
         return float(text)
     except ValueError:
-        pass
+        return _parsed(text)
+
+
+def _parsed(text: bytes) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
