@@ -52,7 +52,7 @@ class Watch:
         if name not in self.wanted:
             return None
         then = self.wanted.pop(name)
-        spec = importlib.util.find_spec(name) if path is None else self.beneath(name, path)
+        spec = importlib.util.find_spec(name)
         run = getattr(spec.loader, "exec_module", None) if spec is not None else None
         if run is None:
             return spec
@@ -64,13 +64,6 @@ class Watch:
 
         spec.loader.exec_module = exec_module
         return spec
-
-    def beneath(self, name, path):
-        for finder in sys.meta_path:
-            spec = finder.find_spec(name, path) if finder is not self and hasattr(finder, "find_spec") else None
-            if spec is not None:
-                return spec
-        return None
 
 
 def report(folder, stage, **more):

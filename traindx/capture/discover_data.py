@@ -1,0 +1,98 @@
+"""Loaders: how long the loop waits for them and how they are set up. Their batches are never drawn here."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils.data import dataloader
+
+if TYPE_CHECKING:
+    from traindx.capture.discover import Discovery
+    from traindx.capture.session import Session
+
+SHUFFLED = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler")
+
+
+class Loaders:
+    """Wraps the `__next__` of every DataLoader iterator."""
+
+    def __init__(self, discovery: Discovery) -> None:
+        self.discovery = discovery
+        self.current: int | None = None  # id of the data set whose batch was drawn last
+        self.loader: Any = None
+        self.trained: set[int] = set()  # ids of the data sets that were trained on
+        self.kept: list[Any] = []  # those data sets, so that their ids stay theirs
+        self.waited = 0.0
+        self.described = False
+
+    def attach(self) -> None:
+        self.discovery.patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
+        self.discovery.patches.replace(dataloader.DataLoader, "__iter__", self.iter)
+
+    def iter(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery, loaders = self.discovery, self
+
+        def __iter__(self: Any) -> Any:
+            iterator = original(self)
+            discovery.safely(loaders.began, self)
+            return iterator
+
+        return __iter__
+
+    def began(self, loader: Any) -> None:
+        self.loader = loader
+
+    def next(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery, loaders, clock = self.discovery, self, time.perf_counter
+
+        def __next__(self: Any) -> Any:
+            begun = clock()
+            batch = original(self)
+            discovery.safely(loaders.drawn, self, clock() - begun)
+            return batch
+
+        return __next__
+
+    def drawn(self, iterator: Any, seconds: float) -> None:
+        """A batch was handed out; whether for training shows at the next backward pass."""
+        data = id(iterator._dataset)
+        if data != self.current:
+            self.current, self.waited = data, 0.0
+        self.waited += seconds
+
+    def backward_begins(self, session: Session) -> None:
+        """The data set in use is one that is trained on."""
+        if self.current is None:
+            return
+        if self.waited:
+            session.data_wait(self.waited)
+            self.waited = 0.0
+        if self.current not in self.trained and self.loader is not None:
+            dataset = self.loader.dataset
+            if id(dataset) == self.current:
+                self.trained.add(self.current)
+                self.kept.append(dataset)
+            if not self.described:
+                self.described = True
+                self.describe(self.loader)
+
+    def describe(self, loader: Any) -> None:
+        fact = self.discovery.fact
+        batch = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)
+        fact("batch_size", batch)
+        fact("workers", loader.num_workers)
+        fact("drop_last", bool(loader.drop_last))
+        sampler = type(loader.sampler).__name__
+        fact("sampler", sampler)
+        if sampler in (*SHUFFLED, "SequentialSampler"):
+            fact("shuffle", sampler in SHUFFLED and bool(getattr(loader.sampler, "shuffle", True)))
+        for name, counted in (("dataset_size", loader.dataset), ("steps_per_epoch", loader)):
+            try:
+                fact(name, len(counted))
+            except (TypeError, NotImplementedError):  # a stream has no length
+                continue
+        fact("dataset", type(loader.dataset).__name__)
+        fact("pinned", bool(loader.pin_memory) and torch.cuda.is_available())

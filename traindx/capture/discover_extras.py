@@ -1,0 +1,164 @@
+"""What stands around a loop: clipping, loss scaling, schedules, seeds, compilation."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from traindx.capture.discover import Discovery
+
+PLANS = ("total_steps", "T_max", "total_iters")  # attributes of schedules that say how long they are
+
+
+class Extras:
+    """Wrappers of functions that are called once a step, or once."""
+
+    def __init__(self, discovery: Discovery) -> None:
+        self.discovery = discovery
+        self.seeds: set[str] = set()
+
+    def attach(self) -> None:
+        replace = self.discovery.patches.replace
+        for home in (torch.nn.utils, torch.nn.utils.clip_grad):
+            replace(home, "clip_grad_norm_", self.clip)
+            replace(home, "clip_grad_value_", self.clip_value)
+        scaler = torch.amp.grad_scaler.GradScaler
+        replace(scaler, "scale", self.scale)
+        replace(scaler, "step", self.scaler_step)
+        replace(torch.optim.lr_scheduler.LRScheduler, "__init__", self.schedule)
+        replace(torch.optim.lr_scheduler.ReduceLROnPlateau, "__init__", self.schedule)
+        for home in (torch, torch.random):
+            replace(home, "manual_seed", lambda original: self.seed("torch", original))
+        replace(torch, "use_deterministic_algorithms", self.deterministic)
+        replace(torch, "compile", self.compile)
+        for name in ("random", "numpy.random"):
+            if name in sys.modules:
+                replace(sys.modules[name], "seed", lambda original, n=name: self.seed(n.partition(".")[0], original))
+        self.versions()
+
+    def versions(self) -> None:
+        self.discovery.fact("seeds_set", "none")
+        self.discovery.fact("cuda_available", False)
+
+    def clip(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery = self.discovery
+
+        def clip_grad_norm_(parameters: Any, max_norm: float, *args: Any, **named: Any) -> Any:
+            norm = original(parameters, max_norm, *args, **named)
+            discovery.safely(clipped, norm, max_norm)
+            return norm
+
+        def clipped(norm: Any, limit: Any) -> None:
+            discovery.line("clip")
+            limit = float(limit)
+            if limit != float("inf"):  # an infinite limit only asks for the norm
+                discovery.fact("clip_norm", limit)
+                if discovery.opened is not None:
+                    discovery.opened.clip(norm, limit)
+
+        return clip_grad_norm_
+
+    def clip_value(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery = self.discovery
+
+        def clip_grad_value_(parameters: Any, clip_value: float, *args: Any, **named: Any) -> Any:
+            discovery.safely(discovery.fact, "clip_value", float(clip_value))
+            return original(parameters, clip_value, *args, **named)
+
+        return clip_grad_value_
+
+    def scale(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery = self.discovery
+
+        def scale(self: Any, outputs: Any) -> Any:
+            scaled = original(self, outputs)
+            if isinstance(outputs, torch.Tensor):
+                discovery.loop.scaled = (scaled, outputs)
+            session = discovery.session() if discovery.active else None
+            if session is not None:
+                session.add_scaler(self)
+            return scaled
+
+        return scale
+
+    def scaler_step(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery = self.discovery
+
+        def step(self: Any, optimizer: Any, *args: Any, **named: Any) -> Any:
+            before = discovery.loop.steps
+            result = original(self, optimizer, *args, **named)
+            if discovery.loop.steps == before and id(optimizer) == (discovery.loop.primary or id(optimizer)):
+                discovery.safely(skipped)
+            return result
+
+        def skipped() -> None:
+            discovery.loop.hand_on()
+            if discovery.opened is not None:
+                discovery.opened.event("skipped-step", "the scaled gradients overflowed: no step", "scaler")
+
+        return step
+
+    def schedule(self, original: Callable[..., None]) -> Callable[..., None]:
+        discovery = self.discovery
+
+        def __init__(self: Any, *args: Any, **named: Any) -> None:
+            original(self, *args, **named)
+            discovery.safely(describe, self)
+
+        def describe(scheduler: Any) -> None:
+            kind = type(scheduler).__name__
+            if kind == "SequentialLR" or "schedule" not in discovery.known:
+                discovery.fact("schedule", kind)
+            for name in (*PLANS, "step_size", "gamma", "patience", "factor", "T_0", "milestones"):
+                value = getattr(scheduler, name, None)
+                if isinstance(value, int | float):
+                    discovery.fact(f"schedule/{name}", value)
+            if kind == "OneCycleLR":
+                discovery.fact("planned_steps", scheduler.total_steps)
+            discovery.line("schedule")
+
+        return __init__
+
+    def seed(self, library: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery, seeds = self.discovery, self.seeds
+
+        def seed(*args: Any, **named: Any) -> Any:
+            discovery.safely(told, args[0] if args else next(iter(named.values()), None))
+            return original(*args, **named)
+
+        def told(value: Any) -> None:
+            if not discovery.lines.here(3):
+                return  # a library seeds itself
+            seeds.add(library)
+            discovery.fact("seeds_set", ", ".join(sorted(seeds)))
+            if isinstance(value, int) and (library == "torch" or "seed" not in discovery.known):
+                discovery.fact("seed", value)
+
+        return seed
+
+    def deterministic(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery = self.discovery
+
+        def use_deterministic_algorithms(mode: bool, *args: Any, **named: Any) -> Any:
+            discovery.safely(discovery.fact, "deterministic", bool(mode))
+            return original(mode, *args, **named)
+
+        return use_deterministic_algorithms
+
+    def compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery = self.discovery
+
+        def compile(model: Any = None, *args: Any, **named: Any) -> Any:
+            discovery.safely(told, model)
+            return original(model, *args, **named)
+
+        def told(model: Any) -> None:
+            discovery.fact("compiled", True)
+            if not isinstance(model, torch.nn.Module):
+                discovery.models.block()
+
+        return compile

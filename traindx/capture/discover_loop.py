@@ -1,0 +1,234 @@
+"""The loop: optimizers, backward passes, steps, and what is accumulated between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch.optim import optimizer as optim
+
+from traindx.capture.discover_manual import Manual
+
+if TYPE_CHECKING:
+    from traindx.capture.discover import Discovery
+
+UNDECIDED_STEPS = 4  # steps in which it is found out whether the loss is divided for accumulation
+HELD = 4096  # losses held between two steps
+CHAIN = 4  # factors that may stand before a loss
+
+
+class Held(NamedTuple):
+    """The loss of one backward pass: detached, where it was, and what it had been divided by."""
+
+    value: torch.Tensor
+    where: str
+    divisor: float
+
+
+class Loop:
+    """Tells the session of every step. The loss is what `backward` was called on, before loss
+    scaling and before it was divided by the number of micro-batches."""
+
+    def __init__(self, discovery: Discovery) -> None:
+        self.discovery = discovery
+        self.manual = Manual(discovery)
+        self.optimizers: set[int] = set()
+        self.primary: int | None = None
+        self.steps = 0
+        self.held: list[Held] = []
+        self.inside_backward = self.inside_step = False
+        self.factor, self.undecided = 1.0, UNDECIDED_STEPS
+        self.scaled: tuple[torch.Tensor, torch.Tensor] | None = None  # what GradScaler.scale gave, and got
+
+    def attach(self) -> None:
+        safely, patches = self.discovery.safely, self.discovery.patches
+        patches.replace(torch.autograd, "backward", self.backward)
+        patches.replace(torch.optim.Optimizer, "__init__", self.made)
+        patches.replace(torch.optim.Optimizer, "zero_grad", self.zeroed)
+        patches.replace(torch.nn.Module, "zero_grad", self.zeroed)
+        before, after = optim.register_optimizer_step_pre_hook, optim.register_optimizer_step_post_hook
+        self.discovery.handles += [
+            before(lambda optimizer, _args, _named: safely(self.step_begins, optimizer)),
+            after(self.step_ended),
+        ]
+
+    def end(self) -> None:
+        self.manual.end()
+        self.hand_on()
+
+    # Optimizers.
+
+    def made(self, original: Callable[..., None]) -> Callable[..., None]:
+        discovery = self.discovery
+
+        def __init__(self: torch.optim.Optimizer, *args: Any, **named: Any) -> None:
+            original(self, *args, **named)
+            discovery.safely(discovery.loop.add, self)
+
+        return __init__
+
+    def add(self, optimizer: torch.optim.Optimizer) -> None:
+        """A new optimizer: its settings, and whose parameters it holds."""
+        self.discovery.report("optimizer")
+        place = self.discovery.line("optimizer")
+        self.discovery.models.want(p for group in optimizer.param_groups for p in group["params"])
+        if not self.optimizers:
+            self.describe(optimizer)
+        self.optimizers.add(id(optimizer))
+        number = len(self.optimizers)
+        if number > 1:
+            self.discovery.fact("optimizers", number)
+            self.discovery.fact(f"optimizer/{number}", f"{type(optimizer).__name__} at {place}")
+
+    def describe(self, optimizer: torch.optim.Optimizer) -> None:
+        fact, groups = self.discovery.fact, optimizer.param_groups
+        fact("optimizer", type(optimizer).__name__.lower())
+        fact("parameter_groups", len(groups))
+        for name in ("lr", "momentum", "weight_decay", "eps", "nesterov", "amsgrad", "dampening", "max_iter"):
+            values = [float(g[name]) for g in groups if isinstance(g.get(name), int | float | torch.Tensor)]
+            if values:
+                fact(name, bool(values[0]) if name in ("nesterov", "amsgrad") else max(values))
+        betas = groups[0].get("betas")
+        if isinstance(betas, tuple | list) and len(betas) == 2 and all(isinstance(b, float) for b in betas):
+            fact("beta1", betas[0])
+            fact("beta2", betas[1])
+
+    def zeroed(self, original: Callable[..., None]) -> Callable[..., None]:
+        discovery = self.discovery
+
+        def zero_grad(self: Any, *args: Any, **named: Any) -> None:
+            original(self, *args, **named)
+            discovery.safely(discovery.loop.zero_grad, self)
+
+        return zero_grad
+
+    def zero_grad(self, owner: Any) -> None:
+        if self.discovery.opened is not None:
+            if "where/zero_grad" not in self.discovery.known:
+                self.discovery.line("zero_grad")
+            self.discovery.opened.zero_grad(owner)
+
+    # Steps.
+
+    def step_begins(self, optimizer: torch.optim.Optimizer) -> None:
+        session = self.discovery.session()
+        if session is None:
+            return
+        if self.primary is None:
+            self.primary = id(optimizer)
+            self.discovery.line("step")
+            self.describe(optimizer)
+        if self.discovery.models.wanted:
+            self.discovery.models.search()
+        session.add_optimizer(optimizer)
+        self.hand_on()
+        self.inside_step = True
+        session.optimizer_step_begin(optimizer)
+
+    def step_ended(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
+        """Not guarded as a whole: ending the script after the last step is meant to reach it."""
+        self.discovery.safely(self.step_ends, optimizer)
+        if id(optimizer) == self.primary:
+            self.steps += 1
+            self.discovery.after_step(self.steps)
+
+    def step_ends(self, optimizer: torch.optim.Optimizer) -> None:
+        self.inside_step = False
+        session = self.discovery.session()
+        if session is None:
+            return
+        first: dict[str, Held] = {}  # a closure may compute the loss many times: the first is that of the step
+        for held in self.held:
+            first.setdefault(held.where, held)
+        self.held = list(first.values())
+        self.hand_on()
+        session.optimizer_step_end(optimizer)
+        self.discovery.models.fed = 0
+        if not session.active:
+            self.discovery.detach()
+
+    # Backward passes.
+
+    def backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery = self.discovery
+
+        def backward(tensors: Any, *args: Any, **named: Any) -> Any:
+            if discovery.loop.inside_backward or not discovery.active:
+                return original(tensors, *args, **named)
+            discovery.safely(discovery.loop.backward_begins, tensors, named.get("inputs"))
+            discovery.loop.inside_backward = True
+            try:
+                return original(tensors, *args, **named)
+            finally:
+                discovery.loop.inside_backward = False
+                discovery.safely(discovery.loop.backward_ends)
+
+        return backward
+
+    def backward_begins(self, tensors: Any, inputs: Any) -> None:
+        session = self.discovery.session()
+        if session is None:
+            return
+        self.discovery.report("backward")
+        where = self.discovery.line("backward")
+        tensor = tensors if isinstance(tensors, torch.Tensor) else next(iter(tensors), None)
+        if isinstance(tensor, torch.Tensor) and tensor.numel() == 1 and inputs is None:
+            scaled, self.scaled = self.scaled, None
+            if scaled is not None and scaled[0] is tensor:
+                tensor = scaled[1]
+            if not self.optimizers:
+                self.manual.backward_begins(tensor)
+            self.discovery.losses.backward_begins(tensor)
+            self.held.append(Held(tensor.detach(), where, divisor(tensor) if self.undecided else 1.0))
+            if len(self.held) > HELD:
+                self.hand_on()
+        self.discovery.loaders.backward_begins(session)
+        session.backward_begin()
+
+    def backward_ends(self) -> None:
+        session = self.discovery.session()
+        if session is not None:
+            session.backward_end()
+            if not self.optimizers:
+                self.manual.backward_ends(session)
+
+    def hand_on(self) -> None:
+        """Give the session the losses since the last step."""
+        held, self.held = self.held, []
+        session = self.discovery.opened
+        if session is None or not held:
+            return
+        if self.undecided:
+            self.decide(held)
+        for value, where, _ in held:
+            session.loss(value if self.factor == 1.0 else value * self.factor, where=where)
+
+    def decide(self, held: list[Held]) -> None:
+        """Micro-batches: as many backward passes of one line as the loss is divided by."""
+        self.undecided -= 1
+        where, count = Counter(h.where for h in held).most_common(1)[0]
+        if count > 1:
+            divisors = {h.divisor for h in held if h.where == where}
+            self.discovery.fact("accumulation", count)
+            if len(divisors) == 1 and abs(divisors.pop() - count) < 1e-6 * count:
+                self.factor, self.undecided = float(count), 0
+
+
+def divisor(loss: torch.Tensor) -> float:
+    """By what number (no tensor of the user's) a loss was divided before `backward` was called."""
+    found, node = 1.0, loss.grad_fn
+    for _ in range(CHAIN):
+        name = type(node).__name__
+        if name not in ("DivBackward0", "MulBackward0"):
+            break
+        other = getattr(node, "_saved_other", None)
+        if not isinstance(other, torch.Tensor) or other.numel() != 1 or other.device.type != "cpu":
+            break
+        number = float(other)
+        if not number:
+            break
+        found = found * number if name == "DivBackward0" else found / number
+        node = node.next_functions[0][0]  # type: ignore[union-attr]
+    return found

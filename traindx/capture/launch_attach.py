@@ -1,0 +1,158 @@
+"""In the script's process: called by the bootstrap once the script has imported torch.
+
+Nothing is recorded until something trains. The session is opened by the first process of each rank
+that does; a forked child of it keeps silent.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from traindx.capture import scrape
+from traindx.capture.discover import Discovery
+from traindx.capture.guard import say
+from traindx.capture.launch_patch import Lines, without_wrappers
+from traindx.capture.session import Session
+
+
+class StopRun(SystemExit):
+    """Raised in the script after the last of `--steps`. A SystemExit, so that `except Exception`
+    does not catch it, `with` and `finally` are run, and Python ends with status 0, silently."""
+
+
+PATIENCE = 20  # times that a script may catch StopRun before it is ended without asking
+
+
+class Process:
+    """The script's process while it is recorded."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.out = Path(request["out"])
+        self.pid = os.getpid()
+        self.session: Session | None = None
+        self.stops = 0
+        self.told: set[str] = set()
+        self.lines = Lines(request.get("folder") or os.getcwd())
+        self.discovery = Discovery(self.open_session, self.lines, self.after_step, self.report)
+
+    def report(self, stage: str, **more: Any) -> None:
+        """Tell the launcher, once for each stage."""
+        if stage in self.told:
+            return
+        self.told.add(stage)
+        line = json.dumps({"stage": stage, "pid": os.getpid(), **more}) + "\n"
+        with open(self.out / ".launch", "ab", buffering=0) as diary:
+            diary.write(line.encode())
+
+    def open_session(self) -> Session | None:
+        """The session of this process; None where another process of the same rank was first, or
+        in a child that was forked while its parent was recorded."""
+        if os.getpid() != self.pid:
+            if self.session is not None:
+                self.report("forked")
+                return None
+            self.pid = os.getpid()  # forked before anything trained: this one may be the one that does
+        rank = rank_of_process()
+        try:
+            os.close(os.open(self.out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        except FileExistsError:
+            self.report("second", rank=rank)
+            return None
+        self.session = Session(
+            self.out, every=self.request.get("every"), curvature=bool(self.request.get("curvature")), rank=rank
+        )
+        self.report("recording", rank=rank)
+        hear_termination(self)
+        return self.session
+
+    def after_step(self, steps: int) -> None:
+        """End the script after the last step that was asked for."""
+        limit = self.request.get("steps")
+        if not limit or steps < limit or self.session is None or os.getpid() != self.pid:
+            return
+        if not self.stops:
+            self.session.event("stopped", f"ended after {steps} steps, as asked for by --steps", "steps-limit")
+            self.session.flush()
+        self.stops += 1
+        if self.stops > PATIENCE:
+            self.end()
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            os._exit(0)
+        raise StopRun(0)
+
+    def end(self) -> None:
+        """Write everything, and how the script ended. Runs at the exit of the interpreter."""
+        if self.session is None or os.getpid() != self.pid:
+            return
+        error = getattr(sys, "last_value", None)
+        if isinstance(error, KeyboardInterrupt):
+            self.session.event("stopped", "interrupted by Ctrl-C", "interrupted")
+        elif error is not None:
+            self.crashed(error)
+        self.discovery.end()
+        self.session.close()
+        self.session = None
+
+    def crashed(self, error: BaseException) -> None:
+        kind = type(error).__name__
+        memory = isinstance(error, MemoryError) or kind == "OutOfMemoryError" or "out of memory" in str(error)
+        where = self.lines.of_error(error)
+        text = f"{kind}: {error}" + (f" ({where})" if where else "")
+        if self.session is not None:
+            self.session.event("out-of-memory" if memory else "crash", text[:2000], kind)
+
+    def terminated(self, number: int, _frame: FrameType | None) -> None:
+        """SIGTERM: as without us, after the store is closed."""
+        signal.signal(number, signal.SIG_DFL)
+        if self.session is not None and os.getpid() == self.pid:
+            self.session.event("stopped", f"ended by {signal.Signals(number).name}", "terminated")
+            self.discovery.end()
+            self.session.close()
+        os.kill(os.getpid(), number)
+
+
+def rank_of_process() -> int:
+    """The place of this process in a distributed run; 0 where it is none."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return int(distributed.get_rank())
+    told = os.environ.get("RANK", "0")
+    return int(told) if told.isdigit() else 0
+
+
+def hear_termination(process: Process) -> None:
+    """Close the store before SIGTERM ends the script, where the script has no handler of its own."""
+    main = threading.current_thread() is threading.main_thread()
+    if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, process.terminated)
+
+
+def attach(request: dict[str, Any], watch: Any) -> None:
+    """Start to look for a training in this process. `watch.wanted` takes what is to be called once
+    a module has been imported."""
+    process = Process(request)
+    process.discovery.attach()
+    scrape.attach(process.discovery, watch.wanted)
+    atexit.register(process.end)
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = plain_traceback
+
+
+def plain_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """The traceback that Python would have printed."""
+    without_wrappers(error)
+    sys.__excepthook__(kind, error, error.__traceback__)
+
+
+def complain(error: Exception) -> None:
+    say(f"nothing is recorded ({type(error).__name__}: {error})")

@@ -1,0 +1,77 @@
+"""Steps whose numbers may still lie on an accelerator: fetched together, many steps in one copy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Vector = np.ndarray[Any, np.dtype[np.float64]]
+TOGETHER = 32  # steps that are fetched in one copy
+
+
+@dataclass
+class Row:
+    """One step. `scalars`: numbers, or tensors with one element; `vectors`: by kind, with what their
+    places stand for (`about`), numpy arrays or one-dimensional tensors."""
+
+    step: int
+    at: float
+    scalars: dict[str, Any] = field(default_factory=dict)
+    vectors: list[tuple[str, Any, Any]] = field(default_factory=list)  # kind, about, values
+    sampled: bool = False
+
+    def waiting(self) -> list[Any]:
+        """The tensors whose values are not on this side yet."""
+        found = [v for v in self.scalars.values() if hasattr(v, "detach")]
+        return found + [v for _, _, v in self.vectors if hasattr(v, "detach")]
+
+
+class Queue:
+    """Rows in the order of steps, handed on when all their numbers are here."""
+
+    def __init__(self, finish: Callable[[Row], None]) -> None:
+        self._finish = finish
+        self._rows: list[Row] = []
+
+    def add(self, row: Row) -> None:
+        """A finished step; without tensors, and none waiting, it goes on at once."""
+        if not self._rows and not row.waiting():
+            self._finish(row)
+            return
+        self._rows.append(row)
+        if len(self._rows) >= TOGETHER:
+            self.fetch()
+
+    def fetch(self) -> None:
+        """Copy what is waiting to the host, one copy a device, and hand all rows on."""
+        rows, self._rows = self._rows, []
+        tensors = [t for row in rows for t in row.waiting()]
+        if tensors:
+            values = iter(_fetched(tensors))
+            for row in rows:
+                for name, value in row.scalars.items():
+                    if hasattr(value, "detach"):
+                        row.scalars[name] = float(next(values)[0])
+                row.vectors = [(k, a, next(values) if hasattr(v, "detach") else v) for k, a, v in row.vectors]
+        for row in rows:
+            self._finish(row)
+
+
+def _fetched(tensors: list[Any]) -> list[Vector]:
+    """The values of tensors, in their order, with one copy per device."""
+    import torch
+
+    out: list[Vector] = [np.zeros(0)] * len(tensors)
+    groups: dict[Any, list[int]] = {}
+    for i, tensor in enumerate(tensors):
+        groups.setdefault(tensor.device, []).append(i)
+    for places in groups.values():
+        parts = [tensors[i].detach().reshape(-1).float() for i in places]
+        whole = torch.cat(parts).cpu().double().numpy()
+        ends = np.cumsum([p.numel() for p in parts])
+        for i, part in zip(places, np.split(whole, ends[:-1]), strict=True):
+            out[i] = part
+    return out

@@ -1,0 +1,118 @@
+"""What the script logs itself: TensorBoard writers, W&B, MLflow, CSV files, seed calls before torch."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from traindx.capture.discover import Discovery
+
+MOST_FILES = 20
+
+
+def attach(discovery: Discovery, wanted: dict[str, Callable[[Any], None]]) -> None:
+    """Wrap what is there, and leave word for what may be imported later."""
+    import sys
+
+    later = {
+        "torch.utils.tensorboard.writer": lambda module: tensorboard(discovery, module.SummaryWriter),
+        "tensorboardX.writer": lambda module: tensorboard(discovery, module.SummaryWriter),
+        "wandb.sdk.wandb_run": lambda module: wandb(discovery, module.Run),
+        "mlflow.tracking.fluent": lambda module: mlflow(discovery, module),
+    }
+    for name, then in later.items():
+        if name in sys.modules:
+            discovery.safely(then, sys.modules[name])
+        else:
+            wanted[name] = lambda module, then=then: discovery.safely(then, module)
+    csv_files(discovery)
+
+
+def tell(discovery: Discovery, name: Any, value: Any) -> None:
+    """One logged number, under the name that the script gave it."""
+    session = discovery.opened
+    number = as_number(value)
+    if session is not None and number is not None and isinstance(name, str):
+        session.metric(f"logged/{name}", number)
+
+
+def as_number(value: Any) -> float | None:
+    """A float from a number, a numpy scalar or a tensor of one element on the host."""
+    if isinstance(value, bool | str) or value is None:
+        return None
+    try:
+        return float(value)
+    except (TypeError, ValueError, RuntimeError):
+        return None
+
+
+def tensorboard(discovery: Discovery, writer: Any) -> None:
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def add_scalar(self: Any, tag: Any, scalar_value: Any, *args: Any, **named: Any) -> Any:
+            discovery.safely(tell, discovery, tag, scalar_value)
+            return original(self, tag, scalar_value, *args, **named)
+
+        return add_scalar
+
+    discovery.patches.replace(writer, "add_scalar", make)
+
+
+def wandb(discovery: Discovery, run: Any) -> None:
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def log(self: Any, data: Any, *args: Any, **named: Any) -> Any:
+            discovery.safely(tell_all, discovery, data)
+            return original(self, data, *args, **named)
+
+        return log
+
+    discovery.patches.replace(run, "log", make)
+
+
+def tell_all(discovery: Discovery, data: Any) -> None:
+    if isinstance(data, Mapping):
+        for name, value in data.items():
+            tell(discovery, name, value)
+
+
+def mlflow(discovery: Discovery, module: Any) -> None:
+    def one(original: Callable[..., Any]) -> Callable[..., Any]:
+        def log_metric(key: Any, value: Any, *args: Any, **named: Any) -> Any:
+            discovery.safely(tell, discovery, key, value)
+            return original(key, value, *args, **named)
+
+        return log_metric
+
+    def many(original: Callable[..., Any]) -> Callable[..., Any]:
+        def log_metrics(metrics: Any, *args: Any, **named: Any) -> Any:
+            discovery.safely(tell_all, discovery, metrics)
+            return original(metrics, *args, **named)
+
+        return log_metrics
+
+    discovery.patches.replace(module, "log_metric", one)
+    discovery.patches.replace(module, "log_metrics", many)
+
+
+def csv_files(discovery: Discovery) -> None:
+    """Remember which files are written with the csv module; they are read after the run."""
+    seen: set[str] = set()
+
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def writer(csvfile: Any, *args: Any, **named: Any) -> Any:
+            discovery.safely(remember, csvfile)
+            return original(csvfile, *args, **named)
+
+        return writer
+
+    def remember(file: Any) -> None:
+        name = getattr(file, "name", None)
+        if isinstance(name, str) and os.path.isfile(name) and len(seen) < MOST_FILES and discovery.lines.here(3):
+            path = os.path.abspath(name)
+            if path not in seen:
+                seen.add(path)
+                discovery.fact(f"log_file/{len(seen)}", path)
+
+    discovery.patches.replace(csv, "writer", make)

@@ -1,0 +1,113 @@
+"""The parts of the models in training: parameters, the modules that own them, who updates them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import nn
+
+from traindx.vocabulary.run import Ints
+
+RECTIFIERS = (nn.ReLU, nn.ReLU6, nn.Threshold, nn.RReLU)
+SQUASHERS = (nn.Tanh, nn.Sigmoid, nn.Hardtanh, nn.Hardsigmoid, nn.Softsign)
+OTHER_ACTIVATIONS = (
+    nn.LeakyReLU, nn.PReLU, nn.ELU, nn.SELU, nn.CELU, nn.GELU, nn.SiLU, nn.Mish, nn.Hardswish, nn.Softplus,
+    nn.Softmax, nn.LogSoftmax, nn.GLU, nn.LogSigmoid, nn.Softmax2d,
+)  # fmt: skip
+ACTIVATIONS = (*RECTIFIERS, *SQUASHERS, *OTHER_ACTIVATIONS)
+NORMS = (
+    nn.modules.batchnorm._NormBase, nn.LayerNorm, nn.GroupNorm, nn.LocalResponseNorm, nn.RMSNorm,
+)  # fmt: skip
+DROPOUTS = (nn.modules.dropout._DropoutNd,)
+WEIGHTED = (nn.Linear, nn.modules.conv._ConvNd, nn.RNNBase, nn.RNNCellBase, nn.Bilinear)
+CHANNELS_SECOND = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
+
+
+def unwrapped(model: nn.Module) -> nn.Module:
+    """The module inside data-parallel and compiled wrappers."""
+    for inner in ("_orig_mod", "module"):
+        found = model._modules.get(inner)
+        if found is not None and len(model._modules) == 1 and not model._parameters:
+            return unwrapped(found)
+    return model
+
+
+def compiled(model: nn.Module) -> bool:
+    """Whether hooks of the model's modules would be compiled, or never called."""
+    return (
+        "_orig_mod" in model._modules
+        or getattr(model, "_compiled_call_impl", None) is not None
+        or isinstance(model, torch.jit.ScriptModule)
+    )
+
+
+class Layout:
+    """Which parameters there are, in the order of the models. `owner[p]` is the place in `modules`
+    of the module that holds parameter p: its qualified name, or for a parameter of the root its
+    own. `loose` counts what optimizers hold that is in no model."""
+
+    def __init__(self) -> None:
+        self.models: list[nn.Module] = []
+        self.parameters: list[torch.Tensor] = []
+        self.names: list[str] = []
+        self.modules: list[str] = []
+        self.owner: Ints = np.zeros(0, np.int64)
+        self.place: dict[int, int] = {}
+        self.leaves: list[tuple[str, nn.Module]] = []
+
+    def add_model(self, model: nn.Module, name: str) -> bool:
+        """False when the model, or one that contains it, is known already."""
+        root = unwrapped(model)
+        if any(root is m for known in self.models for m in unwrapped(known).modules()):
+            return False
+        self.models.append(model)
+        for path, module in root.named_modules():
+            full = ".".join(p for p in (name, path) if p)
+            for own, parameter in module._parameters.items():
+                if parameter is not None:
+                    self._add(parameter, f"{full}.{own}" if full else own, full or own)
+            if not compiled(model) and _measured(module):
+                self.leaves.append((full or type(module).__name__, module))
+        return True
+
+    def add_loose(self, parameters: Iterator[torch.Tensor], name: str) -> None:
+        """Parameters of an optimizer that no model has (tensors of a hand-written net)."""
+        for parameter in parameters:
+            if id(parameter) not in self.place:
+                self._add(parameter, f"{name}.{len(self.parameters)}", f"{name}.{len(self.parameters)}")
+
+    def _add(self, parameter: torch.Tensor, name: str, owner: str) -> None:
+        if id(parameter) in self.place:  # shared by two modules: the first owns it
+            return
+        self.place[id(parameter)] = len(self.parameters)
+        self.parameters.append(parameter)
+        self.names.append(name)
+        if owner not in self.modules:
+            self.modules.append(owner)
+        self.owner = np.append(self.owner, self.modules.index(owner))
+
+
+def _measured(module: nn.Module) -> bool:
+    """Whether the outputs of a module are worth measuring: leaves that compute with weights or
+    that are activations; containers are not."""
+    leaf = not any(True for _ in module.children())
+    return leaf and (isinstance(module, ACTIVATIONS) or any(p is not None for p in module._parameters.values()))
+
+
+def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
+    """Setup facts about one model (docs/capture.md)."""
+    root = unwrapped(model)
+    modules = list(root.modules())
+    used = sorted({type(m).__name__ for m in modules if isinstance(m, ACTIVATIONS)})
+    rates = [float(m.p) for m in modules if isinstance(m, DROPOUTS)]
+    facts: dict[str, str | int | float | bool] = {
+        "model": type(root).__name__,
+        "depth": sum(isinstance(m, WEIGHTED) for m in modules),
+        "has_normalization": any(isinstance(m, NORMS) or "Norm" in type(m).__name__ for m in modules),
+        "has_dropout": any(r > 0 for r in rates),
+        "activations": ", ".join(used),
+        "compiled": compiled(model),
+    }
+    return facts | ({"dropout": max(rates)} if rates else {})

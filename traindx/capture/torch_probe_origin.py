@@ -1,0 +1,74 @@
+"""Where a loss that is not finite began: read from the graph that is there anyway, before it is freed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from traindx.capture.torch_probe_layout import Layout
+from traindx.vocabulary.setup import Fact
+
+MOST_NODES = 20_000
+
+
+def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
+    """The earliest operation (by the order of the forward pass) that took in or gave out a value
+    that is not finite, and the module whose parameters are nearest before it. Only what autograd
+    has saved can be seen."""
+    nodes = _nodes(loss)
+    bad = [(node._sequence_nr(), node) for node in nodes if _holds_nonfinite(node)]
+    out: dict[str, Fact] = {"nonfinite_first_direction": "forward"}
+    broken = [n for n, p in zip(layout.names, layout.parameters, strict=True) if not _finite(p)]
+    if broken:
+        out["nonfinite_weights"] = ", ".join(broken[:10])
+        out["nonfinite_first_direction"] = "weights"
+    if bad:
+        first = min(bad, key=lambda pair: pair[0])[1]
+        out["nonfinite_first_operation"] = first.name().removesuffix("0").removesuffix("Backward")
+        module = _module_before(first, layout)
+        if module:
+            out["nonfinite_first_module"] = module
+    return out
+
+
+def _nodes(loss: torch.Tensor) -> list[Any]:
+    """All nodes of the graph of a tensor (at most MOST_NODES), breadth first."""
+    seen: dict[Any, None] = {loss.grad_fn: None}
+    queue = [loss.grad_fn]
+    for node in queue:
+        for following, _ in node.next_functions if node is not None else ():
+            if following is not None and following not in seen and len(seen) < MOST_NODES:
+                seen[following] = None
+                queue.append(following)
+    return list(seen)
+
+
+def _holds_nonfinite(node: Any) -> bool:
+    for name in dir(node):
+        if name.startswith("_saved_"):
+            saved = getattr(node, name)
+            if isinstance(saved, torch.Tensor) and not _finite(saved):
+                return True
+    return False
+
+
+def _finite(tensor: torch.Tensor) -> bool:
+    tensor = tensor.detach()
+    if not tensor.is_floating_point() or tensor.layout is not torch.strided:
+        return True
+    return bool(torch.isfinite(tensor.sum())) or bool(torch.isfinite(tensor).all())
+
+
+def _module_before(node: Any, layout: Layout) -> str:
+    """The module that owns the parameter nearest to a node on the way back to the inputs."""
+    seen, queue = {node}, [node]
+    for current in queue:
+        parameter = getattr(current, "variable", None)
+        if parameter is not None and id(parameter) in layout.place:
+            return layout.modules[int(layout.owner[layout.place[id(parameter)]])]
+        for following, _ in current.next_functions:
+            if following is not None and following not in seen and len(seen) < MOST_NODES:
+                seen.add(following)
+                queue.append(following)
+    return ""

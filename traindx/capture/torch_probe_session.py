@@ -1,0 +1,246 @@
+"""The parts of a session that touch PyTorch: hooks on whole models, and measuring at the right moment."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from traindx.capture.measure_batch import Data
+from traindx.capture.measure_views import first_tensor
+from traindx.capture.session_clock import Clock, Habits
+from traindx.capture.torch_probe_layout import DROPOUTS, NORMS, architecture
+from traindx.capture.torch_probe_origin import first_nonfinite
+from traindx.capture.torch_probe_steps import Measures
+from traindx.vocabulary.setup import Fact
+
+SMALLEST = 3  # parameters in which gradients left over from the last step are looked for
+
+
+class Watched:
+    """Models and optimizers of a session, the hooks on them, and what they tell."""
+
+    def __init__(
+        self, clock: Clock, habits: Habits, failed: Callable[[str, Exception], None], *, updates: bool
+    ) -> None:
+        self.measures = Measures(failed)
+        self.data = Data()
+        self._clock, self._habits, self._failed = clock, habits, failed
+        self._updates = updates
+        self._handles: list[Any] = []
+        self._facts: dict[str, Fact] = {}
+        self._scalars: dict[str, Any] = {}
+        self._clip: tuple[Any, float] | None = None
+        self._zeroed = False
+        self._told_batches = False
+        self._told_outputs = False
+        self._forward_end: float | None = None
+        self._small: list[torch.Tensor] = []
+        self._looks = 0
+
+    @property
+    def optimizers(self) -> list[torch.optim.Optimizer]:
+        return self.measures.optimizers
+
+    def add_model(self, model: nn.Module, name: str) -> None:
+        if not self.measures.layout.add_model(model, name):
+            return
+        for fact, value in architecture(model).items():
+            self._facts.setdefault(fact, value)
+        parameters = [p for p in self.measures.layout.parameters if p.requires_grad]
+        self._small = sorted(parameters, key=lambda p: p.numel())[:SMALLEST]
+        self._facts.setdefault("device", str(next((p.device for p in parameters), "cpu")))
+        self._facts.setdefault("parameter_dtype", str(next((p.dtype for p in parameters), "")).removeprefix("torch."))
+        if getattr(model, "_compiled_call_impl", None) is None:
+            tells = any(isinstance(m, DROPOUTS + NORMS[:1]) for m in model.modules())
+            self._handles.append(model.register_forward_pre_hook(self._before(tells), with_kwargs=True))
+            self._handles.append(model.register_forward_hook(self._after))
+        self.measures.probe.arm()
+
+    def add_optimizer(self, optimizer: torch.optim.Optimizer) -> bool:
+        """Whether it was not known before."""
+        before = len(self.optimizers)
+        self.measures.add_optimizer(optimizer)
+        return len(self.optimizers) > before
+
+    def _before(self, tells: bool) -> Callable[..., None]:
+        def hook(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            try:
+                grad = torch.is_grad_enabled()
+                self._habits.forward(grad, model.training, tells)
+                self._clock.interrupted = self._clock.interrupted or not grad
+                if "precision" not in self._facts:
+                    self._facts["precision"] = _precision(self._facts.get("parameter_dtype"))
+                if not self._told_batches:
+                    targets = kwargs.get("labels", kwargs.get("targets"))
+                    self.batch(args or kwargs, targets, None, told=False)
+                if grad:
+                    self._clock.begin("forward")
+            except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
+                self._failed("the hook before a forward pass", error)
+
+        return hook
+
+    def _after(self, model: nn.Module, args: Any, output: Any) -> None:
+        try:
+            if torch.is_grad_enabled():
+                self._clock.end("forward")
+                self._forward_end = self._clock.now()
+                found = first_tensor(output)
+                if not self._told_outputs and found is not None:
+                    self._look_at_outputs(found)
+        except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
+            self._failed("the hook after a forward pass", error)
+
+    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool) -> None:
+        """A batch passes by; once one was told, the models' own inputs are not looked at."""
+        began = time.perf_counter()
+        self._told_batches = self._told_batches or (told and inputs is not None)
+        training = torch.is_grad_enabled() if training is None else training
+        self.data.look(inputs, targets, training, self.measures.probe.armed)
+        found = _any_tensor(inputs)
+        if training and found is not None and found.dim():
+            self._habits.samples += len(found)
+        self._clock.cost += time.perf_counter() - began
+
+    def outputs(self, output: Any) -> None:
+        """What the loss is fed with, told by who sees it."""
+        self._told_outputs = True
+        found = first_tensor(output)
+        if found is not None:
+            self._look_at_outputs(found)
+
+    def _look_at_outputs(self, found: torch.Tensor) -> None:
+        if found.device.type == "cpu" and found.dim() and (self._looks < 20 or self.measures.probe.armed):
+            began = time.perf_counter()
+            self._looks += 1
+            self.data.outputs(found)
+            self._clock.cost += time.perf_counter() - began
+
+    def origin(self, loss: Any) -> None:
+        """The loss is not finite: the operation and the module in which that began."""
+        if isinstance(loss, torch.Tensor) and loss.grad_fn is not None:
+            self._facts |= first_nonfinite(loss, self.measures.layout)
+
+    def stale(self) -> bool | None:
+        """Whether gradients of the step before are still there as a backward pass begins."""
+        if self._zeroed or not self._small:
+            return False if self._zeroed else None
+        there = [p.grad for p in self._small if p.grad is not None]
+        if not there or self.measures.device:
+            return bool(there)
+        return any(bool(g.detach().any()) for g in there)
+
+    def backward_begin(self) -> None:
+        self.measures.probe.disarm()
+
+    def backward_end(self, backwards: int, sampled: bool) -> None:
+        """A place for what needs gradients of single micro-batches."""
+
+    def clipped(self, norm: Any, threshold: float) -> None:
+        self._clip = (norm, threshold)
+
+    def zeroed(self) -> None:
+        self._zeroed = True
+
+    def abandon(self) -> None:
+        """The step was not made: what was measured for it is forgotten."""
+        self._clip = None
+        self.measures.take()
+
+    def step_begin(self, optimizer: Any, sampled: bool) -> None:
+        began = self._clock.now()
+        if optimizer is not None:
+            if self.add_optimizer(optimizer):
+                self._facts.setdefault("optimizers", len(self.optimizers))
+            if self._forward_end is not None and self._habits.backwards <= 1:
+                self._clock.guess("backward", began - self._forward_end)
+            self._forward_end = None
+        self._gradients(optimizer)
+        if sampled and self._updates:
+            self.measures.begin(optimizer)
+        self._clock.cost += self._clock.now() - began
+
+    def _gradients(self, optimizer: Any) -> None:
+        """Norms of the gradients in use; before clipping, and without a loss scale."""
+        scale = getattr(optimizer, "grad_scale", None)
+        factor = 1.0 if scale is None or self.measures.device else 1.0 / float(scale)
+        ratio: Any = None
+        if self._clip is not None:
+            norm, threshold = self._clip
+            self._clip = None
+            ratio = threshold / (norm + 1e-6)
+            ratio = ratio.clamp(max=1.0) if isinstance(ratio, torch.Tensor) else min(1.0, ratio)
+            if isinstance(ratio, float) and ratio > 0:
+                factor /= ratio
+        found = self.measures.gradients(optimizer, factor)
+        first = optimizer is None or optimizer is self.optimizers[0]
+        prefix = "" if first else f"optimizer/{self.optimizers.index(optimizer)}/"
+        self._scalars[f"{prefix}grad_norm"] = found if ratio is None else norm
+        if ratio is not None:
+            self._scalars[f"{prefix}clip_ratio"] = ratio
+
+    def step_end(self, optimizer: Any) -> None:
+        began = self._clock.now()
+        if self._updates:
+            self.measures.end(optimizer)
+        self._clock.cost += self._clock.now() - began
+
+    def stepped(self, optimizer: Any) -> None:
+        """Rates of an optimizer that has just stepped; its gradients are used up."""
+        self._zeroed = False
+        first = optimizer is self.optimizers[0]
+        rates = [g["lr"] for g in optimizer.param_groups if "lr" in g]
+        prefix = "" if first else f"optimizer/{self.optimizers.index(optimizer)}/"
+        for i, rate in enumerate(rates):
+            if not i or rate is not rates[0] and rate != rates[0]:
+                name = f"lr/{optimizer.param_groups[i].get('name', i)}" if i else "lr"
+                self._scalars[prefix + name] = rate if isinstance(rate, torch.Tensor) else float(rate)
+
+    def finish(self, optimizer: Any, sampled: bool) -> float:
+        """The step is over; returns the seconds that sampling it took."""
+        if optimizer is None:
+            self.step_begin(None, sampled)
+        cost = self.measures.seconds + self.measures.probe.seconds
+        self._clock.cost += self.measures.probe.seconds
+        self.measures.seconds = self.measures.probe.seconds = 0.0
+        if sampled:
+            self.measures.activations()
+        return cost
+
+    def take_scalars(self) -> dict[str, Any]:
+        out, self._scalars = self._scalars, {}
+        return out
+
+    def facts(self) -> dict[str, Fact]:
+        """Everything that is known of models, optimizers and data so far."""
+        return {**self._facts, **self.measures.movement.facts(self.optimizers), **self.data.facts()}
+
+    def release(self) -> None:
+        """Take all hooks away."""
+        self.measures.probe.disarm()
+        for handle in self._handles:
+            handle.remove()
+        self._handles = []
+
+
+def _precision(parameter_dtype: Any) -> str:
+    """Mixed precision where autocast is on, else that of the parameters."""
+    for device in ("cuda", "cpu"):
+        if torch.is_autocast_enabled(device):
+            return str(torch.get_autocast_dtype(device)).removeprefix("torch.") + "-mixed"
+    return str(parameter_dtype)
+
+
+def _any_tensor(found: Any) -> torch.Tensor | None:
+    """The first tensor, of any type, in nested tuples, lists and dicts."""
+    if isinstance(found, torch.Tensor):
+        return found
+    if isinstance(found, dict):
+        found = list(found.values())
+    if isinstance(found, list | tuple):
+        return next((t for t in map(_any_tensor, found) if t is not None), None)
+    return None
