@@ -5,7 +5,7 @@ The only module that joins the stages; every stage knows the vocabulary and noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,10 @@ from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
 
 if TYPE_CHECKING:
+    import torch
     from matplotlib.figure import Figure
+
+    from traindx.capture.watch import Watch
 
 
 class Diagnosis:
@@ -84,6 +87,14 @@ def read(path: str | Path, *, mapping: Mapping[str, str] | None = None) -> Run:
     return max(read_all(path, mapping=mapping), key=lambda run: run.points)
 
 
+def read_capture(folder: str | Path, *, mapping: Mapping[str, str] | None = None) -> tuple[Run, ...]:
+    """The run that capture recorded in `folder`, and what the script itself printed or logged
+    besides. Raises ReadError where no step was recorded."""
+    from traindx.readers import beside
+
+    return tuple(beside.completed(run, Path(folder)) for run in read_all(folder, mapping=mapping))
+
+
 def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosis:
     """Diagnose one run or several. Raises ConfigError for thresholds that no rule has."""
     config = config or Config()
@@ -119,6 +130,37 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
         next=causes.next_measures(ranked, outcomes, run, features),
         forecast=forecast(run, features),
         recommendations=causes.recommend(found, ranked, outcomes, run, features),
+    )
+
+
+def watch(
+    model: torch.nn.Module | Sequence[torch.nn.Module],
+    optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer],
+    *,
+    out: str | Path | None = None,
+    on_finding: Callable[[Diagnosis], None] | None = None,
+    check_every: int = 500,
+    scaler: object = None,
+    config: Config | None = None,
+    **options: Any,
+) -> Watch[Diagnosis]:
+    """Record the loop that is running: `with traindx.watch(model, optimizer, out="runs/exp1") as w:`.
+
+    Inside, `w.log(loss=loss)` before the optimizer's step tells the loss, `w.diagnose()` is the
+    diagnosis so far, and `on_finding` is called with one when a check (every `check_every` steps)
+    finds something new. `options` are those of `traindx.capture.session.Session`."""
+    from traindx.capture.session import Session
+    from traindx.capture.watch import Watch
+
+    models, optimizers = (list(given) if isinstance(given, list | tuple) else [given] for given in (model, optimizer))
+    return Watch(
+        models,
+        optimizers,
+        Session(None if out is None else Path(out), **options),
+        lambda folder: diagnose(read(folder), config),
+        on_finding=on_finding,
+        check_every=check_every,
+        scaler=scaler,
     )
 
 

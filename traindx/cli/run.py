@@ -1,0 +1,96 @@
+"""`traindx run`: an unmodified training script under capture, then its diagnosis."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from traindx import pipeline
+from traindx.capture.launch import Ended, Request, launch, run_folder
+from traindx.capture.launch_stages import how_it_ended, note_end, recorded, why_nothing
+from traindx.cli.diagnose import draw, rendered, status
+from traindx.cli.options import Output, config_options, output_options
+from traindx.cli.streams import emit, note
+from traindx.config import Config
+
+RUNS = Path("traindx-runs")
+
+EXAMPLES = """\b
+Examples:
+  traindx run -- python train.py --epochs 3
+  traindx run --steps 200 -- python -m project.train
+  traindx run --out runs/exp1 -- torchrun --nproc_per_node 2 train.py
+  traindx run -f html -o report.html -- python train.py
+
+\b
+The script runs as it would without traindx: same output, same signals, same results to the last
+bit. Its output goes to stdout before the report; for JSON, Markdown or HTML on stdout it goes to
+stderr instead, so that stdout holds the document alone.
+
+\b
+Exit status (of the script itself with --propagate-exit):
+  0  nothing at or above the severity asked for
+  1  findings
+  2  could not work: no such program, or nothing was recorded (one sentence says why)
+"""
+
+
+@click.command(epilog=EXAMPLES, context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@click.option("--out", "folder_name", metavar="DIR", help="Keep the record in DIR. Default: traindx-runs/<script>-<time>.")
+@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="End the script after N optimizer steps.")
+@click.option("--every", type=click.IntRange(min=1), metavar="K",
+              help="Measure modules on every K-th step. Default: as often as is cheap.")
+@click.option("--curvature", is_flag=True, help="Also measure the curvature of the loss on sampled batches.")
+@click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
+@click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
+@output_options
+@config_options
+def run(
+    command: tuple[str, ...],
+    config: Config,
+    out: Output,
+    steps: int | None,
+    every: int | None,
+    curvature: bool,
+    propagate_exit: bool,
+    figures: str | None,
+    folder_name: str | None,
+) -> int:
+    """Run an unmodified training script under capture, then diagnose it.
+
+    COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
+    """
+    folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
+    made = not folder.exists()
+    ended = launch(command, Request(folder, steps, every, curvature), stdout=1 if to_stdout(out) else 2)
+    code = diagnosed(folder, command, ended, config, out, figures)
+    if code == 2 and made and not folder_name and not recorded(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+    return ended.shell_status if propagate_exit else code
+
+
+def to_stdout(out: Output) -> bool:
+    """Whether the script's output belongs on stdout: unless that is to hold a document for programs."""
+    return out.path is not None or out.format == "text"
+
+
+def diagnosed(
+    folder: Path, command: tuple[str, ...], ended: Ended, config: Config, out: Output, figures: str | None
+) -> int:
+    """Read what was recorded and report; the exit status."""
+    if not recorded(folder):
+        note(f"traindx: nothing was recorded: {why_nothing(folder, command, ended)}")
+        return 2
+    note_end(folder, ended)
+    if ended.shell_status:
+        note(f"traindx: {how_it_ended(ended)}", out.quiet)
+    found = pipeline.read_capture(folder, mapping=config.aliases)
+    diagnosis = pipeline.diagnose(found, config)
+    emit(rendered(diagnosis, out), out.path)
+    if figures is not None:
+        draw(diagnosis, Path(figures), quiet=out.quiet)
+    note(f"The record: {folder}", out.quiet)
+    return status(diagnosis, config)
