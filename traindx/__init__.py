@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from traindx.config import Config
     from traindx.errors import ConfigError, MissingExtra, NotALog, ReadError, TraindxError
-    from traindx.pipeline import Diagnosis, diagnose, read, read_all
+    from traindx.pipeline import Diagnosis, diagnose, read, read_all, watch
     from traindx.vocabulary.run import Run, Series
 
 __version__ = "0.1.0"
@@ -32,12 +32,13 @@ __all__ = [
     "diagnose",
     "read",
     "read_all",
+    "watch",
 ]
 
 HOMES = {
     "traindx.config": ("Config",),
     "traindx.errors": ("ConfigError", "MissingExtra", "NotALog", "ReadError", "TraindxError"),
-    "traindx.pipeline": ("Diagnosis", "diagnose", "read", "read_all"),
+    "traindx.pipeline": ("Diagnosis", "diagnose", "read", "read_all", "watch"),
     "traindx.vocabulary.run": ("Run", "Series"),
 }
 

@@ -152,16 +152,19 @@ def watch(
     from traindx.capture.session import Session
     from traindx.capture.watch import Watch
 
-    models, optimizers = (list(given) if isinstance(given, list | tuple) else [given] for given in (model, optimizer))
     return Watch(
-        models,
-        optimizers,
+        several(model),
+        several(optimizer),
         Session(None if out is None else Path(out), **options),
         lambda folder: diagnose(read(folder), config),
         on_finding=on_finding,
         check_every=check_every,
         scaler=scaler,
     )
+
+
+def several(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def judge(run: Run, config: Config | None = None) -> tuple[Outcome, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 from collections.abc import Callable
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 Given = ParamSpec("Given")
 
@@ -34,7 +34,7 @@ def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concat
         except Exception as error:  # noqa: BLE001 - the one place where whatever is raised must not go on
             self.failed(method.__name__, error)
 
-    return inner
+    return cast(Callable[Concatenate[Self, Given], None], inner)
 
 
 def say(message: str) -> None:

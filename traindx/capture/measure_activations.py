@@ -85,7 +85,7 @@ def measured(rows: torch.Tensor, kind: Kind, before: torch.Tensor | None, spread
 
 def _native(tensor: torch.Tensor) -> Array:
     tensor = tensor.detach()
-    return (tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()).numpy()
+    return np.asarray((tensor if tensor.dtype in (torch.float32, torch.float64) else tensor.float()).numpy())
 
 
 def _saturated(values: Array, kind: Kind, before: torch.Tensor | None) -> float:

@@ -59,7 +59,7 @@ class Data:
             if tensor.layout is not torch.strided or tensor.is_complex():
                 return None
             tensor = tensor if tensor.dtype not in (torch.bfloat16, torch.float16) else tensor.float()
-            return tensor.numpy() if tensor.dim() else tensor.reshape(1).numpy()
+            return np.atleast_1d(tensor.numpy())
         return np.atleast_1d(tensor) if isinstance(tensor, np.ndarray) and tensor.dtype.kind in "fiub" else None
 
     def _inputs_seen(self, given: Array, training: bool) -> None:

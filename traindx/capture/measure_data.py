@@ -62,7 +62,7 @@ class Moments:
 
     @property
     def std(self) -> Array:
-        return np.sqrt(np.maximum(self.squares / max(self.rows, 1) - self.mean**2, 0))
+        return np.asarray(np.sqrt(np.maximum(self.squares / max(self.rows, 1) - self.mean**2, 0)))
 
     @property
     def constant(self) -> Array:

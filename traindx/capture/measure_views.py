@@ -33,7 +33,7 @@ def flat(tensor: torch.Tensor) -> Array:
     if not tensor.is_contiguous():
         strides = tensor.stride()
         tensor = tensor.permute(sorted(range(tensor.dim()), key=lambda d: -strides[d]))
-    return tensor.numpy().reshape(-1)
+    return np.asarray(tensor.numpy().reshape(-1))
 
 
 def square_sum(values: Array) -> float:

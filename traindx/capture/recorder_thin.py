@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -28,7 +29,7 @@ def pair(parts: list[Closed]) -> int | None:
     """The first of the two neighbours to be merged: the oldest pair of the lowest level that has
     one, so that old steps thin first and no stretch is thinned much more than its neighbours."""
     best: int | None = None
-    for i, (a, b) in enumerate(zip(parts, parts[1:], strict=False)):
+    for i, (a, b) in enumerate(itertools.pairwise(parts)):
         if a.level == b.level and (best is None or a.level < parts[best].level):
             best = i
     if best is None and len(parts) > 1:

@@ -225,7 +225,9 @@ class Session:
         event also writes the flight recorder, and `close` then does not say that the run ended."""
         self.note(kind, message, code, place=place)
 
-    def note(self, kind: EventKind, message: str, code: str = "", *, place: str = "", step: float | None = None) -> None:
+    def note(
+        self, kind: EventKind, message: str, code: str = "", *, place: str = "", step: float | None = None
+    ) -> None:
         """An event at a step (None: the current one)."""
         if kind in ("crash", "out-of-memory", "stopped"):
             self._ended_by = kind
@@ -326,7 +328,7 @@ class Session:
         self.sampling = self.active and self.pace.sampled(self.step)
         if self.sampling:
             watched.measures.probe.arm()
-        if time.monotonic() > self._facts_due and self.step & (self.step - 1) == 0 or self.step % 1000 == 0:
+        if time.monotonic() > self._facts_due or self.step in (1, 10, 100):
             self._write_setup()
 
     def _write_setup(self) -> None:

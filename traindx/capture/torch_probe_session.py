@@ -196,7 +196,7 @@ class Watched:
         rates = [g["lr"] for g in optimizer.param_groups if "lr" in g]
         prefix = "" if first else f"optimizer/{self.optimizers.index(optimizer)}/"
         for i, rate in enumerate(rates):
-            if not i or rate is not rates[0] and rate != rates[0]:
+            if not i or (rate is not rates[0] and rate != rates[0]):
                 name = f"lr/{optimizer.param_groups[i].get('name', i)}" if i else "lr"
                 self._scalars[prefix + name] = rate if isinstance(rate, torch.Tensor) else float(rate)
 

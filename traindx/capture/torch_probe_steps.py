@@ -144,7 +144,7 @@ class Measures:
         sizes = np.array([self.layout.parameters[i].numel() for i in places], np.float64)
 
         def summed(each: Floats) -> Floats:
-            return np.bincount(group, weights=each, minlength=len(modules))
+            return np.asarray(np.bincount(group, weights=each, minlength=len(modules)), np.float64)
 
         if kind == "gradients":
             yield "grad_norm", names, np.sqrt(summed(np.square(values))) * about[1]
