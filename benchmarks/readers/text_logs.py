@@ -35,11 +35,15 @@ def write_log(path: Path, size: int) -> int:
                 step += 1
                 loss = 2.0 + 8.0 / (1 + step / 2000) + 0.05 * rng.random()
                 lines.append(
-                    f"[2026-01-05 {step // 3600 % 24:02d}:{step // 60 % 60:02d}:{step % 60:02d}] iter {step} | loss {loss:.4f}"
-                    f" | grad_norm {rng.random() * 2:.3f} | lr {3e-4 / (1 + step / 1e5):.3e} | tok/s {100000 + rng.random() * 5000:.0f}\n"
+                    f"[2026-01-05 {step // 3600 % 24:02d}:{step // 60 % 60:02d}:{step % 60:02d}] iter {step} |"
+                    f" loss {loss:.4f}"
+                    f" | grad_norm {rng.random() * 2:.3f} | lr {3e-4 / (1 + step / 1e5):.3e} | tok/s "
+                    f"{100000 + rng.random() * 5000:.0f}\n"
                 )
                 if step % 4 == 0:
-                    lines.append(f"saving shard {rng.choice(('alpha', 'beta', 'gamma'))} of the model in the background\n")
+                    lines.append(
+                        f"saving shard {rng.choice(('alpha', 'beta', 'gamma'))} of the model in the background\n"
+                    )
             text_block = "".join(lines)
             out.write(text_block)
             written += len(text_block)
@@ -90,7 +94,11 @@ def main() -> None:
         records = write_log(path, options.megabytes * 1_000_000)
         size = path.stat().st_size / 1e6
         print(f"{size:.0f} MB, {records} records")
-        for name, work in (("read and count lines", floor), ("known pattern, 3 fields", known), ("traindx, all fields", ours)):
+        for name, work in (
+            ("read and count lines", floor),
+            ("known pattern, 3 fields", known),
+            ("traindx, all fields", ours),
+        ):
             seconds, answer = timed(work, path, options.repeats)
             print(f"{name:26s} {size / seconds:8.1f} MB/s  {records / seconds / 1000:8.0f} k records/s  ({answer})")
 

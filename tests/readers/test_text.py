@@ -96,8 +96,11 @@ def test_time_stamps_become_seconds() -> None:
 def test_a_pasted_line_is_enough() -> None:
     log = read("time: 40.1906  data: 38.0570  max mem: 10768 res mem: 11456\n")
     assert {n: c.values.tolist() for n, c in log.columns.items()} == {
-        "time": [40.1906], "data": [38.057], "max_mem": [10768.0], "res_mem": [11456.0],
-    }  # fmt: skip
+        "time": [40.1906],
+        "data": [38.057],
+        "max_mem": [10768.0],
+        "res_mem": [11456.0],
+    }
 
 
 def test_memory_that_two_lines_tell() -> None:
@@ -113,10 +116,13 @@ def test_memory_that_two_lines_tell() -> None:
         (b"\x00\x01\x02\x03" * 500, ReadError),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 3\n", ReadError),
         (b"Just some words about a cat.\nAnd more of them.\n", NotALog),
-        (b'import torch\n\nclass A:\n    lr = 0.1\n\ndef f(x):\n    val_loss = 0.0\n    loss = None\n    return x\n', NotALog),
+        (
+            b"import torch\n\nclass A:\n    lr = 0.1\n\ndef f(x):\n    val_loss = 0.0\n    loss = None\n    return x\n",
+            NotALog,
+        ),
         (b"net {\n  layer {\n    loss_weight: 1\n    lr_mult: 2\n  }\n  base_lr: 0.01\n  max_iter: 100\n}\n", NotALog),
     ],
-)  # fmt: skip
+)
 def test_refused_with_a_reason(data: bytes, error: type[ReadError]) -> None:
     with pytest.raises(error) as caught:
         text.read(source(data))
@@ -125,7 +131,13 @@ def test_refused_with_a_reason(data: bytes, error: type[ReadError]) -> None:
 
 
 def test_only_a_traceback_gives_its_event() -> None:
-    lines = ["Traceback (most recent call last):", '  File "a.py", line 3, in <module>', "    x = y", "", "KeyboardInterrupt"]
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "a.py", line 3, in <module>',
+        "    x = y",
+        "",
+        "KeyboardInterrupt",
+    ]
     log = read("\n".join(lines))
     assert not log.columns
     assert [(e.kind, e.message) for e in log.events] == [("stopped", "KeyboardInterrupt")]

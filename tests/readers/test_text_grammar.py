@@ -36,7 +36,10 @@ def counters(line: str) -> list[tuple[str, int]]:
         ("top-5 acc: 0.9 mAP50-95 0.3 Acc@1 72.1", {"top-5_acc": 0.9, "mAP50-95": 0.3, "Acc@1": 72.1}),
         ("Loss 3.91 (3.90) Time 0.3 (0.4)", {"Loss": 3.91, "Loss_running_mean": 3.9, "Time": 0.3}),
         ("wps: 7,890 loss: 2.5", {"wps": 7890.0, "loss": 2.5}),
-        ("Train Loss: 0.5 | Acc: 0.8 | Val Loss: 0.6 | Acc: 0.7", {"Train_Loss": 0.5, "Acc": 0.8, "Val_Loss": 0.6, "val/Acc": 0.7}),
+        (
+            "Train Loss: 0.5 | Acc: 0.8 | Val Loss: 0.6 | Acc: 0.7",
+            {"Train_Loss": 0.5, "Acc": 0.8, "Val_Loss": 0.6, "val/Acc": 0.7},
+        ),
         ("val Loss: 0.6 Acc: 0.7", {"val_Loss": 0.6, "val/Acc": 0.7}),
         ("| epoch 2 | valid on 'valid' subset | ppl 4.5", {"val/ppl": 4.5}),
         ("{'train': {'loss': 0.5}, 'val': {'loss': 0.6}}", {"loss": 0.5, "val/loss": 0.6}),
@@ -47,7 +50,7 @@ def counters(line: str) -> list[tuple[str, int]]:
         ("🔥 Epoch 1 ✅ loss: 0.5", {"loss": 0.5}),
         ("INFO:root:loss=0.5", {"loss": 0.5}),
     ],
-)  # fmt: skip
+)
 def test_metrics(line: str, expected: dict[str, float]) -> None:
     assert metrics(line) == expected
 

@@ -32,7 +32,9 @@ def main() -> None:
             data = more.pop("bytes", None) or text.encode()
             (OUT / f"{name}.log").write_bytes(data)
             told = {"columns": out.told, **more}
-            (OUT / f"{name}.json").write_text(json.dumps(told, indent=None, separators=(",", ":")) + "\n", encoding="utf-8")
+            (OUT / f"{name}.json").write_text(
+                json.dumps(told, indent=None, separators=(",", ":")) + "\n", encoding="utf-8"
+            )
 
 
 if __name__ == "__main__":

@@ -72,8 +72,14 @@ def source_first(out: Printer) -> dict[str, object]:
         clock += 142.0 + m.seconds
         if m.step % 25 == 0:
             at = f"step:{m.step}/400"
-            out(f"{at} val_loss:{out.n('val_loss', m.step, m.loss * 1.05)} train_time:{out.n('train_time', m.step, clock, '.0f')}ms")
-        out(f"step:{m.step}/400 train_loss:{out.n('train_loss', m.step, m.loss)} train_time:{out.n('train_time', m.step, clock, '.0f')}ms")
+            out(
+                f"{at} val_loss:{out.n('val_loss', m.step, m.loss * 1.05)} "
+                f"train_time:{out.n('train_time', m.step, clock, '.0f')}ms"
+            )
+        out(
+            f"step:{m.step}/400 train_loss:{out.n('train_loss', m.step, m.loss)} "
+            f"train_time:{out.n('train_time', m.step, clock, '.0f')}ms"
+        )
     out(f"stopping_early: wallclock_cap train_time:{clock:.0f}ms step:100/400")
     out("Serialized model: 67224983 bytes")
     out("final_int8_roundtrip val_loss:9.0727 val_bpb:1.2244 eval_time:1401ms")
@@ -84,7 +90,10 @@ def llm_c(out: Printer) -> dict[str, object]:
     for m in train():
         if m.step % 25 == 0:
             out(f"s:{m.step} tel:{out.n('tel', m.step, m.loss * 1.1, '.6f')}")
-        out(f"s:{m.step} trl:{out.n('trl', m.step, m.loss, '.6f')} lr:{out.n('lr', m.step, m.lr, '.6f')} norm:{out.n('norm', m.step, m.norm, '.2f')}")
+        out(
+            f"s:{m.step} trl:{out.n('trl', m.step, m.loss, '.6f')} "
+            f"lr:{out.n('lr', m.step, m.lr, '.6f')} norm:{out.n('norm', m.step, m.norm, '.2f')}"
+        )
     return {"axis": "step"}
 
 
@@ -93,7 +102,10 @@ def epoch_prints(out: Printer) -> dict[str, object]:
     for m in train(epochs=12):
         if m.last:
             e = m.epoch + 1
-            line = f"Epoch {e:02d} loss {out.n('loss', e, m.loss, '7.4f')} | train {out.n('train_time', e, 2.1 + m.seconds, '.1f')}s"
+            line = (
+                f"Epoch {e:02d} loss {out.n('loss', e, m.loss, '7.4f')} | train "
+                f"{out.n('train_time', e, 2.1 + m.seconds, '.1f')}s"
+            )
             if e % 2 == 0:
                 line += f" | Acc {out.n('Acc', e, 100 * m.acc, '.2f')}% | infer {out.n('infer_time', e, 4.2, '.1f')}s"
             out(line)
@@ -158,7 +170,10 @@ def logging_lines(out: Printer) -> dict[str, object]:
         if second >= 600:
             at = f"2026-01-06 00:{second // 60 - 10:02d}:{second % 60:02d},{m.step:03d}"
         times.append(second + m.step / 1000)
-        out(f"{at} - trainer.loop - INFO - step {m.step} loss={out.n('loss', m.step, m.loss)} lr={out.n('lr', m.step, m.lr, '.2e')}")
+        out(
+            f"{at} - trainer.loop - INFO - step {m.step} loss={out.n('loss', m.step, m.loss)} "
+            f"lr={out.n('lr', m.step, m.lr, '.2e')}"
+        )
         if m.step % 30 == 7:
             out(f"{at} - trainer.loop - WARNING - worker 3 is slow, pid 4711, port 29500")
     return {"axis": "step", "times": times}
@@ -173,7 +188,10 @@ def experiments(out: Printer) -> dict[str, object]:
         out(f"Namespace(dataset='blobs', lr=0.5, batch_size=32, epochs=20, seed={seed})\r")
         for m in train(epochs=20, seed=seed):
             if m.last and not 8 < m.epoch < 12:
-                out(f"Epoch {m.epoch + 1:3d}/20 done | avg_loss {out.n('avg_loss', m.epoch + 1, m.loss)} in {out.n('duration', m.epoch + 1, 3.7, '.1f')}s\r")
+                out(
+                    f"Epoch {m.epoch + 1:3d}/20 done | avg_loss {out.n('avg_loss', m.epoch + 1, m.loss)} in "
+                    f"{out.n('duration', m.epoch + 1, 3.7, '.1f')}s\r"
+                )
             elif m.last and m.epoch == 10:
                 out("...\r")
         out("```\r")
@@ -190,7 +208,11 @@ def utf16(out: Printer) -> dict[str, object]:
 
 def colours(out: Printer) -> dict[str, object]:
     for m in train():
-        out(f"\x1b[32m[INFO]\x1b[0m step=\x1b[1m{m.step}\x1b[0m loss=\x1b[31m{out.n('loss', m.step, m.loss)}\x1b[0m speed={out.n('speed', m.step, 15200, '.1f', '15200.0')[:0]}15.2k")
+        out(
+            f"\x1b[32m[INFO]\x1b[0m step=\x1b[1m{m.step}\x1b[0m "
+            f"loss=\x1b[31m{out.n('loss', m.step, m.loss)}\x1b[0m "
+            f"speed={out.n('speed', m.step, 15200, '.1f', '15200.0')[:0]}15.2k"
+        )
     return {"axis": "step"}
 
 
@@ -202,7 +224,7 @@ def crash(out: Printer) -> dict[str, object]:
     out("Traceback (most recent call last):")
     out('  File "/home/someone/train.py", line 320, in <module>')
     out("    loss = model(x)")
-    out("  File \"/home/someone/model.py\", line 12, in forward")
+    out('  File "/home/someone/model.py", line 12, in forward')
     out("    return self.net(x)")
     out("RuntimeError: CUDA error: device-side assert triggered")
     return {"events": ["crash"], "axis": "step"}
@@ -222,8 +244,19 @@ def tensors(out: Printer) -> dict[str, object]:
 
 
 STYLES = {
-    "nanogpt": nanogpt, "source_first": source_first, "llm_c": llm_c, "epoch_prints": epoch_prints,
-    "pytorch_tutorial": pytorch_tutorial, "pytorch_mnist": pytorch_mnist, "transfer_tutorial": transfer_tutorial,
-    "bare_columns": bare_columns, "logging_lines": logging_lines, "experiments": experiments, "utf16": utf16, "colours": colours,
-    "crash": crash, "no_steps": no_steps, "tensors": tensors,
-}  # fmt: skip
+    "nanogpt": nanogpt,
+    "source_first": source_first,
+    "llm_c": llm_c,
+    "epoch_prints": epoch_prints,
+    "pytorch_tutorial": pytorch_tutorial,
+    "pytorch_mnist": pytorch_mnist,
+    "transfer_tutorial": transfer_tutorial,
+    "bare_columns": bare_columns,
+    "logging_lines": logging_lines,
+    "experiments": experiments,
+    "utf16": utf16,
+    "colours": colours,
+    "crash": crash,
+    "no_steps": no_steps,
+    "tensors": tensors,
+}

@@ -41,7 +41,10 @@ def spacy(out: Printer) -> dict[str, object]:
     out("---  ------  ------------  --------  ------  ------  ------  ------")
     for m in train():
         if m.step % 5 == 0:
-            tok, ner = out.n("LOSS_TOK2VEC", m.step, 10 * m.loss, "12.2f"), out.n("LOSS_NER", m.step, 50 * m.loss, "8.2f")
+            tok, ner = (
+                out.n("LOSS_TOK2VEC", m.step, 10 * m.loss, "12.2f"),
+                out.n("LOSS_NER", m.step, 50 * m.loss, "8.2f"),
+            )
             f, p, r = (out.n(k, m.step, 100 * m.acc, "6.2f") for k in ("ENTS_F", "ENTS_P", "ENTS_R"))
             out(f"{m.epoch:3d}  {m.step:6d}  {tok}  {ner}  {f}  {p}  {r}  {out.n('SCORE', m.step, m.acc, '6.2f')}")
     return {"axis": "step"}
@@ -64,7 +67,10 @@ def skorch(out: Printer) -> dict[str, object]:
         if m.last:
             e = m.epoch + 1
             acc, held = out.n("valid_acc", e, m.val_acc, "11.4f"), out.n("valid_loss", e, m.val_loss, "12.4f")
-            out(f"{e:7d}  \x1b[36m{out.n('train_loss', e, m.loss, '12.4f')}\x1b[0m  \x1b[32m{acc}\x1b[0m  {held}  {out.n('dur', e, 0.02 + m.seconds, '6.4f')}")
+            out(
+                f"{e:7d}  \x1b[36m{out.n('train_loss', e, m.loss, '12.4f')}\x1b[0m  \x1b[32m{acc}\x1b[0m  "
+                f"{held}  {out.n('dur', e, 0.02 + m.seconds, '6.4f')}"
+            )
     return {"axis": "epoch"}
 
 
@@ -74,13 +80,18 @@ def markdown_table(out: Printer) -> dict[str, object]:
     for m in train(epochs=10):
         if m.last:
             e = m.epoch + 1
-            out(f"| {e} | {out.n('Train_Loss', e, m.loss)} | {out.n('Val_Loss', e, m.val_loss)} | {out.n('Val_Acc', e, m.val_acc)} |")
+            out(
+                f"| {e} | {out.n('Train_Loss', e, m.loss)} | {out.n('Val_Loss', e, m.val_loss)} | "
+                f"{out.n('Val_Acc', e, m.val_acc)} |"
+            )
     return {"axis": "epoch"}
 
 
 def xgboost(out: Printer) -> dict[str, object]:
     for m in train():
-        out(f"[{m.step}]\tvalidation_0-logloss:{out.n('validation_0-logloss', m.step, m.loss, '.5f')}\tvalidation_1-logloss:{out.n('validation_1-logloss', m.step, m.loss * 1.1, '.5f')}")
+        own = out.n("validation_0-logloss", m.step, m.loss, ".5f")
+        held = out.n("validation_1-logloss", m.step, m.loss * 1.1, ".5f")
+        out(f"[{m.step}]\tvalidation_0-logloss:{own}\tvalidation_1-logloss:{held}")
     roles = {"validation_0-logloss": "train/logloss", "validation_1-logloss": "val/logloss"}
     return {"axis": "step", "roles": roles, "framework": "xgboost"}
 
@@ -92,7 +103,8 @@ def lightgbm(out: Printer) -> dict[str, object]:
     for m in train():
         if m.step % 10 == 9:
             at = m.step + 1
-            out(f"[{at}]\ttraining's l2: {out.n(chr(116) + 'raining' + chr(39) + 's_l2', at, m.loss, '.6f')}\tvalid_1's l2: {out.n('valid_1' + chr(39) + 's_l2', at, m.loss * 1.1, '.6f')}")
+            own, held = out.n("training's_l2", at, m.loss, ".6f"), out.n("valid_1's_l2", at, m.loss * 1.1, ".6f")
+            out(f"[{at}]\ttraining's l2: {own}\tvalid_1's l2: {held}")
     out("Did not meet early stopping. Best iteration is:")
     roles = {"training's_l2": "train/l2", "valid_1's_l2": "val/l2"}
     return {"axis": "step", "roles": roles, "framework": "lightgbm"}
@@ -103,7 +115,10 @@ def catboost(out: Printer) -> dict[str, object]:
     for m in train():
         best = out.n("val/best", m.step, m.loss, ".7f")
         learn, test = out.n("learn", m.step, m.loss, ".7f"), out.n("test", m.step, m.loss * 1.1, ".7f")
-        out(f"{m.step}:\tlearn: {learn}\ttest: {test}\tbest: {best} ({m.step})\ttotal: {40 + m.step}ms\tremaining: {(100 - m.step) / 50:.2f}s")
+        out(
+            f"{m.step}:\tlearn: {learn}\ttest: {test}\tbest: {best} ({m.step})\ttotal: "
+            f"{40 + m.step}ms\tremaining: {(100 - m.step) / 50:.2f}s"
+        )
     out("")
     out("bestTest = 0.5412")
     out("bestIteration = 99")
@@ -111,6 +126,13 @@ def catboost(out: Printer) -> dict[str, object]:
 
 
 STYLES = {
-    "baselines_box": baselines_box, "spinning_up_box": spinning_up_box, "spacy": spacy, "fastai": fastai, "skorch": skorch,
-    "markdown_table": markdown_table, "xgboost": xgboost, "lightgbm": lightgbm, "catboost": catboost,
-}  # fmt: skip
+    "baselines_box": baselines_box,
+    "spinning_up_box": spinning_up_box,
+    "spacy": spacy,
+    "fastai": fastai,
+    "skorch": skorch,
+    "markdown_table": markdown_table,
+    "xgboost": xgboost,
+    "lightgbm": lightgbm,
+    "catboost": catboost,
+}

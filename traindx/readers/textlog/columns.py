@@ -73,7 +73,8 @@ def bits_to_nats(columns: dict[str, RawColumn], units: dict[str, str]) -> str:
         old = columns[name]
         columns[name] = RawColumn(old.values * np.log(2.0), old.rows, old.steps, old.times)
         units.pop(name)
-    return f"{', '.join(in_bits)} is printed in bits and was brought to nats, the unit of {', '.join(n for n in losses if n not in in_bits)}"
+    others = ", ".join(n for n in losses if n not in in_bits)
+    return f"{', '.join(in_bits)} is printed in bits and was brought to nats, the unit of {others}"
 
 
 def roles_of(columns: dict[str, RawColumn], units: dict[str, str]) -> dict[str, str]:

@@ -133,7 +133,7 @@ def epoch_of_rows(shape: Shape, epoch: int | None, best: int, total: float | Non
         rises = np.diff(given) > 0
         if rises.any():
             return given if np.mean(falls[rises]) > 0.5 else None
-        return given if loose or total is not None and epoch is not None else None
+        return given if loose or (total is not None and epoch is not None) else None
     if epoch is None and total and falls.any() and np.median(values[:-1][falls]) >= 0.5 * total:
         return epochs.base + np.concatenate(([0.0], np.cumsum(falls)))
     return None

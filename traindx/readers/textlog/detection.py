@@ -11,7 +11,8 @@ from traindx.readers.textlog.records import Records
 
 PASTE = re.compile(r"copypaste:\s*(.*)$")
 COCO = re.compile(
-    r"Average (Precision|Recall)\s*\(A[PR]\)\s*@\[\s*IoU=([\d.]+)(?::[\d.]+)?\s*\|\s*area=\s*(\w+)\s*\|\s*maxDets=\s*(\d+)\s*\]\s*=\s*(-?[\d.]+|nan)"
+    r"Average (Precision|Recall)\s*\(A[PR]\)\s*@\[\s*IoU=([\d.]+)(?::[\d.]+)?\s*\|\s*area=\s*(\w+)\s*"
+    r"\|\s*maxDets=\s*(\d+)\s*\]\s*=\s*(-?[\d.]+|nan)"
 )
 
 

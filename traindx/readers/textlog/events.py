@@ -13,7 +13,8 @@ MESSAGE = 300  # characters
 
 TRACE = re.compile(r"^(?P<prefix>.*?)Traceback \(most recent call last\)")
 ERROR = re.compile(
-    r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Fault|Expired|Timeout)\w*\b(?::|$)|^[A-Za-z_]\w*(?:\.\w+)+:"
+    r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Fault|Expired|Timeout)\w*\b(?::|$)"
+    r"|^[A-Za-z_]\w*(?:\.\w+)+:"
 )
 MEMORY = re.compile(
     r"out of memory|OutOfMemory|OUT_OF_MEMORY|OOM when allocating|oom-kill|ResourceExhausted|^MemoryError",
@@ -24,22 +25,92 @@ CODE = re.compile(
     r"""\(f?["']|^\s*(?:raise|except|if|elif|def|class|return|print|assert|import|from|@|\#|//|\+{1,4}\s)|["']\)|[{(\[:\\]$|f"|\w\(\)|;\s*$"""
 )
 
+
+def any_of(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns), re.IGNORECASE)
+
+
 SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
     ("out-of-memory", "", MEMORY),
-    ("crash", "", re.compile(r"loss (?:became infinite|is nan|is inf|is infinite)|infinite or nan|non-?finite loss", re.IGNORECASE)),
-    ("crash", "", re.compile(r"segmentation fault|core dumped|^\*\*\* (?:check failure|sig(?!term|int)\w+)|Check failed:|bus error", re.IGNORECASE)),
-    ("skipped-step", "", re.compile(
-        r"(?:gradient|grad|fp16|loss scaler?|scaler) overflow|overflow (?:detected|occurred)|overflow!|overflow.{0,60}(?:skip|loss scale)|skipping (?:this )?(?:step|update|optimizer)|skipped? (?:the )?(?:step|update|batch)\b|inf or nan found", re.IGNORECASE)),
-    ("resume", "declared", re.compile(
-        r"\bresum(?:ing|ed)\b|restoring (?:previous|from|model|checkpoint|parameters)|restored? (?:from|checkpoint)|=> loaded checkpoint"
-        r"|loaded checkpoint .*\((?:epoch|step)", re.IGNORECASE)),
-    ("stopped", "", re.compile(
-        r"^KeyboardInterrupt|stopping[_ ]early|early[_ ]stopp(?:ing|ed)|CANCELLED AT|DUE TO TIME LIMIT|received sigterm|received sigint"
-        r"|interrupted by user|^\*\*\* sig(?:term|int)\b", re.IGNORECASE)),
-)  # fmt: skip
-WORDS = re.compile(
-    r"traceback|memory|oom|nan|infinit|finite|fault|\*\*\* sig|check failed|sig|bus error|core dumped|overflow|skip|resum|restor|loaded"
-    r"|interrupt|stop|cancel|limit|exhausted", re.IGNORECASE)  # fmt: skip
+    (
+        "crash",
+        "",
+        any_of(r"loss (?:became infinite|is nan|is inf|is infinite)", r"infinite or nan", r"non-?finite loss"),
+    ),
+    (
+        "crash",
+        "",
+        any_of(
+            r"segmentation fault",
+            r"core dumped",
+            r"^\*\*\* (?:check failure|sig(?!term|int)\w+)",
+            r"Check failed:",
+            r"bus error",
+        ),
+    ),
+    (
+        "skipped-step",
+        "",
+        any_of(
+            r"(?:gradient|grad|fp16|loss scaler?|scaler) overflow",
+            r"overflow (?:detected|occurred)",
+            r"overflow!",
+            r"overflow.{0,60}(?:skip|loss scale)",
+            r"skipping (?:this )?(?:step|update|optimizer)",
+            r"skipped? (?:the )?(?:step|update|batch)\b",
+            r"inf or nan found",
+        ),
+    ),
+    (
+        "resume",
+        "declared",
+        any_of(
+            r"\bresum(?:ing|ed)\b",
+            r"restoring (?:previous|from|model|checkpoint|parameters)",
+            r"restored? (?:from|checkpoint)",
+            r"=> loaded checkpoint",
+            r"loaded checkpoint .*\((?:epoch|step)",
+        ),
+    ),
+    (
+        "stopped",
+        "",
+        any_of(
+            r"^KeyboardInterrupt",
+            r"stopping[_ ]early",
+            r"early[_ ]stopp(?:ing|ed)",
+            r"CANCELLED AT",
+            r"DUE TO TIME LIMIT",
+            r"received sig(?:term|int)",
+            r"interrupted by user",
+            r"^\*\*\* sig(?:term|int)\b",
+        ),
+    ),
+)
+WORDS = any_of(
+    "traceback",
+    "memory",
+    "oom",
+    "nan",
+    "infinit",
+    "finite",
+    "fault",
+    r"\*\*\* sig",
+    "check failed",
+    "sig",
+    "bus error",
+    "core dumped",
+    "overflow",
+    "skip",
+    "resum",
+    "restor",
+    "loaded",
+    "interrupt",
+    "stop",
+    "cancel",
+    "limit",
+    "exhausted",
+)
 
 
 class EventLog:
@@ -74,7 +145,7 @@ class EventLog:
         message = " ".join(text.split())[:MESSAGE]
         same = sum(e.kind == kind for _, e in self.found)
         again = any(
-            e.kind == kind and (e.message == message or kind in ("stopped", "resume") and row - r < 40)
+            e.kind == kind and (e.message == message or (kind in ("stopped", "resume") and row - r < 40))
             for r, e in self.found[-20:]
         )
         if same >= MOST_EVENTS or again:

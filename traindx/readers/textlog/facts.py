@@ -9,33 +9,35 @@ from bisect import bisect_left, bisect_right
 from traindx.readers.textlog.grammar import LONGEST_LINE
 from traindx.vocabulary.setup import Fact
 
-NUMBERS: dict[str, tuple[str, ...]] = {
-    "lr": ("lr", "learning_rate", "base_lr", "init_lr", "initial_lr", "max_lr", "peak_lr", "lr0", "base_learning_rate", "initial_learning_rate"),
-    "batch_size": ("batch_size", "train_batch_size", "global_batch_size", "batchsize", "bsz", "ims_per_batch", "total_batch_size",
-                   "total_train_batch_size", "train_batch_tokens"),
-    "accumulation": ("gradient_accumulation_steps", "grad_accum_steps", "accumulate_grad_batches", "update_freq", "grad_accum", "iter_size"),
-    "weight_decay": ("weight_decay", "wd", "weightdecay"),
-    "momentum": ("momentum",),
-    "clip_norm": ("clip_grad", "clip_norm", "max_grad_norm", "grad_clip", "gradient_clipping", "gradient_clip_val", "clip_grad_norm",
-                  "grad_clip_norm", "clip_gradients"),
-    "warmup_steps": ("warmup_steps", "warmup_iters", "num_warmup_steps", "warmup_updates", "lr_warmup_iters"),
-    "planned_steps": ("max_steps", "max_iter", "max_iters", "total_steps", "train_iters", "num_train_steps", "max_update", "max_updates",
-                      "num_iterations", "iterations", "total_optimization_steps", "total_iters", "n_iters", "total_timesteps"),
-    "planned_epochs": ("epochs", "num_epochs", "max_epochs", "num_train_epochs", "max_epoch", "n_epochs", "epoches", "total_epochs", "nepochs"),
-    "seed": ("seed", "random_seed", "manual_seed"),
-    "classes": ("num_classes", "n_classes", "num_labels", "nb_classes"),
-    "workers": ("num_workers", "n_workers", "dataloader_num_workers"),
-    "parameters": ("model_params", "num_params", "n_params", "n_parameters", "number_of_params", "number_of_parameters", "total_params",
-                   "number_of_trainable_parameters", "trainable_params"),
-    "dataset_size": ("num_examples", "train_size", "num_train_examples", "dataset_size", "num_train_samples", "train_samples"),
-}  # fmt: skip
-TEXTS: dict[str, tuple[str, ...]] = {
-    "optimizer": ("optimizer", "optim", "opt", "optimizer_name", "optimizer_type"),
-    "schedule": ("lr_scheduler_type", "lr_scheduler", "lr_policy", "lr_decay_style", "scheduler", "lr_schedule"),
-    "precision": ("precision", "mixed_precision", "params_dtype", "dtype", "amp_dtype"),
-    "model": ("model", "arch", "backbone", "model_name", "model_name_or_path", "architecture"),
-}  # fmt: skip
-FIELD_OF = {alias: field for table in (NUMBERS, TEXTS) for field, names in table.items() for alias in names}
+NUMBERS = {
+    "lr": """lr learning_rate base_lr init_lr initial_lr max_lr peak_lr lr0 base_learning_rate initial_learning_rate""",
+    "batch_size": """batch_size train_batch_size global_batch_size batchsize bsz ims_per_batch total_batch_size
+    total_train_batch_size train_batch_tokens""",
+    "accumulation": """gradient_accumulation_steps grad_accum_steps accumulate_grad_batches update_freq grad_accum
+        iter_size""",
+    "weight_decay": "weight_decay wd weightdecay",
+    "momentum": "momentum",
+    "clip_norm": """clip_grad clip_norm max_grad_norm grad_clip gradient_clipping gradient_clip_val clip_grad_norm
+        grad_clip_norm clip_gradients""",
+    "warmup_steps": "warmup_steps warmup_iters num_warmup_steps warmup_updates lr_warmup_iters",
+    "planned_steps": """max_steps max_iter max_iters total_steps train_iters num_train_steps max_update
+        max_updates num_iterations
+    iterations total_optimization_steps total_iters n_iters total_timesteps""",
+    "planned_epochs": "epochs num_epochs max_epochs num_train_epochs max_epoch n_epochs epoches total_epochs nepochs",
+    "seed": "seed random_seed manual_seed",
+    "classes": "num_classes n_classes num_labels nb_classes",
+    "workers": "num_workers n_workers dataloader_num_workers",
+    "parameters": """model_params num_params n_params n_parameters number_of_params number_of_parameters total_params
+    number_of_trainable_parameters trainable_params""",
+    "dataset_size": "num_examples train_size num_train_examples dataset_size num_train_samples train_samples",
+}
+TEXTS = {
+    "optimizer": "optimizer optim opt optimizer_name optimizer_type",
+    "schedule": "lr_scheduler_type lr_scheduler lr_policy lr_decay_style scheduler lr_schedule",
+    "precision": "precision mixed_precision params_dtype dtype amp_dtype",
+    "model": "model arch backbone model_name model_name_or_path architecture",
+}
+FIELD_OF = {alias: field for table in (NUMBERS, TEXTS) for field, names in table.items() for alias in names.split()}
 FLAGS = {"fp16": "fp16", "bf16": "bf16"}
 CODE = re.compile(
     r"self\.|getenv|environ|lambda|\bargs\.|add_argument|^\s*(?:return|def|class|import|from|if|elif|else|for|while|with|raise|try|except|@)\b"
@@ -46,8 +48,13 @@ LITERAL = re.compile(r"Namespace\(|\bdict\(")
 NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
 
 PAIR = re.compile(
-    r"""(?<![\w.])(--)?["']?([A-Za-z][\w]*(?:[- ][A-Za-z]\w*){0,3})["']?(?:\s*\([^)]{0,60}\))?(\s*(?:[:=]|\.{3,}|\s[|])\s*|\s+)(?=["']?([A-Za-z][\w.\-/]*|[-+]?[\d][\d.,]*(?:e[-+]?\d+)?(?:\s?[kKMB](?!\w))?))""",
-    re.IGNORECASE,
+    r"""
+    (?<![\w.])(--)?["']?([A-Za-z]\w*(?:[-\ ][A-Za-z]\w*){0,3})["']?  # a name
+    (?:\s*\([^)]{0,60}\))?                                          # perhaps a remark in brackets
+    (\s*(?:[:=]|\.{3,}|\s[|])\s*|\s+)                               # what joins name and value
+    (?=["']?([A-Za-z][\w.\-/]*|[-+]?\d[\d.,]*(?:e[-+]?\d+)?(?:\s?[kKMB](?!\w))?))
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 MOST_FOUND = 2000
 SUFFIX = {"k": 1e3, "m": 1e6, "b": 1e9}
@@ -134,6 +141,6 @@ def as_number(field: str, value: str) -> tuple[str, Fact] | None:
         number = float(text.replace(",", "")) * scale
     except ValueError:
         return None
-    if number < 0 or number == 0 and field not in ("seed", "weight_decay", "momentum", "workers", "warmup_steps"):
+    if number < 0 or (number == 0 and field not in ("seed", "weight_decay", "momentum", "workers", "warmup_steps")):
         return None
     return field, int(number) if number.is_integer() and abs(number) < 1e15 else number

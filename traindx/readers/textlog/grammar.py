@@ -45,8 +45,8 @@ LEVELS = frozenset(
     )
 )
 TAILS = frozenset(("is", "was", "of", "equals", "equal", "at", "about", "now"))
-DANGLING = frozenset(("to", "from", "than", "by", "after", "before", "in", "on", "for", "with", "every", "per", "and", "or", "the", "x", "until",
-                      "took", "elapsed", "within"))  # fmt: skip
+OPEN = "to from than by after before in on for with every per and or the x until took elapsed within"
+DANGLING = frozenset(OPEN.split())
 SPANS = frozenset(("in", "took", "for", "elapsed", "duration", "within"))
 FRACTIONS = frozenset(("epoch", "epochs", "kimg"))  # counters that may be printed as fractions
 KEY = re.compile(r"^[\w\s./@\-'()%+^&:|~°µ↑↓*#]+$")
@@ -298,7 +298,7 @@ def slug(text: str) -> str:
 
 def is_loose(field: Field) -> bool:
     """Whether a field has no key of its own: `3ms/step`, `in 2.5s`."""
-    return field.name == "duration" or "/" in field.name and field.name.split("/")[0] in (*TIME, "it", "iter", "step")
+    return field.name == "duration" or ("/" in field.name and field.name.split("/")[0] in (*TIME, "it", "iter", "step"))
 
 
 def value_is_whole(token: re.Match[str]) -> bool:

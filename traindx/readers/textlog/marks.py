@@ -7,10 +7,11 @@ from array import array
 from collections.abc import Callable
 
 MARK = re.compile(
-    r"^#{1,6}\s+\S|Namespace\(|Initializing solver|^(?:-{3,}|={3,}|\*{3,})\s*\w.*\w\s*(?:-{3,}|={3,}|\*{3,})?$|^\s*(?:start(?:ing|ed)?\s+(?:training|run)|train(?:ing)?"
-    r"\s+start(?:s|ed)?|begin(?:ning)?\s+training|new run)\b|^\$ |^Command line|\brun (?:id|name)\s*[:=]",
+    r"^#{1,6}\s+\S|Namespace\(|Initializing solver|^\$ |^Command line|\brun (?:id|name)\s*[:=]"
+    r"|^(?:-{3,}|={3,}|\*{3,})\s*\w.*\w\s*(?:-{3,}|={3,}|\*{3,})?$"
+    r"|^\s*(?:start(?:ing|ed)?\s+(?:training|run)|train(?:ing)?\s+start(?:s|ed)?|begin(?:ning)?\s+training|new run)\b",
     re.IGNORECASE,
-)  # fmt: skip
+)
 
 
 class Marks:

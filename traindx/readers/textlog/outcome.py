@@ -12,13 +12,31 @@ from traindx.vocabulary.run import Event
 
 ENDINGS = ("crash", "out-of-memory", "stopped")
 CAFFE_LIMIT = 87.3365  # -log of the smallest float: what Caffe prints for a loss that is NaN
+# (tool, what only its lines hold)
 FRAMEWORKS = (
-    ("caffe", "solver.cpp"), ("detectron2", "d2.utils.events"), ("detectron2", "detectron2"), ("mmengine", "Epoch(train)"),
-    ("mmdetection", "mmdet"), ("fairseq", "num_updates"), ("megatron", "lm loss"), ("megatron", "lm-loss"), ("mxnet", "samples/sec\tTrain-"), ("mxnet", "samples/sec Train-"),
-    ("xgboost", "validation_0-"), ("lightgbm", "training's"), ("catboost", "\tlearn: "), ("stable-baselines3", "rollout/"),
-    ("megatron", "elapsed time per iteration"), ("dllogger", "DLL "), ("keras", "/step - "), ("maskrcnn-benchmark", "maskrcnn_benchmark"),
-    ("pytorch-lightning", "v_num="), ("huggingface", "'learning_rate':"), ("huggingface", "‘learning_rate’:"), ("mmocr", "mmocr - INFO"),
-)  # fmt: skip
+    ("caffe", "solver.cpp"),
+    ("detectron2", "d2.utils.events"),
+    ("detectron2", "detectron2"),
+    ("mmengine", "Epoch(train)"),
+    ("mmdetection", "mmdet"),
+    ("mmocr", "mmocr - INFO"),
+    ("fairseq", "num_updates"),
+    ("megatron", "lm loss"),
+    ("megatron", "lm-loss"),
+    ("megatron", "elapsed time per iteration"),
+    ("mxnet", "samples/sec\tTrain-"),
+    ("mxnet", "samples/sec Train-"),
+    ("xgboost", "validation_0-"),
+    ("lightgbm", "training's"),
+    ("catboost", "\tlearn: "),
+    ("stable-baselines3", "rollout/"),
+    ("dllogger", "DLL "),
+    ("keras", "/step - "),
+    ("maskrcnn-benchmark", "maskrcnn_benchmark"),
+    ("pytorch-lightning", "v_num="),
+    ("huggingface", "'learning_rate':"),
+    ("huggingface", "‘learning_rate’:"),
+)
 
 
 def framework_of(scanner: Scanner, columns: list[str]) -> str | None:
@@ -69,6 +87,13 @@ def suspects(kept: list[Shape]) -> list[tuple[int, Event]]:
             if len(hits) and (len(hits) > 1 or len(shape) < 5):
                 row = int(shape.rows[hits[0]])
                 step = None if shape.steps is None else float(shape.steps[hits[0]])
-                text = f"{name} is {shape.data[hits[0], i]:g} = {int(round(share[hits[0]]))} x 87.3365: a NaN or a saturated softmax"
-                return [(row, Event("log-suspect", text, step, f"line {row}", "clamped-nan"))]
+                text = f"{name} is {shape.data[hits[0], i]:g} = {round(share[hits[0]])} x 87.3365"
+                return [
+                    (
+                        row,
+                        Event(
+                            "log-suspect", f"{text}: a NaN or a saturated softmax", step, f"line {row}", "clamped-nan"
+                        ),
+                    )
+                ]
     return []

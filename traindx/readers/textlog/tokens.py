@@ -10,17 +10,25 @@ from __future__ import annotations
 import re
 
 UNIT = (
-    r"%|[munµ]s(?:ecs?|econds?)?|s(?:ecs?|econds?)?|min(?:s|utes?)?|h(?:rs?|ours?)?|[KMGT]i?B(?:ytes)?|[kKMGTB]|bytes|dB|x"
-    r"|TFLOPs?|GFLOPs?"
+    r"%|[munµ]s(?:ecs?|econds?)?|s(?:ecs?|econds?)?|min(?:s|utes?)?|h(?:rs?|ours?)?"
+    r"|[KMGT]i?B(?:ytes)?|[kKMGTB]|bytes|dB|x|TFLOPs?|GFLOPs?"
 )
-PER = r"(?:samples?|images?|imgs?|it(?:er(?:ation)?s?)?|steps?|tokens?|toks?|batch(?:es)?|epochs?|examples?|frames?|seqs?|sents?|words?)"
+PER = (
+    r"(?:samples?|images?|imgs?|it(?:er(?:ation)?s?)?|steps?|tokens?|toks?|batch(?:es)?|epochs?|examples?|frames?|seqs?|sents?"
+    r"|words?)"
+)
 RATE = rf"(?:(?:{PER}|[munµ]?s(?:ec(?:ond)?)?)\s?/\s?(?:{PER}|[munµ]?s(?:ec(?:ond)?)?))"
-STANDING = r"(?:ms|secs?|seconds?|minutes?|mins?|hours?|hrs?|[KMGT]i?B|bytes|BPC|BPB|bpc|bpb|bits|nats|dB|FPS|fps|TFLOPs?|TFLOPS)"
+STANDING = (
+    r"(?:ms|secs?|seconds?|minutes?|mins?|hours?|hrs?|[KMGT]i?B|bytes|BPC|BPB|bpc|bpb|bits|nats|dB|FPS|fps"
+    r"|TFLOPs?|TFLOPS)"
+)
 
 TOKEN = re.compile(
     rf"""
-    (?P<date>(?<![\w.])(?:\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?:[T\s_]+\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:[.,:]\d+)?)?)?(?:Z|\s?[+-]\d\d:?\d\d)?
-      |\d{{1,2}}[/-]\d{{1,2}}(?:[/-]\d{{2,4}})?[T\s]+\d{{1,2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?)(?!\w))
+    (?P<date>(?<![\w.])(?:
+        \d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}(?:[T\s_]+\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:[.,:]\d+)?)?)?
+          (?:Z|\s?[+-]\d\d:?\d\d)?
+        |\d{{1,2}}[/-]\d{{1,2}}(?:[/-]\d{{2,4}})?[T\s]+\d{{1,2}}:\d{{2}}:\d{{2}}(?:[.,]\d+)?)(?!\w))
     |(?P<glog>(?<=^[IWEF])\d{{4}}\s+\d\d:\d\d:\d\d\.\d+\s+\d+)
     |(?P<clock>(?<![\w.])(?:\d+\s*(?:days?|d),?\s*)?\d{{1,5}}:\d{{2}}(?::\d{{2}})?(?:[.,]\d+)?(?![\w:]|\.\d)
       |(?<![\w.])\d+\s?h(?:ours?|rs?)?[\s:]*\d+\s?m(?:in)?(?:[\s:]*\d+(?:\.\d+)?\s?s)?(?!\w)
@@ -28,15 +36,17 @@ TOKEN = re.compile(
     |(?P<version>(?<![\w.])\d+\.\d+\.\d+[\w.+-]*|(?<!\w)0x[0-9a-f]+)
     |(?P<ratio>(?<![\w.@#])(?<!\w-)(?P<part>\d+)\s*/\s*(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
     |(?P<num>(?<![\w.@#])(?<!\w-)
-      (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,])|[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?!\w))
-      (?:(?P<rate>\s?{RATE})(?!\w)|(?P<unit>{UNIT})(?!\w)|(?P<standing>\s{STANDING})(?!\w))?(?:(?![\w])(?!\.\d)(?!-[a-z0-9])|(?=Epoch\s)))
+      (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,])
+        |[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?!\w))
+      (?:(?P<rate>\s?{RATE})(?!\w)|(?P<unit>{UNIT})(?!\w)|(?P<standing>\s{STANDING})(?!\w))?
+      (?:(?![\w])(?!\.\d)(?!-[a-z0-9])|(?=Epoch\s)))
     """,
     re.VERBOSE | re.IGNORECASE | re.ASCII,
 )
 
 SCALE = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "b": 1e9}
-MEMORY = {"kb": 2.0**10, "kib": 2.0**10, "mb": 2.0**20, "mib": 2.0**20, "gb": 2.0**30, "gib": 2.0**30, "tb": 2.0**40, "tib": 2.0**40,
-          "bytes": 1.0, "b": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30, "t": 2.0**40}  # fmt: skip
+POWERS = (("b", 0), ("k", 10), ("m", 20), ("g", 30), ("t", 40))
+MEMORY = {"bytes": 1.0} | {letter + tail: 2.0**power for letter, power in POWERS for tail in ("", "b", "ib")}
 TIME = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 MEMORY_WORDS = ("mem", "ram", "vram", "alloc", "reserved", "rss", "cache")
 
@@ -74,7 +84,7 @@ def scale_of(key: str, unit: str) -> tuple[float, str]:
 def in_common_unit(units: list[str]) -> tuple[list[float], str]:
     """Factors that bring values with different units to one unit, and that unit; times go to
     seconds, memory to bytes, anything else stays as it is."""
-    kinds = {u for u in units}
+    kinds = set(units)
     if len(kinds) == 1:
         return [1.0] * len(units), units[0]
     for table, name in ((TIME, "s"), (MEMORY, "bytes")):

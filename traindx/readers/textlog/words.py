@@ -9,33 +9,29 @@ from traindx.readers.aliases import role_of
 from traindx.vocabulary.signals import direction_of
 
 # Counter -> rank; the lower the closer to optimizer steps over the whole run.
-COUNTERS = (
-    dict.fromkeys(
-        ("global_step", "globalstep", "global_steps", "num_updates", "total_timesteps", "num_timesteps", "timesteps", "timesteps_total",
-         "total_num_steps", "env_steps", "totalenvsteps", "total_env_steps", "timestepssofar", "totalenvinteracts", "global_iter",
-         "optimizer_step", "num_env_steps", "trainer/global_step", "time/total_timesteps", "total_steps_done", "steps_so_far"), 0)
-    | dict.fromkeys(
-        ("step", "steps", "iteration", "iterations", "iter", "iters", "it", "itr", "update", "updates", "nupdates", "n_updates", "n_iter",
-         "cur_iter", "cur_step", "current_step", "current_iter", "step_num", "timestep", "iter_num", "niter", "time/iterations", "stp",
-         "itrs", "ite", "iterno", "batch_step", "num_steps", "n_steps", "up"), 1)
-    | dict.fromkeys(("batch", "batches", "minibatch", "mini-batch", "batch_idx", "batch_index", "i", "mb", "bat", "tick"), 2)
-    | dict.fromkeys(("epoch", "epochs", "ep", "epoch_num", "n_epoch", "cur_epoch", "current_epoch", "e", "epo"), 3)
-    | dict.fromkeys(("episode", "episodes", "num_episodes", "round", "trial", "generation", "gen", "eps_num", "time/episodes"), 4)
-    | dict.fromkeys(("samples", "tokens", "images", "examples", "frames", "kimg", "consumed_samples", "consumed_tokens", "num_samples"), 5)
-)  # fmt: skip
-EPOCHS = frozenset(name for name, rank in COUNTERS.items() if rank == 3)
+RANKED = (
+    """global_step globalstep global_steps num_updates total_timesteps num_timesteps timesteps timesteps_total
+    total_num_steps env_steps totalenvsteps total_env_steps timestepssofar totalenvinteracts global_iter
+    optimizer_step num_env_steps trainer/global_step time/total_timesteps total_steps_done steps_so_far""",
+    """step steps iteration iterations iter iters it itr update updates nupdates n_updates n_iter cur_iter cur_step
+    current_step current_iter step_num timestep iter_num niter time/iterations stp itrs ite iterno batch_step
+    num_steps n_steps up""",
+    "batch batches minibatch mini-batch batch_idx batch_index i mb bat tick",
+    "epoch epochs ep epoch_num n_epoch cur_epoch current_epoch e epo",
+    "episode episodes num_episodes round trial generation gen eps_num time/episodes",
+    "samples tokens images examples frames kimg consumed_samples consumed_tokens num_samples",
+)
+COUNTERS = {name: rank for rank, names in enumerate(RANKED) for name in names.split()}
 
 # Words that make "... step" or "... iterations" something else than the step counter.
-OTHER_COUNTS = frozenset(
-    ("per", "number", "num", "no", "of", "total", "max", "min", "skipped", "skip", "nan", "warmup", "log", "save", "eval", "every", "best",
-     "time", "remaining", "n", "for", "to", "in", "each", "between", "from", "by", "loss", "ms", "best_epoch", "planned", "decay")
-)  # fmt: skip
-SIDE = frozenset(
-    ("eta", "required", "wall", "train_wall", "pid", "port", "seed", "rank", "local_rank", "gpu", "gpus", "cuda", "device", "line", "v_num", "id",
-     "version", "remaining", "world_size", "node", "worker", "workers", "lineno", "gpu_id", "passed", "bestiteration", "eta_seconds", "left",
-     "time_left", "patience", "date", "datetime", "timestamp", "elapsed_total", "job", "thread", "process", "warmup", "warmup_step",
-     "loss_weight", "lr_mult", "decay_mult", "shape", "num_workers", "seq_len", "num_layers", "eps", "betas", "beta1", "beta2")
-)  # fmt: skip
+OTHER = """per number num no of total max min skipped skip nan warmup log save eval every best time remaining n for to
+    in each between from by loss ms best_epoch planned decay"""
+OTHER_COUNTS = frozenset(OTHER.split())
+NEVER = """eta required wall train_wall pid port seed rank local_rank gpu gpus gpu_id cuda device line v_num id version
+    remaining world_size node worker workers lineno passed bestiteration eta_seconds left time_left patience
+    date datetime timestamp elapsed_total job thread process warmup warmup_step loss_weight lr_mult decay_mult
+    shape num_workers seq_len num_layers eps betas beta1 beta2"""
+SIDE = frozenset(NEVER.split())
 
 TRAIN = r"train|training|trn"
 HELD = r"val|valid|validation|validating|eval|evaluation|evaluating|evaluate|test|testing|dev|heldout|held-out|holdout"
