@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests import make
@@ -86,6 +86,7 @@ def test_stretches_cover_the_mask(mask: list[bool]) -> None:
 @given(st.floats(1e-6, 0.1), st.integers(1, 5))
 def test_rounded_rates_are_known_as_such(peak: float, digits: int) -> None:
     rates = np.round(peak * (1 - np.arange(60) / 59), digits)
+    assume(digits == 1 or not np.array_equal(rates, np.round(rates, digits - 1)))  # the last digit is in use
     few_digits = rates.max() < 99.5 * 10.0**-digits
     assert s.coarsely_printed(rates) is bool(rates.max() == 0 or (digits >= 3 and few_digits))
 

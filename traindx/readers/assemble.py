@@ -15,6 +15,7 @@ from traindx.readers.axis import (
     find_axis,
     is_inner_counter,
     is_new_run,
+    is_shuffled,
     steps_of,
     unrolled,
 )
@@ -82,6 +83,8 @@ def find_cuts(raw: RawLog) -> list[Cut]:
     if reference is None or reference.steps is None or not len(reference.rows):
         return [Cut(0, last, ())]
     steps, rows = reference.steps, reference.rows
+    if is_shuffled(steps):
+        return [Cut(0, last, (Event("parse-warning", "the steps are out of order; they were sorted"),))]
     jumps = [int(j) for j in back_jumps(steps)]
     cuts: list[Cut] = []
     begin, begin_row = 0, 0

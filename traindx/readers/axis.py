@@ -60,7 +60,8 @@ def find_axis(columns: dict[str, RawColumn]) -> str | None:
     """The column that counts steps: known by name, present on most rows, and rising."""
     rows = max((len(c.rows) for c in columns.values()), default=0)
     lower = {name.strip().lower().replace(" ", "_"): name for name in columns}
-    usable = [lower[a] for a in AXIS_NAMES if a in lower and counts_up(columns[lower[a]].values)]
+    known = [lower[a] for a in AXIS_NAMES if a in lower]
+    usable = [n for n in known if counts_up(columns[n].values)] or [n for n in known if is_shuffled(columns[n].values)]
     # An axis that only a part of the rows carries is second to one that all of them do.
     full = [a for a in usable if len(columns[a].rows) >= 0.9 * rows]
     for name in full or usable:
@@ -80,6 +81,13 @@ def counts_up(values: Floats) -> bool:
         return True
     steps = np.diff(finite)
     return bool((steps >= 0).mean() >= 0.8 and (steps > 0).any())
+
+
+def is_shuffled(steps: Floats) -> bool:
+    """Whether steps are all there but out of order: finite, none twice, and often falling."""
+    if len(steps) < 4 or not np.isfinite(steps).all():
+        return False
+    return bool((np.diff(steps) < 0).mean() > 0.2 and len(np.unique(steps)) == len(steps))
 
 
 def steps_of(column: RawColumn, axis: RawColumn | None) -> Floats:
