@@ -98,7 +98,9 @@ def all_runs() -> dict[str, Run]:
     return {
         "plain": run({"train/loss": healthy_loss()}),
         "plain, long": run({"train/loss": healthy_loss(5000, seed=3)}),
-        "plain, epochs": run({"train/loss": healthy_loss(20, noise=0.01, seed=4), "val/loss": healthy_loss(20, floor=0.4, seed=5)}),
+        "plain, epochs": run(
+            {"train/loss": healthy_loss(20, noise=0.01, seed=4), "val/loss": healthy_loss(20, floor=0.4, seed=5)}
+        ),
         "cosine": run({"train/loss": healthy_loss(400, seed=6), "lr": cosine}),
         "heavy-tailed": run({"train/loss": heavy_tailed()}),
         "log-normal": run({"train/loss": log_normal()}),
@@ -112,6 +114,14 @@ def all_runs() -> dict[str, Run]:
         "dropout gap": run({"train/loss": drop_train, "val/loss": drop_val}),
         "noisy validation": run({"train/loss": noisy_train, "val/loss": noisy_val}),
         "constant gap": run({"train/loss": gap_train, "val/loss": gap_val}),
-        "grad norm": run({"train/loss": healthy_loss(seed=7), "grad_norm": 1.5 * np.exp(0.3 * rng(2).standard_normal(400))}),
-        "grpo": run({"train/loss": np.zeros(50), "grad_norm": 0.1 + 0.01 * rng(3).standard_normal(50), "train/reward": 1.5 + 0.01 * np.arange(50) + 0.1 * rng(4).standard_normal(50)}),
-    }  # fmt: skip
+        "grad norm": run(
+            {"train/loss": healthy_loss(seed=7), "grad_norm": 1.5 * np.exp(0.3 * rng(2).standard_normal(400))}
+        ),
+        "grpo": run(
+            {
+                "train/loss": np.zeros(50),
+                "grad_norm": 0.1 + 0.01 * rng(3).standard_normal(50),
+                "train/reward": 1.5 + 0.01 * np.arange(50) + 0.1 * rng(4).standard_normal(50),
+            }
+        ),
+    }

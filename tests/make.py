@@ -43,7 +43,9 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def healthy_loss(n: int = 400, *, start: float = 2.3, floor: float = 0.3, noise: float = 0.03, seed: int = 0) -> np.ndarray:
+def healthy_loss(
+    n: int = 400, *, start: float = 2.3, floor: float = 0.3, noise: float = 0.03, seed: int = 0
+) -> np.ndarray:
     """A power-law fall from `start` towards `floor` with proportional noise; shape `[n]`."""
     t = np.arange(n) / n
     clean = floor + (start - floor) * (1 + 30 * t) ** -0.9

@@ -1,11 +1,11 @@
 """What can go wrong, as one tree.
 
-    TraindxError                     everything traindx raises on purpose
-    ├── ReadError                    a log could not be read at all (exit status 2)
-    │   └── NotALog                  the bytes are readable, but hold no training log
-    ├── ConfigError                  an option, threshold or mapping that makes no sense
-    ├── UnknownPage                  `explain` was asked for something that is not there
-    └── MissingExtra                 an optional dependency is needed and not installed
+TraindxError                     everything traindx raises on purpose
+├── ReadError                    a log could not be read at all (exit status 2)
+│   └── NotALog                  the bytes are readable, but hold no training log
+├── ConfigError                  an option, threshold or mapping that makes no sense
+├── UnknownPage                  `explain` was asked for something that is not there
+└── MissingExtra                 an optional dependency is needed and not installed
 """
 
 from __future__ import annotations

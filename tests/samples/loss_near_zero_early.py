@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from tests.lookalikes import negative
 from tests.make import healthy_loss, rng, run
 from traindx.vocabulary.run import Run
 

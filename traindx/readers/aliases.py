@@ -56,7 +56,9 @@ FILLER = frozenset(
 )
 
 # Words that say how often a metric is written; the others may belong to its name ("mean_iou").
-WHEN = frozenset({"epoch", "step", "iter", "iteration", "batch", "metrics", "metric", "scalars", "avg", "log", "rollout"})
+WHEN = frozenset(
+    {"epoch", "step", "iter", "iteration", "batch", "metrics", "metric", "scalars", "avg", "log", "rollout"}
+)
 
 # Canonical name -> the word sets (filler removed, sorted) that mean it, whatever the split.
 EXACT: dict[str, tuple[str, ...]] = {

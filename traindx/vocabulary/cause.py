@@ -13,7 +13,14 @@ from typing import Literal
 import msgspec
 
 CauseFamily = Literal[
-    "optimization", "regularization", "model", "numerics", "data", "loop", "quantization", "systems",
+    "optimization",
+    "regularization",
+    "model",
+    "numerics",
+    "data",
+    "loop",
+    "quantization",
+    "systems",
     "nothing-wrong",
 ]
 
