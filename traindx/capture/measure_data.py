@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections import deque
 from typing import Any
@@ -186,8 +187,13 @@ class Batches:
 
 
 def _batch_hash(values: Array) -> int:
+    """Hash of evenly spread values of a batch. The stride shares no factor with the length of a sample:
+    otherwise the same few features (a dead pixel) of all samples would stand for the batch."""
     flat = values.reshape(-1)
-    return zlib.crc32(np.ascontiguousarray(flat[:: max(1, len(flat) // PROBE)]).tobytes(), len(flat))
+    length, stride = len(flat) // max(len(values), 1), max(1, len(flat) // PROBE)
+    while length and math.gcd(stride, length) > 1:
+        stride += 1
+    return zlib.crc32(np.ascontiguousarray(flat[::stride]).tobytes(), len(flat))
 
 
 def sample_hashes(values: Array) -> np.ndarray[Any, np.dtype[np.uint64]]:
