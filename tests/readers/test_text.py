@@ -154,3 +154,69 @@ def test_a_file_that_breaks_off_keeps_what_is_whole(tmp_path: Path) -> None:
     assert len(values) > 1000
     np.testing.assert_allclose(values, [float(f"{1 / (i + 1):.6f}") for i in range(len(values))])
     assert log.events[-1].kind == "parse-warning"
+
+
+def test_time_stamps_of_an_unknown_layout_are_passed_over() -> None:
+    """Longer than one piece of what is held back, so that several are converted."""
+    log = read("".join(f"2026-01-05 step {i} loss {i % 7}.5\n" for i in range(5000)))
+    assert log.columns["loss"].times is None
+    np.testing.assert_array_equal(log.columns["loss"].values, np.arange(5000) % 7 + 0.5)
+
+
+def test_units_that_differ_between_lines_are_brought_to_one() -> None:
+    lines = [
+        f"step {i} loss 0.{i} took 950ms" if i % 2 else f"step {i} loss 0.{i} acc 0.5 took 1.5s" for i in range(1, 9)
+    ]
+    log = read("\n".join(lines))
+    assert log.units == {"duration": "s"}
+    np.testing.assert_allclose(log.columns["duration"].values, [0.95, 1.5] * 4)
+
+
+def test_each_process_keeps_its_own_record() -> None:
+    log = read("".join(f"[rank{r}] step {i} loss {i + r / 10:.1f}\n" for i in range(6) for r in range(3)))
+    assert {n: c.values.tolist() for n, c in log.columns.items()} == {
+        "loss": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0],
+        "rank/1/loss": [0.1, 1.1, 2.1, 3.1, 4.1, 5.1],
+        "rank/2/loss": [0.2, 1.2, 2.2, 3.2, 4.2, 5.2],
+    }
+    assert log.roles["rank/1/loss"] == "rank/1/train/loss"
+
+
+def test_losses_in_bits_beside_losses_in_nats() -> None:
+    lines = [f"iter {i}: loss {2 - i / 10:.4f} BPC, time 5ms" for i in range(8)]
+    log = read("\n".join(["step 0: train loss 1.38, val loss 1.4", *lines]))
+    np.testing.assert_allclose(log.columns["loss"].values, [np.log(2) * (2 - i / 10) for i in range(8)])
+    assert [e.code for e in log.events] == ["bits-to-nats"]
+
+
+def test_a_clamped_nan_is_named_and_left() -> None:
+    lines = [
+        f"I0604 20:56:0{i}.000000   904 solver.cpp:229] Iteration {i}, loss = {87.3365 if i > 1 else 6.9}"
+        for i in range(6)
+    ]
+    log = read("\n".join(lines))
+    assert log.columns["loss"].values.tolist() == [6.9, 6.9, 87.3365, 87.3365, 87.3365, 87.3365]
+    assert [(e.kind, e.step) for e in log.events] == [("log-suspect", 2.0)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "kinds"),
+    [
+        (["Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 32768.0"] * 3, ["skipped-step"]),
+        (["RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"], ["out-of-memory"]),
+        (["Loss is nan, stopping training"], ["crash"]),
+        (["Traceback (most recent call last):", '  File "a.py", line 1', "ValueError: no"], ["crash"]),
+        (["slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-01-05T00:00:00 DUE TO TIME LIMIT ***"], ["stopped"]),
+        (['    raise RuntimeError("CUDA out of memory")'], []),
+        (["except KeyboardInterrupt:"], []),
+    ],
+)
+def test_how_a_run_ended(lines: list[str], kinds: list[str]) -> None:
+    records = [f"step {i} loss {1 / (i + 1):.4f}" for i in range(10)]
+    assert [e.kind for e in read("\n".join([*records, *lines])).events] == kinds
+
+
+def test_an_attempt_that_failed_before_the_run_is_a_note() -> None:
+    records = [f"step {i} loss {1 / (i + 1):.4f}" for i in range(10)]
+    log = read("\n".join(["RuntimeError: CUDA out of memory.", *records]))
+    assert [(e.kind, e.code) for e in log.events] == [("note", "earlier-out-of-memory")]

@@ -149,6 +149,8 @@ def comparable(one: Count, other: Count) -> bool:
 
 def merged(parts: list[tuple[Shape, Count]]) -> tuple[Ints, Floats]:
     """Rows and steps of several kinds of lines in the order of the file."""
+    if len(parts) == 1:
+        return parts[0][0].rows, parts[0][1].values
     rows = np.concatenate([s.rows for s, _ in parts])
     order = np.argsort(rows, kind="stable")
     return rows[order], np.concatenate([c.values for _, c in parts])[order]

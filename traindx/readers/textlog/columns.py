@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from traindx.readers.aliases import role_of
 from traindx.readers.raw import RawColumn
-from traindx.readers.textlog.shapes import Shape
+from traindx.readers.textlog.shapes import Shape, joined
+from traindx.readers.textlog.tokens import in_common_unit
 from traindx.readers.textlog.words import evidence
 from traindx.vocabulary.run import Floats
 
@@ -31,15 +33,38 @@ def columns_of(shapes: list[Shape], *, by_epoch: bool) -> tuple[dict[str, RawCol
             if field.kind == "counter" and field.rank == 3 and not by_epoch and shape.side != "val":
                 parts.setdefault("epoch", []).append((shape, i))
     columns, units = {}, {}
+    frames: dict[tuple[int, ...], RawColumn] = {}
     for name, places in parts.items():
-        found = one_column(places)
-        if len(parts) > 1 and is_label(name, found.values):
+        key = tuple(id(s) for s, _ in places)
+        if key not in frames:
+            frames[key] = frame([s for s, _ in places])
+        values, unit = values_of(name, places)
+        if len(parts) > 1 and is_label(name, values):
             continue  # a line number, a size: it never says anything
-        columns[name] = found
-        unit = next((s.units[name] for s, _ in places if name in s.units), "")
+        columns[name] = replace(frames[key], values=values)
         if unit:
             units[name] = unit
     return columns, units
+
+
+def frame(shapes: list[Shape]) -> RawColumn:
+    """Rows, steps and times of the lines of several kinds, in order; shared by all their columns."""
+    rows, steps = joined([s.rows for s in shapes]), joined([s.steps for s in shapes])
+    times = joined([s.times for s in shapes]) if all(s.times is not None for s in shapes) else None
+    if len(shapes) > 1:
+        order = np.argsort(rows, kind="stable")
+        rows, steps, times = rows[order], steps[order], None if times is None else times[order]
+    return RawColumn(np.empty(0), rows, steps, times)
+
+
+def values_of(name: str, places: list[tuple[Shape, int]]) -> tuple[Floats, str]:
+    """Values of a column in the order of the file, in one unit, and that unit."""
+    factors, unit = in_common_unit([s.units.get(name, "") for s, _ in places])
+    pieces = [s.data[:, i] * f if f != 1.0 else s.data[:, i] for (s, i), f in zip(places, factors, strict=True)]
+    values: Floats = joined(pieces)
+    if len(places) > 1:
+        values = values[np.argsort(joined([s.rows for s, _ in places]), kind="stable")]
+    return values, unit
 
 
 def is_label(name: str, values: Floats) -> bool:
@@ -47,19 +72,6 @@ def is_label(name: str, values: Floats) -> bool:
     telling = re.search(r"scale|norm|loss|rate|size|mem|step|grad", name, re.IGNORECASE)
     same = len(values) >= MANY and not np.ptp(values) and float(values[0]).is_integer()
     return bool(same and not telling and evidence(name) == 0)
-
-
-def one_column(places: list[tuple[Shape, int]]) -> RawColumn:
-    rows = np.concatenate([s.rows for s, _ in places])
-    values = np.concatenate([s.data[:, i] for s, i in places])
-    steps = np.concatenate([s.steps for s, _ in places if s.steps is not None])
-    times = (
-        np.concatenate([s.times for s, _ in places if s.times is not None])
-        if all(s.times is not None for s, _ in places)
-        else None
-    )
-    order = np.argsort(rows, kind="stable")
-    return RawColumn(values[order], rows[order], steps[order], None if times is None else times[order])
 
 
 def bits_to_nats(columns: dict[str, RawColumn], units: dict[str, str]) -> str:

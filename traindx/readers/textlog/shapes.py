@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -81,21 +82,25 @@ def merged(variants: list[Variant]) -> Shape:
         scales[:, i] = [factor * v.fields[i].factor for factor, v in zip(factors, variants, strict=True)]
         if unit:
             units[f.name] = unit
-    data = np.concatenate([part * scale for (part, _), scale in zip(finished, scales, strict=True)])
-    rows = np.concatenate([np.frombuffer(v.rows, dtype=np.int64) for v in variants])
+    for (part, _), scale in zip(finished, scales, strict=True):
+        if (scale != 1.0).any():
+            part *= scale
     stamps = [t for _, t in finished if t is not None]
-    times = np.concatenate(stamps) if len(stamps) == len(finished) else None
-    order = np.argsort(rows, kind="stable")
-    shape = Shape(
-        first.fields,
-        rows[order],
-        data[order],
-        first.parsed.side,
-        None if times is None else times[order],
-        first.parsed.closing,
+    times = joined(stamps) if len(stamps) == len(finished) else None
+    rows, data = (
+        joined([np.frombuffer(v.rows, dtype=np.int64) for v in variants]),
+        joined([part for part, _ in finished]),
     )
+    shape = Shape(first.fields, rows, data, first.parsed.side, times, first.parsed.closing)
+    if len(variants) > 1:
+        shape = shape.kept(np.argsort(rows, kind="stable"))
     shape.units, shape.lead, shape.rank = units, first.parsed.lead, first.parsed.rank
     return divided(shape)
+
+
+def joined(parts: list[Any]) -> Any:
+    """Arrays end to end; a single one as it is."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def divided(shape: Shape) -> Shape:

@@ -81,8 +81,8 @@ class Variant:
         self.grouped = any("," in line[a:b] for a, b in parsed.spans)  # thousands, as in 12,800
         self.rows = array("q")
         self.texts: list[str] = []
-        self.values: list[Floats] = []
-        self.times: list[Floats | None] = []
+        self.values = array("d")
+        self.times = array("d")
         self.match: Callable[[str], re.Match[str] | None] | None = None
 
     def put(self, line: str, parsed: Parsed, row: int) -> None:
@@ -120,18 +120,17 @@ class Variant:
         """Turn the texts held so far into numbers."""
         if self.stamp:
             width = 1 + len(self.fields)
-            self.times.append(seconds(self.stamp, self.texts[::width]))
+            found = seconds(self.stamp, self.texts[::width])
+            self.times.frombytes(b"" if found is None else found.tobytes())
             del self.texts[::width]
         texts = [t.replace(",", "") for t in self.texts] if self.grouped else self.texts
-        self.values.append(np.fromiter(map(float, texts), np.float64, len(texts)))
+        self.values.frombytes(np.fromiter(map(float, texts), np.float64, len(texts)).tobytes())
         self.texts.clear()
 
     def finish(self) -> tuple[Floats, Floats | None]:
         """Values `[n, k]`, and seconds `[n]` where the lines have time stamps that are known."""
         if self.texts:
             self.settle()
-        times = [t for t in self.times if t is not None]
-        known = self.stamp and len(times) == len(self.times)
-        return np.concatenate(self.values).reshape(len(self.rows), len(self.fields)), np.concatenate(
-            times
-        ) if known else None
+        values = np.frombuffer(self.values, dtype=np.float64).reshape(len(self.rows), len(self.fields))
+        known = len(self.times) == len(self.rows)
+        return values, np.frombuffer(self.times, dtype=np.float64) if known else None
