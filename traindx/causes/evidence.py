@@ -119,17 +119,8 @@ def sign_of(outcome: Outcome, judged: Mapping[str, Outcome]) -> Sign:
 
 
 def parent_of(outcome: Outcome, judged: Mapping[str, Outcome]) -> str | None:
-    """The fired rule that this finding follows from: the first of `follows` whose onset is no later."""
-    for slug in outcome.rule.follows:
-        other = judged.get(slug)
-        if other is not None and other.status == "fired" and onset(other) <= onset(outcome):
-            return slug
-    return None
-
-
-def onset(outcome: Outcome) -> float:
-    """First step of the outcome's evidence; minus infinity where it has none."""
-    return min((e.onset for e in outcome.evidence if e.onset is not None), default=float("-inf"))
+    """The fired rule that this finding follows from: the first of `follows` that it may come from."""
+    return next((s for s in outcome.rule.follows if s in judged and outcome.follows_from(judged[s])), None)
 
 
 def worst_severity(outcome: Outcome) -> Severity:

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from traindx.vocabulary.diagnosis import SEVERITIES, Finding, NotEvaluated
 from traindx.vocabulary.rule import Evidence, Outcome
 
-LEAD = 0.1  # of the steps before a fault's onset: what is seen in them belongs to it
-
 
 def findings(outcomes: Iterable[Outcome]) -> tuple[Finding, ...]:
     """All findings, most important first: primary ones by severity and onset, each followed by
@@ -17,7 +15,7 @@ def findings(outcomes: Iterable[Outcome]) -> tuple[Finding, ...]:
     strongest = {
         o.rule.slug: max(o.evidence, key=lambda e: (-SEVERITIES.index(severity_of(o, e)), e.strength)) for o in fired
     }
-    made = [finding(o, strongest[o.rule.slug], parent_of(o, strongest)) for o in fired]
+    made = [finding(o, strongest[o.rule.slug], parent_of(o, fired)) for o in fired]
     return tuple(in_order(made))
 
 
@@ -25,17 +23,10 @@ def severity_of(outcome: Outcome, evidence: Evidence) -> str:
     return evidence.severity or outcome.rule.severity
 
 
-def parent_of(outcome: Outcome, strongest: dict[str, Evidence]) -> str | None:
-    """The fired rule that this one follows from: the first that its rule names and that did not
-    begin later, or only a little later (an exploding norm is seen just before the loss breaks)."""
-    own = strongest[outcome.rule.slug].onset
-    for slug in outcome.rule.follows:
-        if slug not in strongest:
-            continue
-        began = strongest[slug].onset
-        if own is None or began is None or began - LEAD * abs(began) <= own:
-            return slug
-    return None
+def parent_of(outcome: Outcome, fired: Sequence[Outcome]) -> str | None:
+    """The fired rule that this one follows from: the first that its rule names."""
+    parents = {o.rule.slug for o in fired if outcome.follows_from(o)}
+    return next((slug for slug in outcome.rule.follows if slug in parents), None)
 
 
 def finding(outcome: Outcome, evidence: Evidence, parent: str | None) -> Finding:

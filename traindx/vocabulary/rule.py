@@ -130,3 +130,27 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def strength(self) -> float:
         return max((e.strength for e in self.evidence), default=0.0)
+
+    @property
+    def onset(self) -> float | None:
+        """First step of the evidence that has one."""
+        return min((e.onset for e in self.evidence if e.onset is not None), default=None)
+
+    @property
+    def last(self) -> float | None:
+        """Last step of the evidence that has one."""
+        return max((e.last for e in self.evidence if e.last is not None), default=None)
+
+    def follows_from(self, other: Outcome) -> bool:
+        """Whether this finding may be a consequence of `other`: its rule says so, and the other began
+        before it, shortly after it (an exploding norm is seen just before the loss breaks), or while it
+        lasted."""
+        if other.rule.slug not in self.rule.follows or other.status != "fired" or self.status != "fired":
+            return False
+        began, own, until = other.onset, self.onset, self.last
+        if began is None or own is None:
+            return True
+        return began - LEAD * abs(began) <= own or (until is not None and began <= until)
+
+
+LEAD = 0.1  # of the steps before a fault's onset: what is seen in them belongs to it
