@@ -67,7 +67,7 @@ def losses_stay_high(
     Sources: Goodfellow et al., "Deep Learning" (2016), ch. 11; Karpathy, "A recipe for training neural networks".
     """
     curve = features.curve("train/loss") or features.curve("val/loss")
-    if features.is_reinforcement or curve is None or curve.n < 4 or curve.values[0] <= 0:
+    if features.is_reinforcement or curve is None or curve.n < 4 or np.median(curve.values[:3]) <= 0:
         raise CannotJudge("needs a loss that begins above zero")
     state = look(curve, [accuracy(features, split) for split in ("train/", "val/")])
     if curve.n < long or state.late > slow or held_out_is_worse(features, state, gap):
