@@ -15,7 +15,7 @@ def scaled(setup: Setup, field: str, factor: float, verb: str, thing: str) -> st
     now = setup.number(field)
     if now is None or now == 0:
         return f"{verb} the {thing} (x{factor:g})"
-    return f"{verb} the {thing} from {now:g} to {now * factor:.3g} (x{factor:g})"
+    return f"{verb} the {thing} from {now:.3g} to {now * factor:.3g} (x{factor:g})"
 
 
 def lowered_to(setup: Setup, field: str, target: float, thing: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.noise import median_error
 from traindx.features.shared import Features
+from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -68,6 +69,7 @@ def loss_diverges(
     # Rewards and held-out losses wander; only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(gained, 2 * needed):
         return
+    low = curve.point(lowest_near(curve, best))
     onset = onset_index(curve, best, risen)
     begun = "from-start" if from_start else ("early" if onset < ending * curve.n else "late")
     yield Evidence(
@@ -76,14 +78,16 @@ def loss_diverges(
         severity="critical" if end >= curve.start - error else "high",
         strength=min(1.0, 0.5 + 0.5 * risen / max(gained, risen)),
         aspects=(begun, "sudden" if settle_length(curve, onset, end) <= max(2, sudden * curve.n) else "gradual"),
-        values={
-            "name": curve.name,
-            "best": curve.best * curve.sign,
-            "end": end * curve.sign,
-            "onset": curve.step_at(onset),
-        },
-        points=(curve.point(best, curve.best), curve.point(-1, end, curve.best)),
+        values={"name": curve.name, "best": low.value, "end": end * curve.sign, "onset": low.step},
+        points=(low, curve.point(-1, end, low.value * curve.sign)),
     )
+
+
+def lowest_near(curve: Curve, index: int) -> int:
+    """The lowest logged point around the low of the trend, which smoothing may have moved."""
+    reach = max(2, curve.n // TREND_PARTS)
+    first = max(0, index - reach)
+    return first + int(np.argmin(curve.oriented[first : index + reach + 1]))
 
 
 def still_recovering(tail: np.ndarray, fall: float) -> bool:
