@@ -220,3 +220,9 @@ def test_an_attempt_that_failed_before_the_run_is_a_note() -> None:
     records = [f"step {i} loss {1 / (i + 1):.4f}" for i in range(10)]
     log = read("\n".join(["RuntimeError: CUDA out of memory.", *records]))
     assert [(e.kind, e.code) for e in log.events] == [("note", "earlier-out-of-memory")]
+
+
+def test_a_damaged_time_stamp_is_no_time() -> None:
+    log = read("".join(f"2026-01-05 10:00:0{i}.{'9' * 400} step {i} loss {i}.5\n" for i in range(5)))
+    assert log.columns["loss"].times is None
+    assert log.columns["loss"].values.tolist() == [0.5, 1.5, 2.5, 3.5, 4.5]

@@ -69,6 +69,8 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
             r"restoring (?:previous|from|model|checkpoint|parameters)",
             r"restored? (?:from|checkpoint)",
             r"=> loaded checkpoint",
+            r"loading (?:from|checkpoint|state)\b.*(?:model|checkpoint|ckpt|step|epoch|iter)[-_]?\d{3,}\S*"
+            r"\.(?:pth?|ckpt|pkl|tar)",
             r"loaded checkpoint .*\((?:epoch|step)",
         ),
     ),
@@ -105,6 +107,7 @@ WORDS = any_of(
     "resum",
     "restor",
     "loaded",
+    "loading",
     "interrupt",
     "stop",
     "cancel",

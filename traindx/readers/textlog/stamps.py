@@ -8,6 +8,7 @@ import numpy as np
 
 from traindx.vocabulary.run import Floats
 
+LONGEST_RUN = 9  # digits of one part: nanoseconds, or a process number
 RUN = re.compile(r"\d+", re.ASCII)
 
 
@@ -15,7 +16,7 @@ def seconds(sample: str, stamps: list[str]) -> Floats | None:
     """Seconds `[n]` of stamps that are laid out exactly like `sample`, or None when that layout is
     not known. Where the year is missing 1970 is taken: differences hold."""
     runs = [(r.start(), r.end()) for r in RUN.finditer(sample)]
-    if len(runs) < 5 or not sample.isascii():
+    if len(runs) < 5 or not sample.isascii() or any(b - a > LONGEST_RUN for a, b in runs):
         return None
     codes = np.frombuffer("".join(stamps).encode("ascii"), dtype=np.uint8).reshape(-1, len(sample))
     columns = [number(codes[:, a:b]) for a, b in runs]
