@@ -230,9 +230,9 @@ class LineReader:
             and self.fields
             and self.line[token.end() : token.end() + 1] == ")"
         ):
-            first = self.fields[-1]
-            if not (whole and not first.whole) and evidence(first.name) == 2:
-                return first._replace(name=first.name + "_running_mean")
+            before = self.fields[-1]
+            if not (whole and not before.whole) and evidence(before.name) == 2:
+                return before._replace(name=before.name + "_running_mean")
         if not self.fields and bare == "" and not unit and token.start() > self.start:
             return None
         behind = BEHIND.match(self.line, token.end())
