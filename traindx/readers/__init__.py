@@ -146,12 +146,29 @@ def read_folder(path: Path) -> list[RawLog]:
     return logs
 
 
+FOREIGN = 5  # logs of other formats beside a run's own files: more than any tool leaves in one folder
+
+
+def is_collection(path: Path, module: ModuleType) -> bool:
+    """Whether a folder that `module` claims as a run of its own holds many unrelated logs: at least
+    five files that other formats claim surely. Then each is read by itself."""
+    foreign = 0
+    for file in sorted(p for p in path.iterdir() if p.is_file() and looks_like_log(p))[:64]:
+        with open(file, "rb") as stream:
+            source = Source(str(file), file, head=stream.read(HEAD_BYTES))
+        best = max(((m.sniff(source), m.NAME) for m in formats() if hasattr(m, "sniff")), default=(0.0, ""))
+        foreign += best[0] >= 0.3 and best[1] != module.NAME
+        if foreign >= FOREIGN:
+            return True
+    return False
+
+
 def walk(path: Path) -> list[RawLog]:
     claims = sorted(
         ((m.sniff_folder(path), m.NAME, m) for m in formats() if hasattr(m, "sniff_folder")),
         key=lambda c: (-c[0], c[1]),
     )
-    if claims and claims[0][0] > 0.5:
+    if claims and claims[0][0] > 0.5 and not is_collection(path, claims[0][2]):
         logs: list[RawLog] = claims[0][2].read_folder(path)
         return logs
     logs = []

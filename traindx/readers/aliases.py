@@ -280,7 +280,7 @@ def role_of(name: str) -> Role:
     words = words_of(name)
     split = split_of(words)
     core = [w for w in words if w not in TRAIN_WORDS and w not in VAL_WORDS]
-    kept = [w for w in core if w not in FILLER] or core
+    kept = [w for w in core if w not in FILLER and not w.isdigit()] or core
     if not kept:
         return Role(name, 9)
     for phrase in (core, kept):

@@ -12,7 +12,9 @@ from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.signals import direction_of
 
 # Two players, each with a loss of its own: their sum means nothing.
-ADVERSARIAL = ("gen", "disc", "_g", "_d", "generator", "discriminator", "critic", "actor", "policy", "value")
+ADVERSARIAL = frozenset(
+    {"g", "d", "gen", "disc", "generator", "discriminator", "critic", "actor", "policy", "value", "adv"}
+)
 # Stand in for a loss where none is logged; the order is the preference.
 LOSS_LIKE = (
     "loss",
@@ -115,8 +117,7 @@ def loss_preference(name: str) -> int:
 
 
 def is_adversarial(name: str) -> bool:
-    last = name.split("/")[-1].lower()
-    return any(w in last for w in ADVERSARIAL)
+    return bool(ADVERSARIAL & set(words_of(name.split("/")[-1])))
 
 
 def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[RawColumn, str]]:

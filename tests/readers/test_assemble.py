@@ -1,0 +1,139 @@
+"""From raw columns to runs: axis, restarts, resumes, names, units."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from traindx.errors import ConfigError
+from traindx.readers.assemble import assemble
+from traindx.readers.raw import RawColumn, RawLog, column
+
+
+def log(**columns: object) -> RawLog:
+    """A log whose columns are full: one value a row."""
+    made = {name.replace("__", "/"): column(v, np.arange(len(np.asarray(v)))) for name, v in columns.items()}
+    return RawLog("made", "made", columns=made)
+
+
+def test_a_counter_that_starts_again_is_another_run() -> None:
+    steps = [*range(0, 100, 10), *range(0, 60, 10)]
+    runs = assemble(log(step=steps, loss=np.linspace(2, 1, 16)))
+    assert [len(r.series["train/loss"]) for r in runs] == [10, 6]
+    assert [e.kind for e in runs[1].events] == ["restart"]
+    assert runs[1].id.endswith("#2")
+
+
+def test_a_counter_that_goes_back_a_little_is_a_resume_and_the_later_value_stays() -> None:
+    steps = [*range(0, 100, 10), *range(70, 150, 10)]
+    values = np.concatenate([np.full(10, 1.0), np.full(8, 2.0)])
+    (run,) = assemble(log(step=steps, loss=values))
+    got = run.series["train/loss"]
+    assert got.steps.tolist() == list(range(0, 150, 10))
+    assert got.values.tolist() == [1.0] * 7 + [2.0] * 8
+    assert [e.kind for e in run.events] == ["resume"]
+    assert run.events[0].step == 70
+
+
+def test_a_counter_within_epochs_is_counted_on() -> None:
+    inner = np.tile(np.arange(1, 51), 4)
+    (run,) = assemble(log(iter=inner, loss=2.0 / np.sqrt(1 + np.arange(200))))
+    assert run.series["train/loss"].steps.tolist() == list(range(1, 201))
+
+
+def test_steps_out_of_order_are_sorted_and_it_is_said() -> None:
+    order = np.random.default_rng(0).permutation(60)
+    (run,) = assemble(log(step=order, loss=3.0 - order / 60))
+    got = run.series["train/loss"]
+    assert got.steps.tolist() == list(range(60))
+    np.testing.assert_allclose(got.values, 3.0 - np.arange(60) / 60)
+    assert any(e.kind == "parse-warning" for e in run.events)
+
+
+def test_a_log_that_begins_in_the_middle_says_so() -> None:
+    (run,) = assemble(log(step=np.arange(30_000, 31_000, 10), loss=np.linspace(2, 1, 100)))
+    assert [e.code for e in run.events] == ["late-start"]
+
+
+def test_rows_without_an_axis_belong_to_the_last_step() -> None:
+    raw = log(step=np.arange(10), loss=np.ones(10))
+    raw.columns["val_loss"] = column([5.0, 6.0], [3, 9])
+    (run,) = assemble(raw)
+    assert run.series["val/loss"].steps.tolist() == [3, 9]
+
+
+def test_no_axis_at_all_counts_rows() -> None:
+    (run,) = assemble(log(loss=[3.0, 2.0, 1.0]))
+    assert run.axis == "row"
+    assert run.series["train/loss"].steps.tolist() == [0, 1, 2]
+
+
+def test_arrays_cannot_be_written_to() -> None:
+    (run,) = assemble(log(step=[0, 1], loss=[1.0, 2.0]))
+    with pytest.raises(ValueError, match="read-only"):
+        run.series["train/loss"].values[0] = 9.0
+
+
+def test_parts_are_summed_where_no_total_is_logged() -> None:
+    (run,) = assemble(log(step=[0, 1], train__box_loss=[1.0, 2.0], train__cls_loss=[3.0, 4.0]))
+    assert run.series["train/loss"].values.tolist() == [4.0, 6.0]
+    assert run.originals["train/loss"] == "train/box_loss + train/cls_loss"
+
+
+def test_opponents_are_not_summed() -> None:
+    (run,) = assemble(log(step=[0, 1], g_loss=[1.0, 2.0], d_loss=[3.0, 4.0]))
+    assert "train/loss" not in run.series
+
+
+def test_the_users_word_wins() -> None:
+    (run,) = assemble(log(step=[0, 1], loss=[1.0, 2.0], my_loss=[3.0, 4.0]), {"train/loss": "my_loss"})
+    assert run.series["train/loss"].values.tolist() == [3.0, 4.0]
+    with pytest.raises(ConfigError, match="nothing_like_it"):
+        assemble(log(step=[0, 1], loss=[1.0, 2.0]), {"train/loss": "nothing_like_it"})
+
+
+def test_a_score_that_is_measured_now_and_then_is_an_evaluation() -> None:
+    raw = log(epoch=np.arange(20), loss=np.linspace(2, 1, 20))
+    raw.columns["Acc"] = column([0.5, 0.6, 0.7, 0.8], [4, 9, 14, 19])
+    (run,) = assemble(raw)
+    assert "val/accuracy" in run.series
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "values", "signal", "expected"),
+    [
+        ("elapsed time per iteration (ms)", "", [500.0, 510.0], "time/step", [0.5, 0.51]),
+        ("time", "ms", [500.0, 510.0], "time/step", [0.5, 0.51]),
+        ("max_mem", "", [2996.0, 3000.0], "mem/device", [2996 * 2**20, 3000 * 2**20]),
+        ("accuracy", "%", [50.0, 98.6], "train/accuracy", [0.5, 0.986]),
+        ("val_acc", "", [50.0, 98.6], "val/accuracy", [0.5, 0.986]),
+        ("val_acc", "", [0.5, 0.986], "val/accuracy", [0.5, 0.986]),
+    ],
+)
+def test_units(name: str, unit: str, values: list[float], signal: str, expected: list[float]) -> None:
+    raw = RawLog("made", "made", columns={"step": column([0, 1], [0, 1]), name: column(values, [0, 1])})
+    raw.units = {name: unit}
+    (run,) = assemble(raw)
+    np.testing.assert_allclose(run.series[signal].values, expected)
+
+
+def test_a_clock_becomes_seconds_a_step() -> None:
+    seconds = 100 + 0.25 * np.arange(0, 300, 10) + 0.001 * np.random.default_rng(0).random(30)
+    (run,) = assemble(log(step=np.arange(0, 300, 10), time=seconds, loss=np.ones(30)))
+    np.testing.assert_allclose(run.series["time/step"].values, 0.25, atol=2e-4)
+
+
+def test_facts_of_the_wrong_kind_do_no_harm() -> None:
+    raw = log(step=[0, 1], loss=[1.0, 2.0])
+    raw.facts = {"lr": "cosine", "batch_size": "32", "classes": 10.0, "note": "x", "seed": float("nan")}
+    (run,) = assemble(raw)
+    assert run.setup.lr is None
+    assert run.setup.batch_size == 32
+    assert run.setup.classes == 10
+    assert run.setup.seed is None
+
+
+def test_non_finite_steps_are_left_out() -> None:
+    raw = RawLog("made", "made", columns={"loss": RawColumn(np.ones(3), np.arange(3), np.array([0.0, np.nan, 2.0]))})
+    (run,) = assemble(raw)
+    assert run.series["train/loss"].steps.tolist() == [0, 2]
