@@ -95,6 +95,8 @@ LOWER_WORDS = (
     "brier",
     "ece",
     "hinge",
+    "l1",
+    "l2",
 )
 HIGHER_WORDS = (
     "accuracy", "acc", "acc1", "acc5", "top1", "top5", "f1", "auc", "auroc", "auprc", "precision", "recall", "map",
