@@ -99,7 +99,16 @@ EXACT: dict[str, tuple[str, ...]] = {
         "gn",
         "g norm",
     ),
-    "loss_scale": ("loss scale", "grad scale", "scaler scale", "lscale", "amp scale", "scale loss", "grad scaler"),
+    "loss_scale": (
+        "loss scale",
+        "grad scale",
+        "scaler scale",
+        "lscale",
+        "amp scale",
+        "scale loss",
+        "grad scaler",
+        "fp16 grad scale",
+    ),
     "skipped_steps": ("number skipped iterations", "skipped iterations", "skipped steps", "skipped", "overflow"),
     "nan_steps": ("nan number iterations", "nan iterations", "number nan iterations"),
     "time/step": (
