@@ -38,11 +38,7 @@ class Extras:
         for name in ("random", "numpy.random"):
             if name in sys.modules:
                 replace(sys.modules[name], "seed", lambda original, n=name: self.seed(n.partition(".")[0], original))
-        self.versions()
-
-    def versions(self) -> None:
         self.discovery.fact("seeds_set", "none")
-        self.discovery.fact("cuda_available", False)
 
     def clip(self, original: Callable[..., Any]) -> Callable[..., Any]:
         discovery = self.discovery
@@ -76,12 +72,14 @@ class Extras:
 
         def scale(self: Any, outputs: Any) -> Any:
             scaled = original(self, outputs)
-            if isinstance(outputs, torch.Tensor):
-                discovery.loop.scaled = (scaled, outputs)
-            session = discovery.session() if discovery.active else None
-            if session is not None:
-                session.add_scaler(self)
+            discovery.safely(told, self, outputs, scaled)
             return scaled
+
+        def told(scaler: Any, outputs: Any, scaled: Any) -> None:
+            session = discovery.session() if scaler.is_enabled() else None
+            if session is not None and isinstance(outputs, torch.Tensor):
+                discovery.loop.scaled = (scaled, outputs)
+                session.add_scaler(scaler)
 
         return scale
 
@@ -91,14 +89,15 @@ class Extras:
         def step(self: Any, optimizer: Any, *args: Any, **named: Any) -> Any:
             before = discovery.loop.steps
             result = original(self, optimizer, *args, **named)
-            if discovery.loop.steps == before and id(optimizer) == (discovery.loop.primary or id(optimizer)):
+            first = discovery.loop.primary in (None, id(optimizer))
+            if discovery.loop.steps == before and first and self.is_enabled():
                 discovery.safely(skipped)
             return result
 
         def skipped() -> None:
-            discovery.loop.hand_on()
+            discovery.loop.held.clear()
             if discovery.opened is not None:
-                discovery.opened.event("skipped-step", "the scaled gradients overflowed: no step", "scaler")
+                discovery.opened.skipped()
 
         return step
 

@@ -13,6 +13,7 @@ from traindx.capture.discover_manual import Manual
 
 if TYPE_CHECKING:
     from traindx.capture.discover import Discovery
+    from traindx.capture.session import Session
 
 UNDECIDED_STEPS = 4  # steps in which it is found out whether the loss is divided for accumulation
 HELD = 4096  # losses held between two steps
@@ -35,9 +36,11 @@ class Loop:
         self.discovery = discovery
         self.manual = Manual(discovery)
         self.optimizers: set[int] = set()
-        self.primary: int | None = None
+        self.primary: int | None = None  # id of the optimizer that steps first, which counts the steps
+        self.main: set[int] | None = None  # ids of its parameters
         self.steps = 0
         self.held: list[Held] = []
+        self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
         self.inside_backward = self.inside_step = False
         self.factor, self.undecided = 1.0, UNDECIDED_STEPS
         self.scaled: tuple[torch.Tensor, torch.Tensor] | None = None  # what GradScaler.scale gave, and got
@@ -74,26 +77,11 @@ class Loop:
         self.discovery.report("optimizer")
         place = self.discovery.line("optimizer")
         self.discovery.models.want(p for group in optimizer.param_groups for p in group["params"])
-        if not self.optimizers:
-            self.describe(optimizer)
         self.optimizers.add(id(optimizer))
         number = len(self.optimizers)
         if number > 1:
             self.discovery.fact("optimizers", number)
             self.discovery.fact(f"optimizer/{number}", f"{type(optimizer).__name__} at {place}")
-
-    def describe(self, optimizer: torch.optim.Optimizer) -> None:
-        fact, groups = self.discovery.fact, optimizer.param_groups
-        fact("optimizer", type(optimizer).__name__.lower())
-        fact("parameter_groups", len(groups))
-        for name in ("lr", "momentum", "weight_decay", "eps", "nesterov", "amsgrad", "dampening", "max_iter"):
-            values = [float(g[name]) for g in groups if isinstance(g.get(name), int | float | torch.Tensor)]
-            if values:
-                fact(name, bool(values[0]) if name in ("nesterov", "amsgrad") else max(values))
-        betas = groups[0].get("betas")
-        if isinstance(betas, tuple | list) and len(betas) == 2 and all(isinstance(b, float) for b in betas):
-            fact("beta1", betas[0])
-            fact("beta2", betas[1])
 
     def zeroed(self, original: Callable[..., None]) -> Callable[..., None]:
         discovery = self.discovery
@@ -118,11 +106,12 @@ class Loop:
             return
         if self.primary is None:
             self.primary = id(optimizer)
+            self.main = {id(p) for group in optimizer.param_groups for p in group["params"]}
             self.discovery.line("step")
-            self.describe(optimizer)
         if self.discovery.models.wanted:
             self.discovery.models.search()
         session.add_optimizer(optimizer)
+        self.decide()
         self.hand_on()
         self.inside_step = True
         session.optimizer_step_begin(optimizer)
@@ -145,7 +134,8 @@ class Loop:
         self.held = list(first.values())
         self.hand_on()
         session.optimizer_step_end(optimizer)
-        self.discovery.models.fed = 0
+        if id(optimizer) == self.primary:
+            self.discovery.models.fed = 0
         if not session.active:
             self.discovery.detach()
 
@@ -181,9 +171,7 @@ class Loop:
             if not self.optimizers:
                 self.manual.backward_begins(tensor)
             self.discovery.losses.backward_begins(tensor)
-            self.held.append(Held(tensor.detach(), where, divisor(tensor) if self.undecided else 1.0))
-            if len(self.held) > HELD:
-                self.hand_on()
+            self.lost(session, tensor, where)
         self.discovery.loaders.backward_begins(session)
         session.backward_begin()
 
@@ -194,24 +182,35 @@ class Loop:
             if not self.optimizers:
                 self.manual.backward_ends(session)
 
+    def lost(self, session: Session, loss: torch.Tensor, where: str) -> None:
+        """The loss of one backward pass. It is held back while it is not known what it was divided
+        for, and inside of a step's closure."""
+        self.passes[where] += 1
+        by = divisor(loss) if self.undecided else 1.0
+        if self.inside_step or by != 1.0:
+            if len(self.held) < HELD:
+                self.held.append(Held(loss.detach(), where, by))
+        else:
+            session.loss(loss if self.factor == 1.0 else loss.detach() * self.factor, where=where)
+
     def hand_on(self) -> None:
-        """Give the session the losses since the last step."""
+        """Give the session the losses that were held back."""
         held, self.held = self.held, []
         session = self.discovery.opened
-        if session is None or not held:
-            return
-        if self.undecided:
-            self.decide(held)
-        for value, where, _ in held:
-            session.loss(value if self.factor == 1.0 else value * self.factor, where=where)
+        if session is not None:
+            for value, where, _ in held:
+                session.loss(value if self.factor == 1.0 else value * self.factor, where=where)
 
-    def decide(self, held: list[Held]) -> None:
+    def decide(self) -> None:
         """Micro-batches: as many backward passes of one line as the loss is divided by."""
+        passes, self.passes = self.passes, Counter()
+        if not self.undecided or not passes:
+            return
         self.undecided -= 1
-        where, count = Counter(h.where for h in held).most_common(1)[0]
+        where, count = passes.most_common(1)[0]
         if count > 1:
-            divisors = {h.divisor for h in held if h.where == where}
             self.discovery.fact("accumulation", count)
+            divisors = {held.divisor for held in self.held if held.where == where}
             if len(divisors) == 1 and abs(divisors.pop() - count) < 1e-6 * count:
                 self.factor, self.undecided = float(count), 0
 

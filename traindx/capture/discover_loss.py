@@ -102,6 +102,7 @@ class Losses:
             self.storages.add(target.untyped_storage().data_ptr())
         session = self.discovery.opened
         if session is not None and name == (self.training_loss or name):
+            session.outputs(given, name)
             session.batch(None, target, training=True)
 
     def describe(self, name: str, given: Any, target: Any, reduction: str) -> None:

@@ -35,7 +35,6 @@ class Manual:
     def backward_begins(self, loss: torch.Tensor) -> None:
         if self.optimizer is None:
             self.optimizer = ByHand(leaves(loss))
-            self.discovery.fact("optimizer", "by hand")
             self.discovery.models.want(self.optimizer.param_groups[0]["params"])
             self.discovery.models.search()
         else:
@@ -58,6 +57,7 @@ class Manual:
         self.marks = self.look()
         if not self.begun:
             session.add_optimizer(self.optimizer)  # type: ignore[arg-type]
+            session.fact("optimizer", "by hand")
         session.optimizer_step_begin(self.optimizer)  # type: ignore[arg-type]
         self.begun = True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -61,27 +62,30 @@ class Models:
         """A module is about to be called; outer ones come first."""
         if id(module) in self.passed or torch.compiler.is_compiling():
             return
-        if any(id(p) in self.wanted for p in module.parameters()):
-            self.found(module)
+        own = {id(p) for p in module.parameters()}
+        if own & self.wanted:
+            whole = largest(lambda m: any(part is module for part in m.modules())) if self.wanted - own else []
+            self.found(whole[0] if len(whole) == 1 else module, called=module)
             self.entered(module, inputs, {})
         self.passed.add(id(module))
         if not self.wanted:
             self.disarm()
 
-    def found(self, module: torch.nn.Module) -> None:
+    def found(self, module: torch.nn.Module, called: torch.nn.Module | None = None) -> None:
+        """A root; where only a part of it is `called`, batches are seen there."""
         session = self.discovery.session()
         if session is None or any(root() is module for root in self.roots):
             return
         self.wanted -= {id(p) for p in module.parameters()}
         self.roots.append(weakref.ref(module))
         plain = unwrapped(module)
-        session.add_model(plain, name="" if len(self.roots) == 1 else type(plain).__name__.lower())
+        session.add_model(module, "" if len(self.roots) == 1 else type(plain).__name__.lower())
         self.describe(module, plain)
 
         def entered(module: torch.nn.Module, inputs: Any, named: Any) -> None:
             self.discovery.safely(self.entered, module, inputs, named)
 
-        self.calls.append(module.register_forward_pre_hook(entered, with_kwargs=True))
+        self.calls.append((called or module).register_forward_pre_hook(entered, with_kwargs=True))
 
     def search(self) -> None:
         """A step is due and some parameters' module was never called as a whole: look among all
@@ -89,11 +93,8 @@ class Models:
         self.disarm()
         if not self.wanted:
             return
-        alive = [m for m in gc.get_objects() if isinstance(m, torch.nn.Module)]
-        holding = [m for m in alive if any(id(p) in self.wanted for p in m.parameters())]
-        inner = {id(child) for m in holding for child in m.modules() if child is not m}
-        for module in holding:
-            if id(module) not in inner and self.wanted:
+        for module in largest(lambda m: any(id(p) in self.wanted for p in m.parameters())):
+            if self.wanted:
                 self.found(module)
         self.wanted.clear()
 
@@ -104,41 +105,37 @@ class Models:
         self.training = grad and (module.training or not self.trained_mode)
         self.discovery.losses.model_called(self.training)
         if self.training:
-            self.fed += 1
-            if self.fed > 1 and len(self.roots) > 1:  # the batch is what the first model of a step gets
+            self.discovery.loop.manual.step_if_changed()
+            if len(self.roots) > 1 and not self.is_fed(module):
                 return
-            self.precision()
+            self.fed += 1
         session = self.discovery.session()
         if session is not None:
             session.batch(inputs if inputs else named, training=self.training)
 
-    def precision(self) -> None:
-        kinds = [kind for kind in ("cuda", "cpu") if torch.is_autocast_enabled(kind)]
-        if kinds:
-            short = {"torch.bfloat16": "bf16-mixed", "torch.float16": "fp16-mixed"}
-            dtype = str(torch.get_autocast_dtype(kinds[0]))
-            self.discovery.fact("precision", short.get(dtype, dtype.removeprefix("torch.")))
+    def is_fed(self, module: torch.nn.Module) -> bool:
+        """Of several models, the batch is what the one trained by the first optimizer gets first."""
+        main = self.discovery.loop.main
+        return not self.fed and (main is None or any(id(p) in main for p in module.parameters()))
 
     def describe(self, module: torch.nn.Module, plain: torch.nn.Module) -> None:
-        """Facts of a root, the first under plain names."""
-        parameters = list(plain.parameters())
-        prefix = "" if len(self.roots) == 1 else f"model/{len(self.roots)}/"
-        fact = self.discovery.fact
-        fact(f"{prefix}model", type(plain).__name__)
-        fact(f"{prefix}parameters", sum(p.numel() for p in parameters))
-        fact(f"{prefix}trainable", sum(p.numel() for p in parameters if p.requires_grad))
-        fact(f"{prefix}modules", tree(plain))
-        if parameters:
-            fact(f"{prefix}device", parameters[0].device.type)
-            if "precision" not in self.discovery.known:
-                dtype = str(parameters[0].dtype).removeprefix("torch.")
-                fact("precision", {"float32": "fp32", "bfloat16": "bf16", "float16": "fp16"}.get(dtype, dtype))
+        """What the session does not tell of a root by itself."""
+        number = len(self.roots)
+        self.discovery.fact("modules" if number == 1 else f"modules/{number}", tree(plain))
+        if number > 1:
+            self.discovery.fact(f"model/{number}", type(plain).__name__)
         for wrapper in WRAPPERS:
             if type(module).__name__ == wrapper:
-                fact("wrapper", wrapper)
-        rates = [m.p for m in plain.modules() if type(m).__name__.startswith("Dropout")]
-        if rates and isinstance(rates[0], int | float):
-            fact(f"{prefix}dropout", float(max(rates)))
+                self.discovery.fact("wrapper", wrapper)
+
+
+def largest(wanted: Callable[[torch.nn.Module], bool]) -> list[torch.nn.Module]:
+    """Of all modules that are alive, those that are `wanted` and within no other such."""
+    # By type, not by isinstance: that asks objects for their class, and some warn or fail then.
+    found = [m for m in gc.get_objects() if issubclass(type(m), torch.nn.Module) and "_modules" in m.__dict__]
+    found = [m for m in found if wanted(m)]
+    inner = {id(child) for m in found for child in m.modules() if child is not m}
+    return [m for m in found if id(m) not in inner]
 
 
 def unwrapped(module: torch.nn.Module) -> torch.nn.Module:

@@ -76,5 +76,12 @@ def note_end(folder: Path, ended: Ended) -> None:
         return
     kind = "stopped" if ended.signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) else "crash"
     event = {"kind": kind, "message": how_it_ended(ended), "time": time.time(), "place": "", "code": "exit-status"}
-    with open(folder / "events-0-0.jsonl", "ab") as file:
+    with open(last_events(folder), "ab") as file:
         file.write(json.dumps({**event, "step": None}).encode() + b"\n")
+
+
+def last_events(folder: Path) -> Path:
+    """The events file to add to: the one that was written last, if its last line is whole."""
+    files = sorted(folder.glob("events-0-*.jsonl"), key=lambda file: file.stat().st_mtime)
+    whole = files and files[-1].read_bytes().endswith(b"\n")
+    return files[-1] if whole else folder / "events-0-0.jsonl"

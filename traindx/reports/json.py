@@ -30,9 +30,11 @@ def render(document: Document) -> str:
 
 
 def unwrapped(value: object) -> object:
-    """A numpy scalar as the plain number that it is."""
+    """A numpy scalar, or a threshold, as the plain number that it is."""
     if isinstance(value, np.generic):
         return value.item()
+    if isinstance(value, float):
+        return float(value)
     raise TypeError(f"{type(value).__name__} cannot stand in a document")
 
 

@@ -1,0 +1,84 @@
+"""Run the training scripts of tests/scripts as users do, with and without capture."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from traindx import pipeline
+from traindx.vocabulary.run import Run
+
+SCRIPTS = Path(__file__).parents[1] / "scripts"
+PYTHON = sys.executable
+LIMIT = 180  # seconds after which a process that hangs is a failure
+LAUNCH = """
+import os, sys
+from pathlib import Path
+from traindx.capture.launch import Request, launch
+from traindx.capture.launch_stages import note_end, why_nothing
+folder, steps = Path(sys.argv[1]), int(sys.argv[2]) or None
+ended = launch(sys.argv[3:], Request(folder, steps))
+note_end(folder, ended)
+(folder / "why.txt").write_text(why_nothing(folder, sys.argv[3:], ended))
+sys.exit(ended.shell_status)
+"""
+
+
+class Launched(NamedTuple):
+    """One script that was run: `folder` its working folder, the record in `folder/run`."""
+
+    folder: Path
+    status: int
+    out: bytes
+    err: bytes
+
+    def truth(self, name: str = "truth.json") -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.folder / name).read_text())
+        return found
+
+    def run(self) -> Run:
+        (found,) = pipeline.read_capture(self.folder / "run")
+        return found
+
+    def why(self) -> str:
+        return (self.folder / "run" / "why.txt").read_text()
+
+
+def command_of(name: str) -> list[str]:
+    if name == "package_training":
+        return [PYTHON, "-m", "package_training", "16"]
+    if name == "two_ranks":
+        port = str(29500 + os.getpid() % 2000)
+        module = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", port]
+        return [PYTHON, *module, str(SCRIPTS / "two_ranks.py")]
+    return [PYTHON, str(SCRIPTS / f"{name}.py")]
+
+
+def environment(name: str) -> dict[str, str]:
+    """One thread: the scripts are small, and sums then have one order."""
+    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "TRAINDX_CAPTURE", "PYTHONWARNINGS")}
+    own = {"PYTHONPATH": str(SCRIPTS)} if name == "package_training" else {}
+    return {**clean, "OMP_NUM_THREADS": "1", **own}
+
+
+def launched(name: str, folder: Path, *, steps: int = 0, command: list[str] | None = None) -> Launched:
+    """The script under capture."""
+    folder.mkdir(parents=True, exist_ok=True)
+    start = [PYTHON, "-c", LAUNCH, str(folder / "run"), str(steps)]
+    return finished([*start, *(command or command_of(name))], folder, environment(name))
+
+
+def alone(name: str, folder: Path, *, command: list[str] | None = None) -> Launched:
+    """The script as it is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return finished(command or command_of(name), folder, environment(name))
+
+
+def finished(command: list[str], folder: Path, env: Mapping[str, str]) -> Launched:
+    done = subprocess.run(command, cwd=folder, env=dict(env), capture_output=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+    return Launched(folder, done.returncode, done.stdout, done.stderr)
