@@ -22,7 +22,7 @@ from traindx.vocabulary.run import Run
     min_points=8,
     severity="high",
     message="{name} has not improved since the start: {start:.4g} then, {end:.4g} after {n} points",
-    follows=("learning-rate-is-zero",),
+    follows=("learning-rate-is-zero", "loss-diverges"),
 )
 def loss_flat_from_start(
     run: Run,
@@ -65,6 +65,8 @@ def loss_flat_from_start(
     if metric_improves(features, curve, clearly, gained) or (constant and level == 0):
         return
     fall, error = improvement(curve)
+    fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
+    fall = max(fall, fell_at_once) if fell_at_once > surely * curve.spread else fall
     deepest = curve.start - curve.best
     if not constant:
         unsure = max(error, trend_error(curve))
