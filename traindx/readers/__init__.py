@@ -151,7 +151,10 @@ FOREIGN = 5  # logs of other formats beside a run's own files: more than any too
 
 def is_collection(path: Path, module: ModuleType) -> bool:
     """Whether a folder that `module` claims as a run of its own holds many unrelated logs: at least
-    five files that other formats claim surely. Then each is read by itself."""
+    five files that other formats claim surely. Then each is read by itself. A format that is `WHOLE`
+    owns whatever lies in its folder."""
+    if getattr(module, "WHOLE", False):
+        return False
     foreign = 0
     for file in sorted(p for p in path.iterdir() if p.is_file() and looks_like_log(p))[:64]:
         with open(file, "rb") as stream:
