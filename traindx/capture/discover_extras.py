@@ -35,6 +35,7 @@ class Extras:
             replace(home, "manual_seed", lambda original: self.seed("torch", original))
         replace(torch, "use_deterministic_algorithms", self.deterministic)
         replace(torch, "compile", self.compile)
+        replace(torch.nn.Module, "compile", self.compile)
         for name in ("random", "numpy.random"):
             if name in sys.modules:
                 replace(sys.modules[name], "seed", lambda original, n=name: self.seed(n.partition(".")[0], original))
@@ -157,7 +158,6 @@ class Extras:
 
         def told(model: Any) -> None:
             discovery.fact("compiled", True)
-            if not isinstance(model, torch.nn.Module):
-                discovery.models.block()
+            discovery.models.block(function=not isinstance(model, torch.nn.Module))
 
         return compile

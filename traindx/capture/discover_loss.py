@@ -8,6 +8,7 @@ a validation loss.
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,6 +26,7 @@ FUNCTIONS = (
 CLASSED = ("cross_entropy", "nll_loss", "multi_margin_loss")
 LOOKED_AT = 3  # calls whose inputs are looked at
 COMPARED = 20  # backward passes in which it is found out what the training loss is made of
+REMEMBERED = 100  # targets
 ADDENDS = 16  # terms of a loss that are told apart
 
 
@@ -50,7 +52,8 @@ class Losses:
         self.training_loss = ""  # the function whose value is (a term of) what `backward` is called on
         self.evaluated: dict[tuple[str, Any], list[Value]] = {}  # by line and data
         self.names: dict[tuple[str, Any], str] = {}
-        self.storages: set[int] = set()  # of targets seen in training without a loader
+        self.targets: dict[int, weakref.ref[torch.Tensor]] = {}  # targets seen in training without a loader
+        self.trained: set[int] = set()  # ids of those that were seen again: the whole data set
         self.inside = False
 
     def attach(self) -> None:
@@ -98,12 +101,20 @@ class Losses:
             self.describe(name, given, target, reduction)
         if self.compared < COMPARED and value.grad_fn is not None:
             self.nodes[value.grad_fn] = name
-        if isinstance(target, torch.Tensor) and self.discovery.loaders.current is None and len(self.storages) < 100:
-            self.storages.add(target.untyped_storage().data_ptr())
+        if isinstance(target, torch.Tensor) and self.discovery.loaders.current is None:
+            self.remember(target)
         session = self.discovery.opened
         if session is not None and name == (self.training_loss or name):
             session.outputs(given, name)
             session.batch(None, target, training=True)
+
+    def remember(self, target: torch.Tensor) -> None:
+        """The same tensor, seen twice in training, is the training data itself."""
+        known = self.targets.get(id(target))
+        if known is not None and known() is target:
+            self.trained.add(id(target))
+        elif len(self.targets) < REMEMBERED:
+            self.targets[id(target)] = weakref.ref(target)
 
     def describe(self, name: str, given: Any, target: Any, reduction: str) -> None:
         fact, first = self.discovery.fact, len(self.seen) == 1
@@ -143,11 +154,12 @@ class Losses:
                 self.discovery.fact("loss", " + ".join(dict.fromkeys(names)))
 
     def data(self, target: Any) -> Any:
-        """What tells one evaluated data set from another: the loader's, or the memory of the targets."""
+        """What tells one evaluated data set from another: the loader's, or the training targets."""
         loader = self.discovery.loaders.current
         if loader is not None:
             return loader
-        return target.untyped_storage().data_ptr() if isinstance(target, torch.Tensor) and target._is_view() else None
+        known = self.targets.get(id(target)) if id(target) in self.trained else None
+        return id(target) if known is not None and known() is target else None
 
     def finish(self) -> None:
         """An evaluation pass is over: tell its means."""
@@ -168,7 +180,7 @@ class Losses:
             self.discovery.fact("where/validation", key[0])
 
     def is_training_data(self, data: Any) -> bool:
-        return data in self.discovery.loaders.trained or data in self.storages
+        return data is not None and (data in self.discovery.loaders.trained or data in self.trained)
 
     def name_of(self, key: tuple[str, Any], value: Value) -> str:
         """`loss` for the function that is trained with, its own name for another; numbered from the

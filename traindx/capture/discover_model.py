@@ -26,7 +26,7 @@ class Models:
         self.roots: list[weakref.ref[torch.nn.Module]] = []
         self.handle: Any = None
         self.calls: list[Any] = []  # handles of the hooks on the roots
-        self.blocked = False
+        self.blocked = self.within_function = False
         self.trained_mode = False  # a root was seen in training mode
         self.training = True  # whether the last call of a root was part of training
         self.fed = 0  # calls of roots in training since the last step
@@ -53,9 +53,11 @@ class Models:
             self.handle.remove()
             self.handle = None
 
-    def block(self) -> None:
-        """A compiled function would compile the hook, too: no more looking from inside of calls."""
+    def block(self, function: bool) -> None:
+        """Something is compiled, and would be compiled with the hooks: no more looking from inside
+        of calls. What a compiled `function` calls cannot be hooked at all."""
         self.blocked = True
+        self.within_function |= function
         self.disarm()
 
     def seen(self, module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:

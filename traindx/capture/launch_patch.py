@@ -86,7 +86,8 @@ def kept_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 class Lines:
-    """Tells which line of the user's code is at work. `folder` is what file names are relative to."""
+    """Tells which line of the user's code is at work. File names are relative to `folder`, or
+    to that of the script."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -114,8 +115,11 @@ class Lines:
             return name if name.startswith(("<ipython", "<stdin>")) else ""
         if name.startswith(self.foreign):
             return ""
-        inside = name.startswith(os.path.join(self.folder, ""))
-        return os.path.relpath(name, self.folder) if inside else name
+        script = os.path.dirname(os.path.abspath(sys.argv[0])) if sys.argv and sys.argv[0] else self.folder
+        for folder in (self.folder, script):
+            if name.startswith(os.path.join(folder, "")):
+                return os.path.relpath(name, folder)
+        return name
 
     def of_error(self, error: BaseException) -> str:
         """`file:line` of the user's frame in which an exception was raised or passed through last."""
