@@ -1,0 +1,34 @@
+"""`python -m benchmarks.gym run|score FOLDER`; see `--help` of each."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.gym", description=__doc__)
+    verbs = parser.add_subparsers(dest="verb", required=True)
+    run = verbs.add_parser("run", help="make scripts, run them, journal what came out (resumable)")
+    run.add_argument("folder", type=Path)
+    run.add_argument("--runs", type=int, default=100)
+    run.add_argument("--seed", type=int, default=0, help="of the plan")
+    run.add_argument("--workers", type=int, default=1, help="processes at a time")
+    score = verbs.add_parser("score", help="diagnose the logs of a folder and score the diagnoses")
+    score.add_argument("folder", type=Path)
+    score.add_argument("--table", type=Path, help="write the tables to a Markdown file")
+    score.add_argument("--detection", action="store_true", help="also find how early: diagnoses of beginnings")
+    options = parser.parse_args()
+    if options.verb == "run":
+        from benchmarks.gym.plan import jobs
+        from benchmarks.gym.runner import run_all
+
+        run_all(jobs(options.runs, options.seed), options.folder, options.workers)
+    else:
+        from benchmarks.gym.score import score_folder
+
+        score_folder(options.folder, options.table, detection=options.detection)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""What each run is labelled: a fault counts where it did harm against the clean twins, over all its seeds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from statistics import mean
+from typing import Any
+
+MARGIN = 0.03  # of skill that seeds may differ by
+LOST = 0.07  # of the twins' skill that must be lost
+UNTRUE = 0.06  # of accuracy that a report must be wrong by, beyond the twins'
+SLOWER = 1.6  # times the twins' seconds per step
+WORTH = 0.25  # skill that a twin must reach at least
+
+
+def labelled(journal: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The journal's rows with `verdict`, `harm` and `causes`: hurts, harmless, healthy, twin-failed, failed (the
+    script did not come to an end), alone (fewer than two seeds)."""
+    groups: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in journal:
+        groups[row["group"]].append(row)
+    return [{**row, **verdict(groups[row["group"]], groups.get(row["twin"], []))} for row in journal]
+
+
+def verdict(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> dict[str, Any]:
+    """Verdict on a case (runs of all seeds) against its twins."""
+    clean = case[0]["fault"] is None
+    if any("skill" not in row for row in (*case, *twins)):
+        return {"verdict": "failed", "harm": None, "causes": []}
+    worth = [row["skill"] for row in (case if clean else twins)]
+    if min(worth, default=0.0) < WORTH:
+        return {"verdict": "twin-failed", "harm": None, "causes": []}
+    if clean:
+        return {"verdict": "healthy", "harm": 0.0, "causes": ["healthy"]}
+    if len(case) < 2 or len(twins) < 2:
+        return {"verdict": "alone", "harm": None, "causes": []}
+    harm, hurts = MEASURES[case[0]["harm_in"]](case, twins)
+    return {
+        "verdict": "hurts" if hurts else "harmless",
+        "harm": round(harm, 4),
+        "causes": [case[0]["cause"], *case[0]["also"]] if hurts else ["healthy", case[0]["cause"], *case[0]["also"]],
+    }
+
+
+def model(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> tuple[float, bool]:
+    """Share of the twins' skill that is lost."""
+    good, own = [t["skill"] for t in twins], [c["skill"] for c in case]
+    harm = 1 - mean(own) / mean(good)
+    return harm, harm >= LOST and max(own) < min(good) - MARGIN
+
+
+def report(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> tuple[float, bool]:
+    """By how much the script's own accuracy is wrong, beyond its twins'."""
+    if any(row["told"] is None for row in case):
+        return 0.0, False
+    usual = [abs(t["told"] - t["true"]) for t in twins if t["told"] is not None]
+    wrong = [abs(c["told"] - c["true"]) for c in case]
+    harm = mean(wrong) - (mean(usual) if usual else 0.0)
+    return harm, min(wrong) >= (max(usual) if usual else 0.0) + UNTRUE
+
+
+def pace(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> tuple[float, bool]:
+    """Seconds per step against the twins', less one."""
+    usual, own = ([r["seconds"] / r["steps"] for r in rows] for rows in (twins, case))
+    return mean(own) / mean(usual) - 1, min(own) > SLOWER * max(usual)
+
+
+MEASURES = {"model": model, "report": report, "time": pace}
