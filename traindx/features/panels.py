@@ -25,6 +25,22 @@ def panel(features: Features, name: str, *, rows: int = 1) -> Panel:
     return found
 
 
+def before_break(features: Features, found: Panel) -> Panel:
+    """The rows before the first activation or loss that is not finite: what a net of NaN looks like tells
+    nothing. Raises CannotJudge when there is none."""
+    ends = [float("inf")]
+    bad = features.run.panels.get("act_nonfinite")
+    if bad is not None:
+        ends += [float(step) for step in bad.steps[np.any(np.nan_to_num(bad.values) > 0, axis=1)][:1]]
+    objective = features.objective
+    if objective is not None:
+        ends += [float(step) for step in objective.nonfinite_steps[:1]]
+    keep = found.steps < min(ends)
+    if not keep.any():
+        raise CannotJudge("nothing was measured before values were not finite")
+    return Panel(found.steps[keep], found.modules, found.values[keep])
+
+
 def after_warm_up(found: Panel, share: float) -> Panel:
     """The rows after the first `share` of the steps; the last row at least."""
     first, last = float(found.steps[0]), float(found.steps[-1])

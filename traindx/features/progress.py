@@ -12,11 +12,12 @@ from traindx.features.noise import median_error
 from traindx.features.pairs import accuracy
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.run import Run
 
 FEW = 20  # points below which a flat start is no verdict
 GOOD_SCORE, GOOD_SKILL, POOR_SKILL = 0.8, 0.5, 0.25  # accuracy; share of the way from its first value to 1
-GOOD_SHARE = 0.5  # of the first loss gone
+GOOD_SHARE, LITTLE_SHARE = 0.5, 0.35  # of the first loss gone
 STILL = 0.02  # of the level: what flat runs move (as loss-flat-from-start)
 NEAR_GUESSING, FAR_FROM_GUESSING = 0.9, 0.6  # x the loss of the best constant answer
 WORSE = 0.1  # of the first loss
@@ -36,13 +37,15 @@ def is_learning(features: Features) -> bool | None:
         return None
     if broken(curve):
         return False
-    scored = by_score(features)
-    if scored is not None:
-        return scored
+    guess = guessing(features.run, curve)
+    guesses = guess is not None and curve.n > 0 and curve.end >= NEAR_GUESSING * guess
+    skill = learnt_skill(features)
+    if skill is not None:
+        poor = skill < POOR_SKILL and (guesses or shed(curve) < LITTLE_SHARE)
+        return True if skill >= GOOD_SKILL else False if poor else None
     if curve.n < FEW:
         return None
-    guess = guessing(features.run, curve)
-    if guess is not None and curve.end >= NEAR_GUESSING * guess:
+    if guesses:
         return False
     if guess is not None and curve.end <= FAR_FROM_GUESSING * guess:
         return True
@@ -54,20 +57,16 @@ def broken(curve: Curve) -> bool:
     return not bool(np.isfinite(curve.raw.values[-min(3, len(curve.raw)) :]).any())
 
 
-def by_score(features: Features) -> bool | None:
-    """What the better of the accuracies says, if any is logged often enough."""
-    ends: list[tuple[float, float]] = []
+def learnt_skill(features: Features) -> float | None:
+    """How far the better of the accuracies came from its first value to 1, as a share; 1 where it ends
+    good. None where no accuracy is logged often enough."""
+    skills: list[float] = []
     for split in ("val/", "train/"):
         values = accuracy(features, split)
         if values is not None and len(values) >= 3:
             end = float(np.median(values[-max(1, len(values) // 4) :]))
-            ends.append((end, (end - values[0]) / max(1.0 - values[0], 1e-9)))
-    if not ends:
-        return None
-    end, skill = max(ends)
-    if end >= GOOD_SCORE or skill >= GOOD_SKILL:
-        return True
-    return False if skill < POOR_SKILL else None
+            skills.append(1.0 if end >= GOOD_SCORE else (end - values[0]) / max(1.0 - values[0], 1e-9))
+    return max(skills, default=None)
 
 
 def guessing(run: Run, curve: Curve) -> float | None:
@@ -99,3 +98,10 @@ def by_fall(curve: Curve) -> bool | None:
         return True
     gained = curve.start - curve.end
     return True if not positive and gained > 8 * max(curve.spread, 1e-12) else None
+
+
+def by_progress(features: Features, *, stuck: Severity, unknown: Severity, learns: Severity) -> Severity:
+    """How serious something is by what became of the run: it does not learn, that cannot be told, or it
+    learns well."""
+    learning = is_learning(features)
+    return learns if learning else unknown if learning is None else stuck

@@ -88,6 +88,4 @@ def available(name: str, features: Features) -> bool:
     if name.endswith("/*"):
         below = any(n.startswith(name[:-1]) for n in (*run.series, *run.panels))
         return below or name[:-2] in run.panels
-    if name in run.panels:
-        return True
     return features.curve(name) is not None

@@ -1,0 +1,17 @@
+"""Samples of batch-repeats."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return several("repeated")
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        **several("healthy", "sorted"),
+        "the whole set is one batch": told("repeated", batch_size=800.0),
+    }

@@ -1,0 +1,17 @@
+"""Samples of batches-sorted-by-class."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return several("sorted")
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        **several("healthy", "rare_class", "repeated"),
+        "a sampler that stratifies": told("healthy", batch_class_purity=-0.1),
+    }

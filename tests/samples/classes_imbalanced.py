@@ -1,0 +1,20 @@
+"""Samples of classes-imbalanced."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        **several("rare_class"),
+        "one in fifty": told("healthy", class_counts_max_min_ratio=50.0),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        **several("healthy", "repeated", "rate_10"),
+        "three to one": told("healthy", class_counts_max_min_ratio=3.0),
+    }

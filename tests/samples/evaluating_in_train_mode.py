@@ -1,0 +1,20 @@
+"""Samples of evaluating-in-train-mode."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        **several("evaluates_in_train"),
+        "said by the user": told("healthy_dropout", validation_in_train_mode_share=1.0),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        **several("healthy_dropout", "healthy_norm", "stays_eval"),
+        "now and then a measurement": told("healthy_norm", validation_in_train_mode_share=0.1),
+    }

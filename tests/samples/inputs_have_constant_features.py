@@ -1,0 +1,20 @@
+"""Samples of inputs-have-constant-features."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        **several("blank_inputs"),
+        "a third of the features": told("healthy", inputs_constant_features=11),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        **several("healthy", "raw_inputs"),
+        "the border of an image": told("healthy", inputs_constant_features=5),
+    }

@@ -1,0 +1,17 @@
+"""Samples of inputs-not-finite."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        **several("nan_input"),
+        "one value of many, masked": told("healthy", inputs_nonfinite=1),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return several("healthy", "outliers", "raw_inputs")

@@ -1,0 +1,22 @@
+"""Samples of loss-does-not-fit-targets."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        **several("broadcast"),
+        "class numbers": told("class_numbers", label_dtype="int64", classes_seen=10),
+        "a cross-entropy over one output": told("healthy", outputs_width=1),
+        "zeros and ones": told("healthy_values", targets_binary=True, outputs_width=10),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        **several("healthy", "healthy_values", "rare_class"),
+        "the last batch is smaller": told("healthy_values", loss_input_shape="50x1", loss_target_shape="50x1"),
+    }

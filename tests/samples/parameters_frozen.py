@@ -1,0 +1,17 @@
+"""Samples of parameters-frozen."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return several("frozen_trunk", "healthy_frozen_base")
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        **several("healthy", "detached", "bias_only"),
+        "a table of positions": told("healthy", parameters_frozen=20),
+    }

@@ -1,0 +1,19 @@
+"""Samples of parameters-missing-from-optimizer."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        **several("bias_only"),
+        "the optimizer of another model": told(
+            "healthy", parameters_without_gradient=told("healthy").setup.facts["parameters_trainable"]
+        ),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return several("healthy", "healthy_frozen_base", "detached", "frozen_trunk")

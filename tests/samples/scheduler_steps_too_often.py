@@ -1,0 +1,29 @@
+"""Samples of scheduler-steps-too-often."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests import make
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Setup
+
+
+def fires() -> dict[str, Run]:
+    return {
+        **several("scheduler_per_batch"),
+        "halved in every batch": make.run(
+            {"lr": 0.1 * 0.5 ** np.arange(300), "train/loss": make.healthy_loss(300)}, setup=Setup(schedule="StepLR")
+        ),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        "stepped once an epoch": told("healthy", schedule="ExponentialLR"),
+        "a schedule over all steps": make.run(
+            {"lr": 0.1 * 0.01 ** np.linspace(0, 1.1, 300), "train/loss": make.healthy_loss(300)},
+            setup=Setup(schedule="ExponentialLR"),
+        ),
+    }

@@ -1,0 +1,20 @@
+"""Samples of training-in-eval-mode."""
+
+from __future__ import annotations
+
+from tests.captured import several, told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        **several("stays_eval"),
+        "batch norm kept still": told("healthy_norm", steps_in_eval_mode_share=1.0),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        **several("healthy", "healthy_dropout", "evaluates_in_train"),
+        "nothing that differs between the modes": told("healthy", steps_in_eval_mode_share=1.0),
+    }

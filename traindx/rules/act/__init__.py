@@ -1,0 +1,1 @@
+"""act rules: activations, from capture."""

@@ -1,0 +1,72 @@
+"""ACT004 activations-collapse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.panels import before_break, named, panel, typical
+from traindx.features.progress import is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ACT004",
+    needs=("act_rank/*", "objective"),
+    min_points=1,
+    severity="high",
+    message="{where} puts out the same for every input",
+    follows=("relu-units-dead", "activations-not-finite", "activations-saturate"),
+)
+def activations_collapse(
+    run: Run,
+    features: Features,
+    *,
+    rank: float = threshold(
+        0.5, "effective rank", basis="theory", source="1 is the least for outputs that vary; 0 stands for constant"
+    ),
+    late: float = threshold(0.5, "of the rows", basis="convention", source="judged on the second half"),
+) -> Iterator[Evidence]:
+    """A module's output does not depend on the input any more.
+
+    What it sees: an effective rank of 0 over the samples of a batch (spread below 1e-5 of the level), in the
+    median of the second half of the run. High where the run does not learn, medium where that cannot be told,
+    information where it learns (a branch that is not used).
+
+    Why it matters: what follows cannot tell the samples apart, so the answer is the same for all: guessing.
+
+    When it is wrong: learned constants (position embeddings, queries) are the same for every sample by design.
+
+    What to try: look at the first module that is constant, and at what comes before it: silent units, saturation,
+    weights that have decayed to nothing, a zero initialization.
+
+    Sources: Roy, Vetterli (2007), The effective rank; fault catalogue rows 1, 24, 30, 33, 37.
+    """
+    found = before_break(features, panel(features, "act_rank"))
+    level = typical(found.values[int(late * len(found.values)) :])
+    flat = np.isfinite(level) & (level < rank)
+    if not flat.any():
+        return
+    first = int(np.argmax(flat))
+    rows = np.flatnonzero(np.nan_to_num(found.values[:, first], nan=1.0) >= rank)
+    begin = min(int(rows[-1]) + 1 if len(rows) else 0, len(found.steps) - 1)
+    learning = is_learning(features)
+    severity: Severity = "info" if learning else "high" if learning is False else "medium"
+    yield Evidence(
+        onset=float(found.steps[begin]),
+        last=float(found.steps[-1]),
+        where=found.modules[first],
+        severity=severity,
+        strength=1.0 if learning is False else 0.5,
+        aspects=(
+            "from-start" if begin == 0 else "later",
+            *("output",) * bool(flat[-1]),
+            *("learns",) * bool(learning),
+        ),
+        values={"where": named(found, flat)},
+        points=(EvidencePoint(f"act_rank/{found.modules[first]}", float(found.steps[-1]), float(level[first]), rank),),
+    )

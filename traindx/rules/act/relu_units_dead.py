@@ -1,0 +1,87 @@
+"""ACT001 relu-units-dead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.panels import before_break, first_known, least, named, panel
+from traindx.features.progress import is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Floats, Run
+
+
+@rule(
+    code="ACT001",
+    needs=("act_zero_fraction/*", "objective"),
+    min_points=1,
+    severity="high",
+    message="{share:.0%} of the units of {where} are silent on all data",
+)
+def relu_units_dead(
+    run: Run,
+    features: Features,
+    *,
+    dead: float = threshold(
+        0.5, "of a module's units", basis="measured", source="171 healthy runs of 34 kinds: 41 % at most; seed: 50 %"
+    ),
+    gone: float = threshold(0.95, "of a module's units", basis="convention", source="no signal passes"),
+    late: float = threshold(0.5, "of the rows", basis="convention", source="a unit may wake up in the first half"),
+    head: float = threshold(3, "rows", basis="convention", source="what counts as the start"),
+) -> Iterator[Evidence]:
+    """Half of a rectifier's units, or more, never become active, whatever the input.
+
+    What it sees: the share of units that are silent on all data of the sampled batches; the smallest value of the
+    second half of the run counts. High where the run does not learn, medium where that cannot be told, information
+    where it learns well.
+
+    Why it matters: a silent ReLU has no gradient and does not come back; the net is smaller than it was built.
+
+    When it is wrong: half of all activations of a healthy net are zero, which is not what is counted here. Wide
+    and sparse nets can spare units: a run that learns well is told, not blamed.
+
+    What to try: a lower learning rate (units die in large steps), LeakyReLU or GELU, biases that start at zero.
+
+    Sources: Lu et al. (2019), Dying ReLU and initialization; measured on the fault catalogue.
+    """
+    found = before_break(features, panel(features, "act_zero_fraction"))
+    half = found.values[int(late * len(found.values)) :]
+    share = least(half)
+    if not np.isfinite(share).any():
+        raise CannotJudge("too few samples have passed by to call a unit silent")
+    high = np.nan_to_num(share) >= dead
+    if not high.any():
+        return
+    worst = int(np.nanargmax(share))
+    begin = onset_row(found.values[:, worst], dead)
+    start = bool(np.nan_to_num(first_known(found.values, len(found.values)))[worst] >= dead and begin <= head)
+    learning = is_learning(features)
+    severity: Severity = "info" if learning else "high" if learning is False else "medium"
+    yield Evidence(
+        onset=float(found.steps[begin]),
+        last=float(found.steps[-1]),
+        where=found.modules[worst],
+        strength=1.0 if learning is False else 0.5,
+        severity=severity,
+        aspects=(
+            "from-start" if start else "later",
+            *("whole-layer",) * bool(share[worst] >= gone),
+            *("learns",) * bool(learning),
+        ),
+        values={"share": float(share[worst]), "where": named(found, high)},
+        points=(
+            EvidencePoint(
+                f"act_zero_fraction/{found.modules[worst]}", float(found.steps[-1]), float(share[worst]), dead, "0..1"
+            ),
+        ),
+    )
+
+
+def onset_row(values: Floats, dead: float) -> int:
+    """First row from which on `values[n]` stay at `dead` or above (unknown ones passed over)."""
+    below = np.flatnonzero(values < dead)
+    after = int(below[-1]) + 1 if len(below) else int(np.argmax(np.isfinite(values)))
+    return min(after, len(values) - 1)

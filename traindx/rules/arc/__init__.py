@@ -1,0 +1,1 @@
+"""arc rules: the architecture."""

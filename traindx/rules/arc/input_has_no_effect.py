@@ -1,0 +1,69 @@
+"""ARC007 input-has-no-effect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.panels import panel
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ARC007",
+    needs=("act_rank/*",),
+    min_points=1,
+    severity="high",
+    message="the output is the same for every input, from the start to the end",
+    follows=(
+        "weights-start-badly-scaled",
+        "relu-units-dead",
+        "output-cannot-reach-targets",
+    ),
+)
+def input_has_no_effect(
+    run: Run,
+    features: Features,
+    *,
+    rank: float = threshold(
+        0.5, "effective rank", basis="theory", source="outputs that vary have 1 and more; constant ones 0"
+    ),
+    share: float = threshold(
+        0.9, "of the rows", basis="convention", source="an accident of a few batches does not count"
+    ),
+    rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
+) -> Iterator[Evidence]:
+    """What goes in makes no difference to what comes out.
+
+    What it sees: an effective rank of 0 of the last measured module from the first sampled step on, in nine of ten
+    rows.
+
+    Why it matters: the model cannot tell any two samples apart: it can learn the most frequent answer and no more.
+
+    When it is wrong: the last module in the list need not be the output; a batch of equal samples.
+
+    What to try: look for weights of zero, a softmax over one unit, a branch that is multiplied by zero, inputs that
+    are all equal.
+
+    Sources: TheDeepChecker (Ben Braiek, Khomh 2023), the zeroed-input control; fault catalogue rows 33, 45.
+    """
+    found = panel(features, "act_rank", rows=int(rows))
+    last = found.values[:, -1]
+    known = last[np.isfinite(last)]
+    if len(known) < rows:
+        raise CannotJudge("the output was not measured")
+    flat = known < rank
+    if not flat[0] or float(flat.mean()) < share:
+        return
+    yield Evidence(
+        onset=float(found.steps[0]),
+        last=float(found.steps[-1]),
+        where=found.modules[-1],
+        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
+        points=(EvidencePoint(f"act_rank/{found.modules[-1]}", float(found.steps[-1]), float(known[-1]), rank),),
+    )

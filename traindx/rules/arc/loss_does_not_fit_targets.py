@@ -1,0 +1,77 @@
+"""ARC006 loss-does-not-fit-targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ARC006",
+    needs=(
+        "setup:loss_name|setup:loss",
+        "setup:loss_target_shape|setup:label_dtype|setup:outputs_width",
+    ),
+    min_points=1,
+    severity="high",
+    message="{what}",
+)
+def loss_does_not_fit_targets(
+    run: Run,
+    features: Features,
+    *,
+    one: float = threshold(1.0, "output", basis="theory", source="the softmax over a single score is always 1"),
+) -> Iterator[Evidence]:
+    """The loss function does not belong to these targets.
+
+    What it sees: a squared or absolute error between shapes that only fit by broadcasting; a cross-entropy over a
+    single output; a squared error on whole class numbers, or on classes as zeros and ones over several outputs. The
+    first two are certain (high); the others are medium where the run does not learn, low elsewhere.
+
+    Why it matters: minimizing it does not make the model good: a broadcast difference compares every output with
+    every target.
+
+    When it is wrong: ratings and counts are whole numbers that a squared error suits; reconstructing black-and-white
+    images.
+
+    What to try: cross-entropy for classes; targets with the outputs' shape for regression (squeeze or unsqueeze one
+    of them).
+
+    Sources: PyTorch's own warning about broadcasting in mse_loss; fault catalogue rows 50, 54, 61.
+    """
+    setup = run.setup
+    loss = setup.word("loss_name") or setup.word("loss")
+    given, wanted = setup.word("loss_input_shape"), setup.word("loss_target_shape")
+    squared = any(word in loss for word in ("mse", "l1_loss", "huber"))
+    width = setup.number("outputs_width")
+    severity: Severity = "medium" if is_learning(features) is False else "low"
+    if squared and given and wanted and given != wanted and broadcast(given, wanted):
+        what, aspect, severity = f"{loss} compares outputs of {given} with targets of {wanted}", "broadcast", "high"
+    elif "cross_entropy" in loss and "binary" not in loss and width is not None and width <= one:
+        what, aspect, severity = f"{loss} over a single output is always 0", "single-output", "high"
+    elif squared and (setup.number("classes") or 0) > one and setup.number("classes_seen") is not None:
+        what, aspect = f"{loss} on class numbers", "class-numbers"
+    elif squared and "int" in setup.word("label_dtype") and setup.number("classes_seen") is not None:
+        what, aspect = f"{loss} on whole numbers, as classes have them", "class-numbers"
+    elif squared and setup.flag("targets_binary") and width is not None and width > one:
+        what, aspect = f"{loss} on classes as zeros and ones", "zeros-and-ones"
+    else:
+        return
+    yield Evidence(
+        severity=severity,
+        strength=1.0 if severity == "high" else 0.5,
+        aspects=(aspect,),
+        values={"what": what},
+        points=(EvidencePoint("outputs_width", None, width or one),),
+    )
+
+
+def broadcast(given: str, wanted: str) -> bool:
+    """Whether two shapes as "64x1" differ in their number of dimensions, or in a dimension of 1."""
+    first, second = given.split("x"), wanted.split("x")
+    return "scalar" not in (given, wanted) and (len(first) != len(second) or "1" in (*first, *second))

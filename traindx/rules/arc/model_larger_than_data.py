@@ -1,0 +1,60 @@
+"""ARC001 model-larger-than-data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ARC001",
+    needs=(
+        "setup:parameters",
+        "setup:dataset_size",
+    ),
+    min_points=1,
+    severity="info",
+    message="{parameters:.3g} parameters for {samples:.0f} training samples",
+)
+def model_larger_than_data(
+    run: Run,
+    features: Features,
+    *,
+    ratio: float = threshold(10.0, "parameters a sample", basis="seed", source="requirements: over 10"),
+    gap: float = threshold(0.5, "of the best held-out loss", basis="convention", source="has clearly risen again"),
+    few: float = threshold(5, "evaluations", basis="convention", source="a minimum needs points on both sides"),
+) -> Iterator[Evidence]:
+    """The model has many more parameters than there are training samples.
+
+    What it sees: parameters over samples above 10. Information; low where the held-out loss has clearly risen
+    from its best. Not said where it has not, nor of fine-tuning.
+
+    Why it matters: there is room to learn every sample by heart.
+
+    When it is wrong: most large models are larger than their data and generalize well, which is why it is mere
+    information; samples can be long sequences or images.
+
+    What to try: weight decay, dropout, augmentation, early stopping; a smaller model; more data.
+
+    Sources: Zhang et al. (2017), Understanding deep learning requires rethinking generalization; fault catalogue rows
+    28, 87.
+    """
+    parameters, samples = run.setup.number("parameters"), run.setup.number("dataset_size")
+    if not parameters or not samples or parameters <= ratio * samples or run.setup.flag("finetuning"):
+        return
+    held = features.curve("val/loss")
+    known = held is not None and held.n >= few
+    worse = held is not None and known and held.end - held.best > gap * abs(held.best)
+    if known and not worse:
+        return
+    yield Evidence(
+        severity="low" if worse else "info",
+        strength=1.0 if worse else 0.5,
+        aspects=("gap",) if worse else (),
+        values={"parameters": parameters, "samples": samples},
+        points=(EvidencePoint("parameters", None, parameters, ratio * samples, "parameters"),),
+    )

@@ -1,0 +1,105 @@
+"""ARC005 output-cannot-reach-targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ARC005",
+    needs=(
+        "setup:outputs_min",
+        "setup:outputs_max",
+    ),
+    min_points=1,
+    severity="high",
+    message="{what}",
+)
+def output_cannot_reach_targets(
+    run: Run,
+    features: Features,
+    *,
+    edge: float = threshold(1e-06, "output", basis="theory", source="bounds of sigmoid, tanh and ReLU, to rounding"),
+    beyond: float = threshold(0.05, "of the targets' range", basis="convention", source="a few targets may stick out"),
+    near: float = threshold(0.02, "of the bound", basis="convention", source="outputs that press against it"),
+) -> Iterator[Evidence]:
+    """The model's last activation cannot produce the targets.
+
+    What it sees: outputs that never leave the range of a ReLU (exactly 0 at least), sigmoid (0 to 1) or tanh (-1 to
+    1), beside real-valued targets that do; scores for a cross-entropy that end in a ReLU (exactly 0 at least) or a
+    sigmoid; an output that is one constant. High where the run does not learn, medium where that cannot be told, low
+    where it learns all the same.
+
+    Why it matters: the loss cannot fall below what lies out of reach, and saturated or dead outputs pass no gradient.
+
+    When it is wrong: outputs that happen to stay within such a range; the bound must be touched, or the last module
+    be such an activation.
+
+    What to try: end with a linear layer, or scale the targets into the range.
+
+    Sources: Goodfellow et al. (2016), Deep learning, section 6.2.2; fault catalogue rows 45, 47, 48, 58, 59.
+    """
+    setup = run.setup
+    low, high = setup.number("outputs_min"), setup.number("outputs_max")
+    if low is None or high is None:
+        raise CannotJudge("outputs are not finite")
+    last = last_activation(run)
+    loss = setup.word("loss_name") or setup.word("loss")
+    if low == high and setup.number("outputs_width") == 1:
+        what, aspect = f"the output is {low:g} for every sample", "constant"
+    elif "cross_entropy" in loss and "binary" not in loss:
+        looks = setup.flag("loss_input_looks_like_probabilities")
+        bound = bounded(low, high, last, edge, near) if not looks else ""
+        if bound not in ("relu", "sigmoid"):
+            return
+        what, aspect = f"scores for {loss} end in a {bound}: they reach from {low:.3g} to {high:.3g}", f"{bound}-scores"
+    else:
+        outside = unreachable(run, bounded(low, high, last, edge, near), beyond)
+        if not outside:
+            return
+        what, aspect = f"outputs reach from {low:.3g} to {high:.3g}, targets {outside}", "range"
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="medium", learns="low"),
+        strength=1.0,
+        aspects=(aspect,),
+        values={"what": what},
+        points=(EvidencePoint("outputs_min", None, low), EvidencePoint("outputs_max", None, high)),
+    )
+
+
+def last_activation(run: Run) -> str:
+    """The last module's type in lower case, where the model lists its modules."""
+    told = run.setup.word("outputs_last_activation")
+    modules = run.setup.word("modules").rsplit(",", 1)[-1].split()
+    return told or (modules[-1] if modules else "")
+
+
+def bounded(low: float, high: float, last: str, edge: float, near: float) -> str:
+    """Which activation bounds the outputs: "relu", "sigmoid", "tanh" or "". Without its name, the bound must be
+    touched."""
+    if low >= 0 and (last == "relu" or (not last and low == 0.0 and high > 1 + edge)):
+        return "relu"
+    if (
+        low >= -edge
+        and high <= 1 + edge
+        and (last == "sigmoid" or (not last and max(low, 1 - high) <= near and low >= 0))
+    ):
+        return "sigmoid"
+    touched = not last and min(1 + low, 1 - high) <= near
+    return "tanh" if low >= -1 - edge and high <= 1 + edge and low < 0 and (last == "tanh" or touched) else ""
+
+
+def unreachable(run: Run, bound: str, beyond: float) -> str:
+    """The targets' range in words where a good part of it lies beyond the bound, else ""."""
+    start, end = run.setup.number("targets_min"), run.setup.number("targets_max")
+    if not bound or start is None or end is None or end <= start:
+        return ""
+    floor, ceiling = (-1.0 if bound == "tanh" else 0.0), (float("inf") if bound == "relu" else 1.0)
+    out = max(floor - start, 0.0) + max(end - ceiling, 0.0)
+    return f"from {start:.3g} to {end:.3g}" if out > beyond * (end - start) else ""

@@ -1,0 +1,62 @@
+"""ARC004 probabilities-fed-to-cross-entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ARC004",
+    needs=(
+        "setup:loss_name|setup:loss",
+        "setup:loss_input|setup:loss_input_looks_like_probabilities",
+    ),
+    min_points=1,
+    severity="high",
+    message="{loss} expects scores and is given probabilities (between {low:.3g} and {high:.3g}, rows sum to 1)",
+)
+def probabilities_fed_to_cross_entropy(
+    run: Run,
+    features: Features,
+    *,
+    unit: float = threshold(1.0, "output", basis="theory", source="probabilities end there"),
+) -> Iterator[Evidence]:
+    """A cross-entropy that applies its own softmax is given probabilities.
+
+    What it sees: what the loss is computed from lies between 0 and 1 and sums to 1 in every row (or, for the binary
+    one, stays within 0 and 1), throughout the run; or nll_loss gets probabilities instead of their logarithms. High
+    where the run does not learn, medium elsewhere.
+
+    Why it matters: softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e) and gradients
+    are faint.
+
+    When it is wrong: log-probabilities are harmless and not meant; a binary output that happens to stay within 0 and
+    1.
+
+    What to try: remove the last softmax or sigmoid and feed the scores.
+
+    Sources: PyTorch documentation, CrossEntropyLoss; fault catalogue row 46.
+    """
+    setup = run.setup
+    loss, told = setup.word("loss_name") or setup.word("loss"), setup.word("loss_input")
+    expects = "cross_entropy" in loss and ("binary" not in loss or "logits" in loss)
+    looks = bool(setup.flag("loss_input_looks_like_probabilities")) or told == "probabilities"
+    throughout = setup.flag("loss_input_looks_like_probabilities") is not False
+    logs = "nll_loss" in loss and "gaussian" not in loss and "poisson" not in loss
+    if not (expects or logs) or not (looks and throughout):
+        return
+    low, high = setup.number("outputs_min"), setup.number("outputs_max")
+    if setup.number("outputs_width") == 1 and low is not None and low == high:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="medium", learns="medium"),
+        aspects=("binary",) if "binary" in loss else ("no-logarithm",) if logs else (),
+        values={"loss": loss, "low": 0.0 if low is None else low, "high": unit if high is None else high},
+        points=(EvidencePoint("outputs_max", None, unit if high is None else high, unit),),
+    )

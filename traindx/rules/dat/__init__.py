@@ -1,0 +1,1 @@
+"""dat rules: data, from the batches that passed by."""

@@ -1,0 +1,48 @@
+"""DAT012 batches-sorted-by-class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT012",
+    needs=("setup:batch_class_purity",),
+    min_points=1,
+    severity="high",
+    message="batches hold few classes at a time (purity {purity:.2f}; 0 is shuffled, 1 is one class a batch)",
+)
+def batches_sorted_by_class(
+    run: Run,
+    features: Features,
+    *,
+    purity: float = threshold(0.3, "0..1", basis="measured", source="shuffled: within 0.02 of 0; sorted: 0.6 and more"),
+) -> Iterator[Evidence]:
+    """The training samples come sorted by class.
+
+    What it sees: how much more often two samples of a batch share their class than chance would have it (0 shuffled,
+    1 pure). High where the run does not learn, medium elsewhere.
+
+    Why it matters: the net follows the class it saw last, and forgets the others; batch statistics describe one
+    class.
+
+    When it is wrong: samplers for metric learning put few classes in a batch on purpose.
+
+    What to try: shuffle the samples, not only the batches.
+
+    Sources: Bottou (2012), Stochastic gradient descent tricks; fault catalogue row 81.
+    """
+    found = run.setup.number("batch_class_purity")
+    if found is None or found < purity:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="medium", learns="medium"),
+        values={"purity": found},
+        points=(EvidencePoint("batch_class_purity", None, found, 0.0, "0..1"),),
+    )

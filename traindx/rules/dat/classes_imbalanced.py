@@ -1,0 +1,59 @@
+"""DAT007 classes-imbalanced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT007",
+    needs=("setup:class_counts_max_min_ratio",),
+    min_points=1,
+    severity="low",
+    message="the most frequent class has {ratio:.0f} times the samples of the rarest",
+)
+def classes_imbalanced(
+    run: Run,
+    features: Features,
+    *,
+    ratio: float = threshold(10.0, "x", basis="seed", source="requirements: max/min over 10"),
+    samples: float = threshold(
+        20.0, "samples a class", basis="theory", source="chance alone makes ratios of 3 at 10 a class"
+    ),
+    sorted_by_class: float = threshold(0.3, "0..1", basis="measured", source="as batches-sorted-by-class"),
+) -> Iterator[Evidence]:
+    """Some classes are much rarer than others in the training data.
+
+    What it sees: counts per class over the batches looked at. Medium where the run does not learn, low elsewhere.
+
+    Why it matters: always answering the frequent class is a good start and often the end; accuracy does not show it.
+
+    When it is wrong: long tails are in the nature of many tasks (words, species); next-token targets are not judged.
+
+    What to try: recall per class, balanced accuracy; class weights or resampling.
+
+    Sources: He, Garcia (2009), Learning from imbalanced data; fault catalogue row 74.
+    """
+    setup = run.setup
+    times, seen = setup.number("class_counts_max_min_ratio"), setup.number("classes_seen")
+    read = setup.number("inputs_samples_read")
+    if setup.number("tokens_max") is not None:
+        raise CannotJudge("targets are tokens, whose frequencies differ by nature")
+    if (setup.number("batch_class_purity") or 0.0) >= sorted_by_class:
+        raise CannotJudge("samples come sorted by class, so that only some classes were counted")
+    if read is not None and seen and read < samples * seen:
+        raise CannotJudge(f"needs {samples:.0f} samples a class")
+    if times is None or times <= ratio:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="medium", unknown="low", learns="low"),
+        strength=1.0,
+        values={"ratio": times},
+        points=(EvidencePoint("class_counts_max_min_ratio", None, times, ratio),),
+    )

@@ -1,0 +1,54 @@
+"""DAT004 inputs-have-constant-features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT004",
+    needs=(
+        "setup:inputs_constant_features",
+        "setup:inputs_features",
+    ),
+    min_points=1,
+    severity="info",
+    message="{count:.0f} of {all:.0f} input features are the same in every sample",
+)
+def inputs_have_constant_features(
+    run: Run,
+    features: Features,
+    *,
+    some: float = threshold(0.25, "of the features", basis="measured", source="image borders: 5 % (digits) to 15 %"),
+    most: float = threshold(0.5, "of the features", basis="convention", source="half of the input says nothing"),
+) -> Iterator[Evidence]:
+    """Some input features never change.
+
+    What it sees: a quarter of the features and more that had one value in all samples looked at. Information; low when
+    it is half of them or more, high when it is all (the input is blank).
+
+    Why it matters: they cannot help, and dividing by their spread of zero makes NaN.
+
+    When it is wrong: image borders and rare categories are constant in part of the data.
+
+    What to try: drop them, or protect the standardization with a small constant; if all are constant, look at the
+    data pipeline.
+
+    Sources: fault catalogue row 70; standard preprocessing advice.
+    """
+    count, total = run.setup.number("inputs_constant_features"), run.setup.number("inputs_features")
+    if not count or not total or count < some * total:
+        return
+    blank = count >= total
+    yield Evidence(
+        severity="high" if blank else "low" if count >= most * total else "info",
+        strength=1.0 if blank else 0.5,
+        aspects=("all",) if blank else (),
+        values={"count": count, "all": total},
+        points=(EvidencePoint("inputs_constant_features", None, count, 0.0, "features"),),
+    )

@@ -1,0 +1,60 @@
+"""DAT003 inputs-have-outliers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT003",
+    needs=("setup:inputs_outlier_share",),
+    min_points=1,
+    severity="medium",
+    message="{share:.2%} of the input values lie more than 10 spreads from their mean, the largest at {largest:.3g}",
+)
+def inputs_have_outliers(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(
+        0.002, "of the values", basis="measured", source="healthy: 0.05 % at most (breast cancer); faults more"
+    ),
+    reach: float = threshold(
+        100.0, "x the mean spread", basis="convention", source="single values that dwarf the rest"
+    ),
+) -> Iterator[Evidence]:
+    """A few input values are far away from all others.
+
+    What it sees: the share of values farther than ten standard deviations from their feature's mean, or a largest
+    value a hundred times the mean spread. Medium where the run does not learn or that cannot be told, information
+    where it learns.
+
+    Why it matters: a batch with such a sample has a huge gradient: the loss spikes, or the weights are thrown away at
+    once.
+
+    When it is wrong: counts, prices and other heavy-tailed features are like that; a logarithm suits them better than
+    a mean and a spread.
+
+    What to try: look at the samples; clip, transform, or drop them; clip the gradient.
+
+    Sources: Huber (1981), Robust statistics; fault catalogue row 77.
+    """
+    outliers = run.setup.number("inputs_outlier_share") or 0.0
+    spread = run.setup.number("inputs_std_mean") or 0.0
+    largest = max(abs(run.setup.number("inputs_max") or 0.0), abs(run.setup.number("inputs_min") or 0.0))
+    far = spread > 0 and largest > reach * spread
+    if outliers < share and not far:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="medium", unknown="medium", learns="info"),
+        strength=1.0 if outliers >= share and far else 0.5,
+        aspects=("far",) if far else (),
+        values={"share": outliers, "largest": largest},
+        points=(EvidencePoint("inputs_outlier_share", None, outliers, share, "0..1"),),
+    )

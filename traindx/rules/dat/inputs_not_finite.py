@@ -1,0 +1,49 @@
+"""DAT001 inputs-not-finite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT001",
+    needs=("setup:inputs_nonfinite",),
+    min_points=1,
+    severity="critical",
+    message="{count:.0f} values of the inputs are not finite",
+)
+def inputs_not_finite(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(0, "values", basis="theory", source="a single one reaches every weight in one step"),
+) -> Iterator[Evidence]:
+    """The training inputs hold NaN or infinite values.
+
+    What it sees: the count of values that are not finite in the batches that were looked at. Critical where the run
+    does not learn, high where that cannot be told, low where it learns all the same (the values are masked).
+
+    Why it matters: one such value makes the loss NaN, and one step with it makes every weight NaN.
+
+    When it is wrong: missing values that the model masks or fills on purpose; then the run learns.
+
+    What to try: find the rows (numpy.isnan), drop or impute them; look for divisions by a spread of zero in the
+    preprocessing.
+
+    Sources: IEEE 754 arithmetic; fault catalogue row 69.
+    """
+    count = run.setup.number("inputs_nonfinite")
+    if count is None or count <= any_at_all:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="critical", unknown="high", learns="low"),
+        strength=1.0,
+        values={"count": count},
+        points=(EvidencePoint("inputs_nonfinite", None, count, 0.0, "values"),),
+    )

@@ -1,0 +1,70 @@
+"""DAT002 inputs-not-normalized."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress, is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT002",
+    needs=("setup:inputs_std_max",),
+    min_points=1,
+    severity="medium",
+    message="the inputs are {how}: mean {mean:.3g}, spread {spread:.3g}",
+)
+def inputs_not_normalized(
+    run: Run,
+    features: Features,
+    *,
+    large: float = threshold(
+        10.0, "mean or spread", basis="seed", source="requirements: spread over 10; bytes have 60 to 70"
+    ),
+    small: float = threshold(
+        0.01, "largest spread", basis="measured", source="divided by 255 twice: 0.002; healthy: 0.25 and more"
+    ),
+    offset: float = threshold(
+        5.0, "mean over spread", basis="convention", source="almost all of the input is a constant"
+    ),
+    spoilt: float = threshold(0.002, "of the values", basis="measured", source="outliers: then they set the spread"),
+) -> Iterator[Evidence]:
+    """The inputs of the model are in raw units: far from a mean near 0 and a spread near 1.
+
+    What it sees: mean and spread over the features, from the batches that passed by: either above 10, all spreads
+    below 0.01 (scaled twice), or a mean many times the spread. High where the run does not learn, medium where that
+    cannot be told, information where it learns.
+
+    Why it matters: weights are initialized for inputs of unit size; others saturate the first layer, blow up its
+    gradient, or starve it.
+
+    When it is wrong: a normalization inside of the model (or bytes, which it must convert) makes up for it; then the
+    run learns.
+
+    What to try: standardize each feature with the training set's mean and spread; divide images by 255 once.
+
+    Sources: LeCun et al. (1998), Efficient backprop; fault catalogue rows 39, 64, 65, 66.
+    """
+    setup = run.setup
+    if setup.word("inputs_dtype") == "uint8":
+        raise CannotJudge("inputs are bytes, which the model converts itself")
+    if (setup.number("inputs_outlier_share") or 0.0) >= spoilt:
+        raise CannotJudge("a few outliers set the mean and the spread")
+    widest, mean = setup.number("inputs_std_max") or 0.0, setup.number("inputs_mean_abs") or 0.0
+    spread = setup.number("inputs_std_mean") or widest
+    how = "large" if max(mean, spread) > large else "tiny" if 0 < widest < small and mean < small else ""
+    if not how and spread > 0 and mean > offset * spread and mean > 1:
+        how = "far from zero"
+    if not how:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
+        strength=1.0 if is_learning(features) is False else 0.5,
+        aspects=(how.split()[0],),
+        values={"how": how, "mean": mean, "spread": spread},
+        points=(EvidencePoint("inputs_std_mean", None, spread, 1.0), EvidencePoint("inputs_mean_abs", None, mean, 0.0)),
+    )

@@ -1,0 +1,60 @@
+"""DAT009 samples-duplicated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT009",
+    needs=("setup:batch_duplicate_samples_share",),
+    min_points=1,
+    severity="low",
+    message="{share:.0%} of the training samples are copies of others",
+)
+def samples_duplicated(
+    run: Run,
+    features: Features,
+    *,
+    within: float = threshold(
+        0.02, "of a batch", basis="convention", source="copies within one batch: of many in the set"
+    ),
+    missing: float = threshold(
+        0.1, "of the samples", basis="convention", source="fewer different samples than the set has"
+    ),
+    passes: float = threshold(3.0, "epochs", basis="convention", source="all samples have been seen by then"),
+) -> Iterator[Evidence]:
+    """Training samples come more than once in the data.
+
+    What it sees: samples with the same hash within a batch; or fewer different samples than the data set holds, after
+    three epochs.
+
+    Why it matters: copies count double, and copies on both sides of a split make validation too good.
+
+    When it is wrong: sampling with replacement repeats on purpose and is not judged; blank or very sparse samples can
+    share a hash.
+
+    What to try: drop duplicates before splitting; split by group.
+
+    Sources: Barz, Denzler (2020), Do we train on test data? (ciFAIR); fault catalogue row 80.
+    """
+    setup = run.setup
+    if "weighted" in setup.word("sampler") or setup.flag("replacement"):
+        raise CannotJudge("samples are drawn with replacement")
+    share = setup.number("batch_duplicate_samples_share") or 0.0
+    size, kept, seen = setup.number("dataset_size"), setup.number("train_samples_hashed"), setup.number("batches_seen")
+    batch = setup.number("batch_size")
+    if size and kept and seen and batch and seen * batch >= passes * size and kept < (1 - missing) * size:
+        share = max(share, 1 - kept / size)
+    if share < within or (setup.number("batches_distinct") or 2) < 2:
+        return
+    yield Evidence(
+        strength=0.5,
+        values={"share": share},
+        points=(EvidencePoint("batch_duplicate_samples_share", None, share, within, "0..1"),),
+    )

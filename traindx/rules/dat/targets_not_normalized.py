@@ -1,0 +1,58 @@
+"""DAT005 targets-not-normalized."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress, is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT005",
+    needs=("setup:targets_std_max",),
+    min_points=1,
+    severity="medium",
+    message="the regression targets have a mean of {mean:.3g} and a spread of {spread:.3g}",
+)
+def targets_not_normalized(
+    run: Run,
+    features: Features,
+    *,
+    large: float = threshold(10.0, "mean or spread", basis="seed", source="requirements: far above 10"),
+    small: float = threshold(0.01, "spread", basis="convention", source="a hundredth of the output's scale"),
+) -> Iterator[Evidence]:
+    """The targets of a regression are in raw units.
+
+    What it sees: targets that are real numbers (not 0 and 1) whose mean or spread is above 10, or whose spread is
+    below 0.01. High where the run does not learn, medium where that cannot be told, information where it learns.
+
+    Why it matters: the first loss is the mean square of the targets and its gradient as large: the first steps throw
+    the weights away, or the net spends its time on the offset.
+
+    When it is wrong: a head that rescales, or a bias set to the mean, makes up for it; then the run learns.
+
+    What to try: standardize the targets with the training set's mean and spread, and undo that on the predictions.
+
+    Sources: fault catalogue rows 58, 60; Bishop (1995), Neural networks for pattern recognition.
+    """
+    setup = run.setup
+    spread, mean = setup.number("targets_std_max") or 0.0, setup.number("targets_mean_abs") or 0.0
+    if setup.flag("targets_binary"):
+        return
+    big, tiny = max(spread, mean) > large, 0 < spread < small
+    if not (big or tiny):
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
+        strength=1.0 if is_learning(features) is False else 0.5,
+        aspects=("large",) if big else ("tiny",),
+        values={"mean": mean, "spread": spread},
+        points=(
+            EvidencePoint("targets_std_max", None, spread, 1.0),
+            EvidencePoint("targets_mean_abs", None, mean, 0.0),
+        ),
+    )

@@ -1,0 +1,62 @@
+"""DAT010 train-and-validation-overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT010",
+    needs=("setup:train_val_overlap_share",),
+    min_points=1,
+    severity="high",
+    message="{share:.0%} of the evaluated samples are training samples",
+)
+def train_and_validation_overlap(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(
+        0.02, "of the evaluated samples", basis="convention", source="a few copies are in many public data sets"
+    ),
+    grave: float = threshold(
+        0.1, "of the evaluated samples", basis="convention", source="validation then measures memory"
+    ),
+    whole: float = threshold(
+        0.9, "of the training samples", basis="convention", source="the training set itself is evaluated as well"
+    ),
+) -> Iterator[Evidence]:
+    """Samples that are trained on are evaluated as well.
+
+    What it sees: hashes of the samples in evaluation that were also seen in training. High from 10 %, medium below;
+    low when nearly the whole training set is among them, which is what a script does that measures its training
+    accuracy.
+
+    Why it matters: validation then measures memory, and overfitting is not seen.
+
+    When it is wrong: an evaluation on training data on purpose; very sparse samples that share a hash.
+
+    What to try: split before augmenting and duplicating; remove the shared samples from one side.
+
+    Sources: Kaufman et al. (2012), Leakage in data mining; fault catalogue rows 79, 80.
+    """
+    setup = run.setup
+    found, held = setup.number("train_val_overlap_share") or 0.0, setup.number("val_samples_hashed")
+    trained = setup.number("train_samples_hashed")
+    if (setup.number("steps_in_eval_mode_share") or 0.0) > 0:
+        raise CannotJudge("it trains in eval mode, so training passes look like evaluation")
+    if found < share:
+        return
+    everything = bool(held and trained and found * held >= whole * trained)
+    yield Evidence(
+        severity="low" if everything else "high" if found >= grave else "medium",
+        strength=1 / 4 if everything else 1.0,
+        aspects=("whole-training-set",) if everything else ("part",),
+        values={"share": found},
+        points=(EvidencePoint("train_val_overlap_share", None, found, 0.0, "0..1"),),
+    )

@@ -1,0 +1,1 @@
+"""lop rules: the training loop."""

@@ -1,0 +1,50 @@
+"""LOP006 evaluating-in-train-mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP006",
+    needs=("setup:validation_in_train_mode_share|setup:eval_in_training_mode",),
+    min_points=1,
+    severity="medium",
+    message="{share:.0%} of the passes without gradient ran with the model in train mode",
+)
+def evaluating_in_train_mode(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(0.5, "of the passes", basis="convention", source="some may be measurements on the way"),
+) -> Iterator[Evidence]:
+    """The model is in train mode while it is evaluated.
+
+    What it sees: passes without gradient, of a model with dropout or batch normalization, with its mode set to train.
+    Medium.
+
+    Why it matters: dropout makes the values worse and different each time; batch normalization even learns from
+    validation data.
+
+    When it is wrong: Monte-Carlo dropout, re-estimating batch statistics, generating samples for training.
+
+    What to try: call model.eval() before evaluating, and model.train() after it.
+
+    Sources: PyTorch documentation, Module.eval; fault catalogue row 90.
+    """
+    if run.setup.flag("has_dropout") is False and run.setup.flag("has_normalization") is False:
+        return
+    found = run.setup.number("validation_in_train_mode_share")
+    if found is None:
+        found = 1.0 if run.setup.flag("eval_in_training_mode") else 0.0
+    if found < share:
+        return
+    yield Evidence(
+        values={"share": found},
+        points=(EvidencePoint("validation_in_train_mode_share", None, found, 0.0, "0..1"),),
+    )

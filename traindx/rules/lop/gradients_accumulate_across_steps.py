@@ -1,0 +1,57 @@
+"""LOP001 gradients-accumulate-across-steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP001",
+    needs=(
+        "setup:zero_grad_missing_steps",
+        "setup:zero_grad_checked_steps",
+    ),
+    min_points=1,
+    severity="high",
+    message="in {share:.0%} of the steps, backward began with the gradients of the step before still there",
+)
+def gradients_accumulate_across_steps(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(0.5, "of the steps", basis="convention", source="an occasional one may be meant"),
+    least: float = threshold(3, "steps", basis="convention", source="the first ones do not count"),
+) -> Iterator[Evidence]:
+    """Gradients are not cleared between optimizer steps.
+
+    What it sees: steps whose first backward pass found gradients that were not zero. Critical where the run does not
+    learn, high where that cannot be told, medium where it learns all the same (with a small rate it may).
+
+    Why it matters: every step then follows the sum of all gradients so far: a momentum that never forgets, which
+    swings and diverges.
+
+    When it is wrong: an optimizer or a framework that keeps a running gradient on purpose. Accumulation over micro-
+    batches is no such case: its first pass starts at zero.
+
+    What to try: call optimizer.zero_grad() once per step, before backward.
+
+    Sources: PyTorch tutorial, Optimizing model parameters; fault catalogue rows 19, 20.
+    """
+    missing = run.setup.number("zero_grad_missing_steps") or 0.0
+    checked = run.setup.number("zero_grad_checked_steps") or 0.0
+    if checked < least:
+        raise CannotJudge("too few steps were looked at")
+    if missing < share * checked:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="critical", unknown="high", learns="medium"),
+        aspects=("always",) if missing >= checked else ("often",),
+        values={"share": missing / checked},
+        points=(EvidencePoint("zero_grad_missing_steps", None, missing, 0.0, "steps"),),
+    )

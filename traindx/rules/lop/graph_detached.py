@@ -1,0 +1,91 @@
+"""LOP004 graph-detached."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP004",
+    needs=("setup:parameters_without_gradient|setup:parameters_with_zero_gradient",),
+    min_points=1,
+    severity="high",
+    message="{count:.0f} parameters {what} ({names})",
+)
+def graph_detached(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(
+        0, "parameters", basis="theory", source="what was used in the forward pass gets a gradient"
+    ),
+    silent: float = threshold(0.95, "of the units", basis="convention", source="a dead layer explains zeros"),
+    nearly: float = threshold(
+        0.999, "of the parameters", basis="theory", source="another model's optimizer: another finding"
+    ),
+    tiny: float = threshold(
+        0.01, "of the parameters", basis="convention", source="single biases and scales can be without effect"
+    ),
+) -> Iterator[Evidence]:
+    """Parameters that take part in the forward pass never get a gradient.
+
+    What it sees: parameters of the optimizer without any gradient, or with one that is exactly zero throughout, whose
+    modules were seen in the forward pass. Where a layer of silent rectifiers explains zeros, nothing is said. High
+    where the run does not learn, medium elsewhere; information for modules that were not used at all.
+
+    Why it matters: the graph is cut after them (detach, item, numpy, rounding, argmax): they stay at their initial
+    values.
+
+    When it is wrong: parts that only some batches use; outputs that are meant not to train (targets of a moving
+    average).
+
+    What to try: look at what comes after the last of these modules; use a straight-through estimator where rounding
+    is wanted.
+
+    Sources: Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons; fault catalogue
+    rows 17, 18.
+    """
+    setup = run.setup
+    absent, zero = (
+        setup.number("parameters_without_gradient") or 0.0,
+        setup.number("parameters_with_zero_gradient") or 0.0,
+    )
+    total = setup.number("parameters_trainable") or 0.0
+    names = str(setup.known("parameters_without_gradient_names") or "")
+    if absent >= nearly * total > 0:
+        raise CannotJudge("no parameter of the optimizer gets a gradient: it may hold another model's")
+    used = absent > any_at_all and called(run, names)
+    cut = tiny * total < zero < nearly * total and not blocked(run, silent)
+    if absent <= any_at_all and not cut:
+        return
+    severity: Severity = by_progress(features, stuck="high", unknown="high", learns="medium")
+    yield Evidence(
+        severity=severity if used or (cut and severity == "high") else "low" if cut else "info",
+        strength=1.0 if used else 0.5 if cut else 1 / 4,
+        aspects=("no-gradient",) if used else ("zero-gradient",) if cut else ("unused",),
+        values={
+            "count": absent if absent else zero,
+            "what": "get no gradient" if absent else "get a gradient of exactly zero",
+            "names": names or setup.known("parameters_with_zero_gradient_names") or "",
+        },
+        points=(EvidencePoint("parameters_without_gradient", None, absent if absent else zero, 0.0, "parameters"),),
+    )
+
+
+def called(run: Run, names: str) -> bool:
+    """Whether a module that owns one of the parameters `names` was seen in the forward pass."""
+    seen = {m.split("#")[0] for name, p in run.panels.items() if name.startswith("act_") for m in p.modules}
+    owners = {name.strip().rpartition(".")[0] for name in names.split(",")}
+    return bool(owners & seen)
+
+
+def blocked(run: Run, silent: float) -> bool:
+    """Whether a layer of rectifiers is silent, so that no gradient passes it."""
+    found = run.panels.get("act_zero_fraction")
+    return found is not None and bool((found.values >= silent).any())

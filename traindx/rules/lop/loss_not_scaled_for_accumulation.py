@@ -1,0 +1,51 @@
+"""LOP008 loss-not-scaled-for-accumulation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP008",
+    needs=(
+        "setup:accumulation",
+        "setup:accumulation_loss_scaled",
+    ),
+    min_points=1,
+    severity="medium",
+    message="gradients of {count:.0f} batches are summed for a step, and the loss is not divided by {count:.0f}",
+)
+def loss_not_scaled_for_accumulation(
+    run: Run,
+    features: Features,
+    *,
+    several: float = threshold(1.5, "passes a step", basis="theory", source="one pass needs no scaling"),
+) -> Iterator[Evidence]:
+    """Gradients of several batches are summed instead of averaged.
+
+    What it sees: several backward passes of the same line per step, with a loss that was not divided by their number.
+    High where the run does not learn, medium where that cannot be told, low where it learns.
+
+    Why it matters: the step is that many times as long as the learning rate says.
+
+    When it is wrong: a learning rate that was chosen for the sum; losses that are sums over tokens and divided
+    elsewhere.
+
+    What to try: divide the loss by the number of micro-batches before backward.
+
+    Sources: Hugging Face (2024), Fixing gradient accumulation; fault catalogue row 21.
+    """
+    count, scaled = run.setup.number("accumulation"), run.setup.flag("accumulation_loss_scaled")
+    if count is None or count < several or scaled is not False:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="medium", learns="low"),
+        values={"count": count},
+        points=(EvidencePoint("accumulation", None, count, 1.0, "passes"),),
+    )

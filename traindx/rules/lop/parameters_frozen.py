@@ -1,0 +1,58 @@
+"""LOP003 parameters-frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP003",
+    needs=(
+        "setup:parameters_frozen",
+        "setup:parameters_total",
+    ),
+    min_points=1,
+    severity="medium",
+    message="{share:.0%} of the parameters are frozen{names}",
+)
+def parameters_frozen(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(
+        0.05, "of the parameters", basis="convention", source="a few constants are in many models"
+    ),
+) -> Iterator[Evidence]:
+    """A part of the parameters does not require a gradient.
+
+    What it sees: their share of all parameters. Medium where the run does not learn, low where that cannot be told,
+    information where it learns: a frozen base that was trained before is no fault.
+
+    Why it matters: what is frozen before it was trained stays random.
+
+    When it is wrong: fine-tuning a head or adapters on a frozen base is everyday practice; position tables and
+    quantizers may be fixed.
+
+    What to try: look at requires_grad of the parameters that are named; unfreeze what was never trained.
+
+    Sources: Howard, Ruder (2018), Universal language model fine-tuning; fault catalogue rows 15, 16.
+    """
+    frozen, total = run.setup.number("parameters_frozen") or 0.0, run.setup.number("parameters_total") or 0.0
+    if total <= 0 or frozen < share * total:
+        return
+    listed = run.setup.known("parameters_frozen_names")
+    tuned = bool(run.setup.flag("finetuning"))
+    severity = by_progress(features, stuck="medium", unknown="low", learns="info")
+    yield Evidence(
+        severity="info" if tuned else severity,
+        strength=1 / 4 if severity == "info" or tuned else 1.0 if severity == "medium" else 0.5,
+        aspects=(*("finetuning",) * tuned, *("all",) * (frozen >= total)),
+        values={"share": frozen / total, "names": f" ({listed})" if listed else ""},
+        points=(EvidencePoint("parameters_frozen", None, frozen, 0.0, "parameters"),),
+    )

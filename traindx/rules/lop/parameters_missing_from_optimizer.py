@@ -1,0 +1,72 @@
+"""LOP002 parameters-missing-from-optimizer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP002",
+    needs=(
+        "setup:parameters_without_optimizer",
+        "setup:parameters_trainable",
+    ),
+    min_points=1,
+    severity="high",
+    message="{what}{names}",
+)
+def parameters_missing_from_optimizer(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(
+        0, "parameters", basis="theory", source="what requires a gradient is meant to be trained"
+    ),
+    nearly: float = threshold(
+        0.999, "of the parameters", basis="theory", source="not one of them takes part in the loss"
+    ),
+    rows: float = threshold(3, "steps", basis="convention", source="a gradient may come later"),
+) -> Iterator[Evidence]:
+    """Parameters that are meant to be trained are in no optimizer.
+
+    What it sees: parameters of the model that require a gradient and that no optimizer holds; or an optimizer of
+    which no parameter ever got a gradient (it holds another model's). High where the run does not learn, medium where
+    that cannot be told, low where it learns.
+
+    Why it matters: they stay at their initial values, whatever the loss says.
+
+    When it is wrong: a head trained on a base that was left requiring gradients (wasteful, but meant); a second
+    optimizer that only comes in later.
+
+    What to try: build the optimizer after the model is complete, from model.parameters(); freeze what is meant to
+    stay.
+
+    Sources: TrainCheck (Jiang et al. 2025); fault catalogue rows 13, 14, 15.
+    """
+    setup = run.setup
+    outside, total = setup.number("parameters_without_optimizer") or 0.0, setup.number("parameters_trainable") or 0.0
+    idle, steps = setup.number("parameters_without_gradient") or 0.0, setup.number("optimizer_steps") or 0.0
+    strangers = total > 0 and idle >= nearly * total and steps >= rows
+    if steps < 1:
+        raise CannotJudge("no optimizer has made a step")
+    if outside <= any_at_all and not strangers:
+        return
+    part = 1.0 if strangers else min(outside / max(total, 1.0), 1.0)
+    listed = setup.known("parameters_without_optimizer_names")
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="medium", learns="low"),
+        aspects=("strangers",) if strangers else ("all",) if outside >= nearly * total else ("some",),
+        values={
+            "what": "the optimizer holds parameters that never get a gradient: they are not those of the model"
+            if strangers
+            else f"{outside:.0f} of {total:.0f} trainable parameters are in no optimizer",
+            "names": f" ({listed})" if listed and not strangers else "",
+        },
+        points=(EvidencePoint("parameters_without_optimizer", None, part * total, 0.0, "parameters"),),
+    )

@@ -1,0 +1,63 @@
+"""LOP009 scheduler-steps-too-often."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP009",
+    needs=(
+        "lr",
+        "setup:schedule",
+    ),
+    min_points=1,
+    severity="medium",
+    message="{kind} is stepped in every batch: the learning rate was at {left:.0%} of its peak by step {step:g}",
+)
+def scheduler_steps_too_often(
+    run: Run,
+    features: Features,
+    *,
+    often: float = threshold(0.5, "of the steps", basis="convention", source="the rate changes with nearly every step"),
+    gone: float = threshold(0.01, "of the peak", basis="convention", source="no step after that changes anything"),
+    soon: float = threshold(0.6, "of the run", basis="convention", source="a schedule that fits ends with the run"),
+) -> Iterator[Evidence]:
+    """A schedule that counts epochs is stepped in every batch.
+
+    What it sees: a step, exponential or plateau schedule whose rate changes at most steps and is down to 1 % of its
+    peak long before the run ends.
+
+    Why it matters: the rate is gone after a few epochs' worth of calls, and training freezes.
+
+    When it is wrong: an exponential schedule with a factor chosen for every batch ends where the run does, and is not
+    meant.
+
+    What to try: call scheduler.step() once per epoch, or scale its constants to steps.
+
+    Sources: PyTorch documentation, How to adjust learning rate; fault catalogue row 8.
+    """
+    curve = features.curve("lr")
+    assert curve is not None
+    kind = run.setup.word("schedule")
+    if not any(word in kind for word in ("exponential", "steplr", "multistep", "multiplicative", "plateau")):
+        raise CannotJudge("only schedules that count epochs are judged")
+    peak = float(curve.values.max()) if curve.n else 0.0
+    if curve.n < 4 or peak <= 0:
+        return
+    changes = float(np.mean(np.diff(curve.values[curve.values > gone * peak]) != 0)) if curve.n else 0.0
+    low = np.flatnonzero(curve.values <= gone * peak)
+    if changes < often or not len(low) or low[0] > soon * curve.n:
+        return
+    yield Evidence(
+        onset=curve.step_at(int(low[0])),
+        last=curve.step_at(curve.n - 1),
+        values={"kind": kind, "left": gone, "step": curve.step_at(int(low[0]))},
+        points=(curve.point(int(low[0]), expected=peak),),
+    )

@@ -1,0 +1,51 @@
+"""LOP005 training-in-eval-mode."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP005",
+    needs=("setup:steps_in_eval_mode_share",),
+    min_points=1,
+    severity="medium",
+    message="{share:.0%} of the training steps ran with the model in eval mode",
+)
+def training_in_eval_mode(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(0.05, "of the steps", basis="convention", source="a few may be measurements"),
+) -> Iterator[Evidence]:
+    """The model is in eval mode while it is trained.
+
+    What it sees: training passes with the model's mode set to eval. Medium where it has dropout, low where it has
+    only normalization (harmless, or meant, in many cases); nothing where it has neither, as the mode then changes
+    nothing.
+
+    Why it matters: dropout is off and batch statistics are frozen: less regularization than was set up, statistics
+    that no longer fit.
+
+    When it is wrong: freezing batch normalization during fine-tuning is done on purpose.
+
+    What to try: call model.train() after each evaluation.
+
+    Sources: PyTorch documentation, Module.eval; fault catalogue rows 91, 92.
+    """
+    found = run.setup.number("steps_in_eval_mode_share") or 0.0
+    dropout, norm = run.setup.flag("has_dropout"), run.setup.flag("has_normalization")
+    if found < share or (dropout is False and norm is False):
+        return
+    yield Evidence(
+        severity="medium" if dropout or dropout is None else "low",
+        strength=1.0 if dropout else 0.5,
+        aspects=("dropout-off",) if dropout else ("normalization-frozen",),
+        values={"share": found},
+        points=(EvidencePoint("steps_in_eval_mode_share", None, found, 0.0, "0..1"),),
+    )

@@ -1,0 +1,1 @@
+"""wgt rules: weights and their updates, from capture."""

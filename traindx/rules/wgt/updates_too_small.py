@@ -1,0 +1,75 @@
+"""WGT002 updates-too-small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.panels import after_warm_up, panel, typical
+from traindx.features.progress import is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="WGT002",
+    needs=("update_ratio/*", "objective"),
+    min_points=1,
+    severity="high",
+    message="a step changes the weights by {ratio:.1e} of their size, and nothing is learned",
+    follows=("learning-rate-is-zero", "learning-rate-vanishes-early", "gradients-vanish-with-depth"),
+)
+def updates_too_small(
+    run: Run,
+    features: Features,
+    *,
+    ratio: float = threshold(
+        5e-5, "of the weights", basis="measured", source="171 healthy runs: 6e-5 and more (fine-tuning); seed: 1e-4"
+    ),
+    tiny: float = threshold(1e-5, "of the weights", basis="convention", source="1e5 steps to renew the weights"),
+    warm: float = threshold(0.1, "of the run", basis="convention", source="warm-up is left out"),
+    grown: float = threshold(3.0, "x the first norm", basis="convention", source="weights that blew up before"),
+) -> Iterator[Evidence]:
+    """Optimizer steps change the weights by next to nothing, and the run does not learn.
+
+    What it sees: the norm of the update over that of the weights after the first steps, the median over the modules
+    that move at all: below 5e-5. Only where the objective does not learn, and not where the weights have first grown
+    to several times their size (then the ratio is small because they are large).
+
+    Why it matters: at that pace the weights stay what they were at the start for the whole run.
+
+    When it is wrong: fine-tuning of large models works with small updates; a run that learns is never named.
+
+    What to try: ten times the learning rate, a looser clip; look at the schedule. If only the first layers are slow,
+    see gradients-vanish-with-depth.
+
+    Sources: Karpathy, lectures on makemore (1e-3 of the weights per step is usual); fault catalogue rows 3, 12.
+    """
+    found = panel(features, "update_ratio")
+    level = typical(after_warm_up(found, warm).values)
+    moving = level[np.isfinite(level) & (level > 0)]
+    if not len(moving):
+        raise CannotJudge("no parameter moves at all")
+    middle = float(np.median(moving))
+    if is_learning(features) is not False or middle >= ratio or swollen(run, grown):
+        return
+    yield Evidence(
+        onset=float(found.steps[0]),
+        last=float(found.steps[-1]),
+        strength=1.0 if middle < tiny else 0.5,
+        aspects=("everywhere",) if float(moving.max()) < ratio else ("in-part",),
+        values={"ratio": middle},
+        points=(EvidencePoint("update_ratio", float(found.steps[-1]), middle, ratio),),
+    )
+
+
+def swollen(run: Run, grown: float) -> bool:
+    """Whether the weights ended several times as large as they began."""
+    weights = run.panels.get("weight_norm")
+    if weights is None or len(weights.steps) == 0:
+        return False
+    norms = np.sqrt(np.sum(np.nan_to_num(weights.values) ** 2, axis=1))
+    return bool(norms[-1] > grown * norms[0] > 0)

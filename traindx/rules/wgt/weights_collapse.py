@@ -1,0 +1,74 @@
+"""WGT005 weights-collapse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.panels import first_known, named, panel
+from traindx.features.progress import is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="WGT005",
+    needs=("weight_norm/*", "objective"),
+    min_points=1,
+    severity="high",
+    message="the weights of {where} have shrunk to {share:.1%} of their first norm",
+)
+def weights_collapse(
+    run: Run,
+    features: Features,
+    *,
+    left: float = threshold(
+        0.2, "of the first norm", basis="measured", source="171 healthy runs: 95 % and more (default and no decay)"
+    ),
+    usual: float = threshold(0.5, "of the modules", basis="convention", source="a single one can be meant to vanish"),
+    head: float = threshold(3, "rows", basis="convention", source="where the first norm is looked for"),
+) -> Iterator[Evidence]:
+    """The weights shrink to a small part of what they were, and the run does not learn.
+
+    What it sees: the last norm of each module against its first; half of the modules at a fifth or less. Nothing
+    where the run learns, low where that cannot be told.
+
+    Why it matters: the pull to zero has won over the data; a net without weights answers the same to everything.
+
+    When it is wrong: layers before a normalization may shrink without changing what the net computes; pruning and
+    sparsity penalties shrink on purpose.
+
+    What to try: a hundredth of the weight decay or penalty; see that decay is not coupled to an adaptive optimizer.
+
+    Sources: Loshchilov, Hutter (2019), Decoupled weight decay; fault catalogue rows 24, 29.
+    """
+    found = panel(features, "weight_norm")
+    values = np.where(np.isfinite(found.values), found.values, np.nan)
+    start = first_known(np.where(values > 0, values, np.nan), int(head))
+    end = first_known(values[::-1], len(values))
+    known = np.isfinite(start) & np.isfinite(end)
+    if not known.any():
+        raise CannotJudge("no finite norm at the start")
+    share = np.where(known, end / np.where(known, start, 1.0), np.nan)
+    small = np.nan_to_num(share, nan=1.0) <= left
+    learning = is_learning(features)
+    if learning or small.sum() < usual * known.sum():
+        return
+    worst = int(np.nanargmin(share))
+    onset = int(np.argmax(np.nan_to_num(values[:, worst], nan=np.inf) <= start[worst] * left))
+    yield Evidence(
+        onset=float(found.steps[onset]),
+        last=float(found.steps[-1]),
+        where=found.modules[worst],
+        severity="high" if learning is False else "low",
+        strength=1.0 if learning is False else 0.5,
+        values={"where": named(found, small), "share": float(np.median(share[small]))},
+        points=(
+            EvidencePoint(
+                f"weight_norm/{found.modules[worst]}", float(found.steps[-1]), float(end[worst]), float(start[worst])
+            ),
+        ),
+    )

@@ -1,0 +1,84 @@
+"""WGT004 weights-grow-unbounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.panels import first_known, panel
+from traindx.features.progress import is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Floats, Run
+
+
+@rule(
+    code="WGT004",
+    needs=("weight_norm/*", "objective"),
+    min_points=1,
+    severity="high",
+    message="the weights grew to {factor:.0f} times their first norm, most of all {where}",
+)
+def weights_grow_unbounded(
+    run: Run,
+    features: Features,
+    *,
+    factor: float = threshold(
+        10.0, "x the first norm", basis="measured", source="healthy: 6x at most (median of modules) from a usual start"
+    ),
+    vast: float = threshold(
+        50.0, "x the first norm", basis="measured", source="3x and more above any of 171 healthy runs (15x)"
+    ),
+    head: float = threshold(3, "rows", basis="convention", source="where the first norm is looked for"),
+    sudden: float = threshold(0.1, "of the run", basis="convention", source="reached within the first steps"),
+) -> Iterator[Evidence]:
+    """The weights become many times as large as they were, while the run does not learn.
+
+    What it sees: the last finite norm of each module against its first, the median over the modules: ten times and
+    more where the run does not learn, fifty times (low) where it does or that cannot be told.
+
+    Why it matters: large weights mean saturated or silent units, sharp minima, and logits without measure; growth
+    without learning is what a diverged run leaves behind.
+
+    When it is wrong: a head that starts at (almost) zero grows by any factor, which is why the median counts. Without
+    weight decay all nets grow slowly.
+
+    What to try: a lower learning rate or momentum; weight decay; look at the step at which the growth began.
+
+    Sources: Merrill et al. (2021), Effects of parameter norm growth; fault catalogue rows 1, 6, 7, 19, 65.
+    """
+    found = panel(features, "weight_norm")
+    values = np.where(np.isfinite(found.values) & (found.values > 0), found.values, np.nan)
+    start, end = first_known(values, int(head)), first_known(values[::-1], len(values))
+    grown = end / start
+    if not np.isfinite(grown).any():
+        raise CannotJudge("no finite norm at the start")
+    level = float(np.median(grown[np.isfinite(grown)]))
+    learning = is_learning(features)
+    if level < (factor if learning is False else vast):
+        return
+    worst = int(np.nanargmax(grown))
+    rise = level_over_time(values / start)
+    row = int(np.argmax(rise >= min(level, factor) / 2))
+    severity: Severity = "high" if learning is False else "low"
+    yield Evidence(
+        onset=float(found.steps[row]),
+        last=float(found.steps[-1]),
+        where=found.modules[worst],
+        severity=severity,
+        strength=1.0 if learning is False else 0.5,
+        aspects=("sudden" if row <= max(1, sudden * len(rise)) else "gradual",),
+        values={"factor": level, "where": found.modules[worst]},
+        points=(
+            EvidencePoint(
+                f"weight_norm/{found.modules[worst]}", float(found.steps[-1]), float(end[worst]), float(start[worst])
+            ),
+        ),
+    )
+
+
+def level_over_time(ratios: Floats) -> Floats:
+    """Median over the modules of each row of `ratios[n, m]`; 0 where nothing is known. Shape `[n]`."""
+    return np.array([float(np.median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios])

@@ -1,0 +1,91 @@
+"""WGT006 weights-start-badly-scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.panels import panel
+from traindx.features.progress import is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="WGT006",
+    needs=("act_std/*", "objective"),
+    min_points=1,
+    severity="high",
+    message="at the start the signal {how}: a spread of {first:.2g} after {front}, {value:.2g} after {where}",
+)
+def weights_start_badly_scaled(
+    run: Run,
+    features: Features,
+    *,
+    up: float = threshold(
+        30.0, "x the first module's", basis="measured", source="171 healthy runs of 34 kinds: 4.7x at most"
+    ),
+    down: float = threshold(
+        1e-3, "x the first module's", basis="measured", source="171 healthy runs: 0.14x and more; faults 1e-7"
+    ),
+    soon: float = threshold(0.02, "of the run", basis="convention", source="later rows no longer tell of the start"),
+) -> Iterator[Evidence]:
+    """At the start, the signal explodes or dies out on its way through the layers.
+
+    What it sees: the spread of the outputs of each module at the first sampled step, relative to the first module's:
+    thirty times as large somewhere, or a thousandth (the last module left out, and dead rectifiers, whose outputs are
+    exactly zero); or no spread anywhere at all. High where the run does not learn, medium where that cannot be told,
+    information where it learns.
+
+    Why it matters: a good start keeps the spread about the same through all layers; otherwise gradients explode or
+    vanish by the same factor.
+
+    When it is wrong: residual branches that start at zero are zero on purpose; normalization later in the net can
+    make up for much, which the verdict on learning takes into account.
+
+    What to try: He (ReLU) or Xavier (tanh) initialization; normalization layers.
+
+    Sources: He et al. (2015), Delving deep into rectifiers; Mishkin, Matas (2016), All you need is a good init;
+    fault catalogue rows 32, 33, 35, 36.
+    """
+    found = panel(features, "act_std")
+    began = run.first_step if run.first_step is not None else float(found.steps[0])
+    ended = max(run.last_step or 0.0, float(found.steps[-1]))
+    if found.steps[0] - began > soon * max(ended - began, 1.0):
+        raise CannotJudge("the start of the run was not measured")
+    row = found.values[0]
+    known = np.flatnonzero(np.isfinite(row) | np.isinf(row))
+    if len(known) < 2:
+        raise CannotJudge("needs the outputs of two modules at the start")
+    values = row[known]
+    first = float(values[0])
+    inner = values[:-1][values[:-1] > 0]
+    blank = float(values.max()) == 0
+    blows = first > 0 and float(values.max()) >= up * first
+    fades = first > 0 and len(inner) > 0 and float(inner.min()) <= down * first
+    if not (blank or blows or fades):
+        return
+    extreme = float(values.max()) if blows or blank else float(inner.min())
+    place = int(known[int(np.argmax(values == extreme))])
+    learning = is_learning(features)
+    severity: Severity = "info" if learning else "high" if learning is False else "medium"
+    how = "grows from layer to layer" if blows else "has no spread at all" if blank else "dies out"
+    yield Evidence(
+        onset=float(found.steps[0]),
+        last=float(found.steps[0]),
+        where=found.modules[place],
+        severity=severity,
+        strength=1.0 if learning is False else 0.5,
+        aspects=("explodes",) if blows else ("constant",) if blank else ("dies-out",),
+        values={
+            "how": how,
+            "first": first,
+            "front": found.modules[int(known[0])],
+            "value": extreme,
+            "where": found.modules[place],
+        },
+        points=(EvidencePoint(f"act_std/{found.modules[place]}", float(found.steps[0]), extreme, first),),
+    )
