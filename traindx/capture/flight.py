@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,52 +10,57 @@ import numpy as np
 STEPS = 512
 COLUMNS = 32
 
-Vector = np.ndarray[Any, np.dtype[np.float32]]
+Reading = tuple[str, Any, Any]  # kind, what it is about, values
 
 
 class Flight:
-    """A ring of steps: their scalars (at most COLUMNS names) and the gradient norm of each module.
-    Takes STEPS * (COLUMNS * 8 + modules * 4) bytes."""
+    """A ring of steps: their scalars (at most COLUMNS names) and the readings that were made anyway
+    (gradient norms). Takes STEPS * COLUMNS * 9 bytes, and eight a reading's value and step."""
 
     def __init__(self, steps: int = STEPS) -> None:
         self._size = steps
         self._steps = np.zeros(steps, np.int64)
         self._times = np.zeros(steps)
+        self._whole = np.zeros(steps, bool)
         self._values = np.zeros((steps, COLUMNS))
         self._given = np.zeros((steps, COLUMNS), bool)
+        self._readings: list[Sequence[Reading]] = [()] * steps
         self._names: dict[str, int] = {}
-        self._norms: Vector = np.zeros((steps, 0), np.float32)
-        self._whole = np.zeros(steps, bool)
+        self._last: tuple[tuple[str, ...], list[int]] = ((), [])
         self._count = 0
 
-    def add(self, step: int, at: float, scalars: Mapping[str, float], norms: Any, written: bool) -> None:
-        """One step; `norms[modules]` or None; `written`: its scalars are on disk already."""
+    def add(
+        self, step: int, at: float, scalars: Mapping[str, float], readings: Sequence[Reading], written: bool
+    ) -> None:
+        """One step; `written`: its scalars are on disk already."""
         row = self._count % self._size
         self._count += 1
         self._steps[row], self._times[row], self._whole[row] = step, at, written
-        line, given = self._values[row], self._given[row]
-        given.fill(False)
-        for name, value in scalars.items():
-            place = self._names.get(name)
-            if place is None:
-                if len(self._names) == COLUMNS:
-                    continue
-                place = self._names[name] = len(self._names)
-            line[place], given[place] = value, True
-        if norms is not None:
-            if self._norms.shape[1] != len(norms):
-                self._norms = np.full((self._size, len(norms)), np.nan, np.float32)
-            self._norms[row] = norms
-        elif self._norms.shape[1]:
-            self._norms[row] = np.nan
+        self._readings[row] = readings
+        if not written:
+            places = self._places(tuple(scalars))
+            self._given[row] = False
+            self._given[row, places] = True
+            self._values[row, places] = list(scalars.values())[: len(places)]
 
-    def empty(self) -> Iterator[tuple[int, float, dict[str, float], list[float]]]:
+    def _places(self, names: tuple[str, ...]) -> list[int]:
+        """The columns of names; those that no column is left for are at the end and have none."""
+        if names != self._last[0]:
+            places = []
+            for name in names:
+                if name not in self._names and len(self._names) == COLUMNS:
+                    break
+                places.append(self._names.setdefault(name, len(self._names)))
+            self._last = names, places
+        return self._last[1]
+
+    def empty(self) -> Iterator[tuple[int, float, dict[str, float], Sequence[Reading]]]:
         """Hand over all steps, oldest first, and forget them: step, time, the scalars that are not
-        on disk, the gradient norms."""
+        on disk, the readings."""
         rows = range(max(0, self._count - self._size), self._count)
         for row in (r % self._size for r in rows):
             line, given = self._values[row], self._given[row]
-            scalars = {n: float(line[i]) for n, i in self._names.items() if given[i]}
-            norms = self._norms[row].tolist() if self._norms.shape[1] else []
-            yield int(self._steps[row]), float(self._times[row]), {} if self._whole[row] else scalars, norms
+            scalars = {} if self._whole[row] else {n: float(line[i]) for n, i in self._names.items() if given[i]}
+            yield int(self._steps[row]), float(self._times[row]), scalars, self._readings[row]
         self._count = 0
+        self._readings = [()] * self._size

@@ -15,8 +15,8 @@ from traindx.capture.measure_views import local, nonfinite, square_sum
 Kind = Literal["", "rectifier", "squasher", "tanh output", "sigmoid output"]
 Array = np.ndarray[Any, np.dtype[Any]]
 
-SAMPLE = 1 << 16  # values of an output that are read
-RANK_ROWS, RANK_COLUMNS = 32, 512  # samples and features that the effective rank is taken of
+SAMPLE = 1 << 15  # values of an output that are read
+RANK_ROWS, RANK_COLUMNS = 32, 128  # samples and features that the effective rank is taken of
 ENOUGH = 64  # samples after which a unit that was never active counts as silent
 SATURATED = 3.0  # |pre-activation| beyond which tanh and sigmoid are flat
 TANH_EDGE, SIGMOID_EDGE = float(np.tanh(SATURATED)), float(1 / (1 + np.exp(-SATURATED)))
@@ -70,9 +70,10 @@ def by_unit(rows: Any, channels_second: bool) -> Any:
     return flat.amax(0) if isinstance(flat, torch.Tensor) else flat.max(0)
 
 
-def measured(rows: torch.Tensor, kind: Kind, before: torch.Tensor | None, spread: torch.Tensor) -> list[float]:
+def measured(rows: torch.Tensor, kind: Kind, before: torch.Tensor | None, spread: torch.Tensor | None) -> list[float]:
     """The six FIELDS of an output on the CPU. `rows` from `rows_of`; `before`: the same rows of the
-    pre-activation of a squasher; `spread`: the whole output, for the rank."""
+    pre-activation of a squasher; `spread`: the whole output, where its
+    rank is wanted."""
     values = _native(rows).reshape(-1)
     count = len(values)
     total, squares = float(values.sum(dtype=np.float32)), square_sum(values)
@@ -99,31 +100,34 @@ def _saturated(values: Array, kind: Kind, before: torch.Tensor | None) -> float:
     return float("nan")
 
 
-def effective_rank(output: torch.Tensor) -> float:
+def effective_rank(output: torch.Tensor | None) -> float:
     """Participation ratio of the covariance over samples, (sum of eigenvalues)^2 / sum of their
     squares: 1 when outputs lie on a line, 0 when they are the same for every sample (to rounding),
     at most RANK_ROWS - 1. NaN below four samples. Needs no eigenvalues: both sums are traces."""
-    output = output.detach()
-    if output.dim() < 2 or len(output) < 4:
+    found = _rank(output)
+    return found if isinstance(found, float) else float(found)
+
+
+def _rank(output: torch.Tensor | None) -> torch.Tensor | float:
+    """`effective_rank` on the output's device. The products are PyTorch's: numpy's linear algebra
+    has threads of its own, which wait for processors that the training keeps busy."""
+    if output is None or output.dim() < 2 or len(output) < 4:
         return float("nan")
+    output = output.detach()
     features = output.reshape(len(output), -1)
     stride = max(1, features.shape[1] // RANK_COLUMNS)
-    part = _native(features[:RANK_ROWS, ::stride][:, :RANK_COLUMNS])
+    part = features[:RANK_ROWS, ::stride][:, :RANK_COLUMNS].float().contiguous()
     centred = part - part.mean(0)
-    gram = centred @ centred.T
-    trace = float(np.trace(gram))
-    level = square_sum(np.ascontiguousarray(part).reshape(-1))
-    if not np.isfinite(trace):
-        return float("nan")
-    if trace <= 1e-10 * level or trace <= 0:
-        return 0.0
-    return trace * trace / square_sum(gram.reshape(-1))
+    gram = torch.mm(centred, centred.t())
+    trace, level = gram.diagonal().sum(), torch.dot(part.reshape(-1), part.reshape(-1))
+    flat = gram.reshape(-1)
+    return torch.where(trace <= 1e-10 * level, torch.zeros_like(trace), trace * trace / torch.dot(flat, flat))
 
 
 def measured_on_device(
-    rows: torch.Tensor, kind: Kind, before: torch.Tensor | None, spread: torch.Tensor
+    rows: torch.Tensor, kind: Kind, before: torch.Tensor | None, spread: torch.Tensor | None
 ) -> list[torch.Tensor | float]:
-    """As `measured`, as tensors on the output's device (no synchronization)."""
+    """As `measured`, but as tensors on the output's device (no synchronization)."""
     values = rows.detach().float()
     std, mean = torch.std_mean(values, correction=0)
     low, high = torch.aminmax(values)
@@ -135,18 +139,4 @@ def measured_on_device(
         edge = (values.abs() > TANH_EDGE).float().mean()
     elif kind == "sigmoid output":
         edge = ((values - 0.5).abs() > SIGMOID_EDGE - 0.5).float().mean()
-    return [mean, std, torch.maximum(high, -low), bad, edge, _rank_on_device(spread)]
-
-
-def _rank_on_device(output: torch.Tensor) -> torch.Tensor | float:
-    output = output.detach()
-    if output.dim() < 2 or len(output) < 4:
-        return float("nan")
-    features = output.reshape(len(output), -1)
-    stride = max(1, features.shape[1] // RANK_COLUMNS)
-    part = features[:RANK_ROWS, ::stride][:, :RANK_COLUMNS].float()
-    centred = part - part.mean(0)
-    gram = centred @ centred.T
-    trace = torch.trace(gram)
-    constant = trace <= 1e-10 * part.square().sum()
-    return torch.where(constant, torch.zeros_like(trace), trace * trace / gram.square().sum())
+    return [mean, std, torch.maximum(high, -low), bad, edge, _rank(spread)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,8 @@ import torch
 from traindx.capture.measure_data import READ, Array, Batches, Labels, Moments, by_feature
 from traindx.vocabulary.setup import Fact
 
-CLOSE = 20  # first batches that are all looked at closely
-MOST_CLOSE = 1000  # batches looked at closely in a run
+CLOSE = 20  # first batches that are all looked at closely; of n later ones about sqrt(CLOSE * n) are
+START_SECONDS, SHARE = 0.05, 0.003  # time for looking at batches: at the start, and of the run's
 HASHED = 2000  # batches whose samples are hashed
 ON_DEVICE = 4  # batches fetched from an accelerator (each fetch waits for it)
 
@@ -25,13 +26,22 @@ class Data:
         self._labels = Labels()
         self._batches = Batches()
         self._looked = {True: 0, False: 0}
+        self._passed = {True: 0, False: 0}
         self._hashed = {True: 0, False: 0}
         self._fetched = 0
+        self._since, self._spent = 0.0, 0.0
         self._facts: dict[str, Fact] = {}
         self._binary = True
 
     def look(self, inputs: Any, targets: Any, training: bool, close: bool) -> None:
         """One batch. `close`: the step is sampled, so there is time to read more of it."""
+        began = time.perf_counter()
+        self._since = self._since or began
+        if self._spent < START_SECONDS + SHARE * (began - self._since):
+            self._look(inputs, targets, training, close)
+            self._spent += time.perf_counter() - began
+
+    def _look(self, inputs: Any, targets: Any, training: bool, close: bool) -> None:
         given, wanted = self._host(inputs), self._host(targets)
         if given is not None and len(given):
             if training:
@@ -39,7 +49,9 @@ class Data:
             if self._hashed[training] < HASHED:
                 self._hashed[training] += 1
                 self._batches.samples(given, training)
-        if (self._looked[training] < CLOSE or close) and self._looked[training] < MOST_CLOSE:
+        self._passed[training] += 1
+        looked = self._looked[training]
+        if looked < CLOSE or (close and self._passed[training] > looked * looked / CLOSE):
             self._looked[training] += given is not None
             if given is not None and len(given):
                 self._inputs_seen(given, training)

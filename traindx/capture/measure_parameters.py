@@ -13,7 +13,7 @@ import torch
 
 from traindx.capture.measure_views import flat, local, square_sum, window, zeros
 
-WINDOW = 1 << 15  # values of a parameter that its update and its zeros are judged by
+WINDOW = 1 << 14  # values of a parameter that its update and its zeros are judged by
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -41,20 +41,20 @@ class Updates:
 
     def __init__(self, device: bool) -> None:
         self._device = device
-        self._turn = 0
+        self.turn = 0
         self._before: list[tuple[int, torch.Tensor, int, Any]] = []
         self._zeros: list[Any] = []
 
     def begin(self, parameters: Sequence[torch.Tensor]) -> Array | torch.Tensor:
         """Before the step: copies the windows; returns `zero_share[p]` of the gradients (NaN
         without a gradient)."""
-        self._turn += 1
+        self.turn += 1
         self._before = []
         shares: list[Any] = []
         for place, parameter in enumerate(parameters):
             gradient = parameter.grad
             size = parameter.numel()
-            start = (self._turn - 1) * WINDOW % max(size - WINDOW, 1)
+            start = (self.turn - 1) * WINDOW % max(size - WINDOW, 1)
             part = window(parameter, start, WINDOW)
             zero: Any = float("nan")
             if gradient is not None and size:

@@ -48,7 +48,6 @@ class Steps:
     ) -> None:
         self._recorder, self._pace, self._panels, self._event = recorder, pace, panels, event
         self._flight = Flight()
-        self._modules = ""
         self._levels = {name: Level() for name in WATCHED}
         self._flights, self._last_flight = 0, -math.inf
         self.latest: dict[str, float] = {}
@@ -59,14 +58,16 @@ class Steps:
         """Write a row whose numbers are all here."""
         scalars: Mapping[str, float] = row.scalars
         self.latest.update(scalars)
-        norms = self._write_panels(row)
+        if row.sampled:
+            self._write_panels(row)
         bad = [n for n in WATCHED if not math.isfinite(scalars.get(n, 0.0))]
         stride = 1 << max(0, (row.step // DENSE).bit_length())
         whole = row.step % stride == 0 or row.sampled or bool(bad)
         if whole:
             self._recorder.scalars(row.step, row.at, scalars)
-        self._flight.add(row.step, row.at, scalars, norms, whole)
+        self._flight.add(row.step, row.at, scalars, [] if row.sampled else row.vectors, whole)
         if bad:
+            self._look_at_gradients(row)
             self._broken(bad, row.step)
         elif any(n in scalars and level.jumps(scalars[n]) for n, level in self._levels.items()):
             self._pace.look_closer(row.step)
@@ -74,36 +75,27 @@ class Steps:
         if self._recorder.due():
             self._recorder.flush()
 
-    def _write_panels(self, row: Row) -> Any:
-        """Panels of a sampled step go to the store; else the gradient norms to the flight recorder."""
-        norms = None
+    def _write_panels(self, row: Row) -> None:
         for kind, about, values in row.vectors:
             for signal, modules, found in self._panels(kind, about, values):
-                if row.sampled:
-                    self._recorder.panel(row.step, row.at, signal, modules, found.tolist())
-                    if signal == "grad_norm":
-                        self._count_bad(row, modules, found)
-                elif modules == self._modules or not self._modules:
-                    self._modules, norms = modules, found
-                if signal == "grad_norm" and not np.isfinite(found).all():
-                    self._worst(row, modules, found)
-        return norms
+                self._recorder.panel(row.step, row.at, signal, modules, found.tolist())
+                if signal == "grad_norm":  # a norm tells whether all is finite: nothing more is read
+                    bad = (~np.isfinite(found)).astype(np.float64)
+                    self._recorder.panel(row.step, row.at, "grad_nonfinite", modules, bad.tolist())
 
-    def _count_bad(self, row: Row, modules: str, norms: Any) -> None:
-        """`grad_nonfinite` from the norms that are there anyway: 1 stands for "some"."""
-        self._recorder.panel(
-            row.step, row.at, "grad_nonfinite", modules, (~np.isfinite(norms)).astype(np.float64).tolist()
-        )
-
-    def _worst(self, row: Row, modules: str, norms: Any) -> None:
+    def _look_at_gradients(self, row: Row) -> None:
         """The first step with gradients that are not finite, and the module nearest to the loss:
         backpropagation carries them on from there to all before it."""
-        if "gradient" not in self.first_bad:
-            self.first_bad["gradient"] = row.step
-            names = modules.split("\n")
-            bad = [n for n, v in zip(names, norms, strict=True) if not math.isfinite(v)]
-            message = f"the gradients of {len(bad)} of {len(names)} modules are not finite, first {bad[-1]}"
-            self._event("note", message, "nonfinite-gradient", place=bad[-1], step=row.step)
+        if "gradient" in self.first_bad:
+            return
+        for kind, about, values in row.vectors:
+            for _, modules, found in self._panels(kind, about, values) if kind == "gradients" else ():
+                names = modules.split("\n")
+                bad = [n for n, v in zip(names, found, strict=True) if not math.isfinite(v)]
+                if bad:
+                    self.first_bad["gradient"] = row.step
+                    message = f"the gradients of {len(bad)} of {len(names)} modules are not finite, first {bad[-1]}"
+                    self._event("note", message, "nonfinite-gradient", place=bad[-1], step=row.step)
 
     def _broken(self, bad: list[str], step: int) -> None:
         for name in bad:
@@ -121,11 +113,12 @@ class Steps:
         self._flights += 1
         self._last_flight = step
         other = self._recorder.flight()
-        for at_step, at, scalars, norms in self._flight.empty():
+        for at_step, at, scalars, vectors in self._flight.empty():
             if scalars:
                 other.scalars(at_step, at, scalars)
-            if norms and norms[0] == norms[0]:
-                other.panel(at_step, at, "grad_norm", self._modules, norms)
+            for kind, about, values in vectors:
+                for signal, modules, found in self._panels(kind, about, values):
+                    other.panel(at_step, at, signal, modules, found.tolist())
         other.close()
 
     def note(self, event: Event, at: float) -> None:

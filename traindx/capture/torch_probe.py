@@ -15,6 +15,7 @@ from traindx.capture.measure_views import first_tensor
 from traindx.capture.torch_probe_layout import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Layout
 
 MOST_CALLS = 4  # uses of one module in a forward pass that are told apart
+RANK_EVERY = 4  # samples between effective ranks, which cost as much as all else
 HOPS = 6  # operations between an activation and the module that takes it in
 FUNCTIONS: dict[str, act.Kind] = {
     "ReluBackward0": "rectifier",
@@ -95,11 +96,12 @@ class ForwardProbe:
     def _read(self, name: str, output: torch.Tensor, kind: act.Kind, before: torch.Tensor | None) -> None:
         rows = act.rows_of(output, self._turn)
         inner = act.rows_of(before, self._turn) if kind == "squasher" and before is not None else None
+        spread = None if self._turn % RANK_EVERY else output
         made: list[Any]
         if output.device.type == "cpu":
-            made = list(act.measured(rows, kind, inner, output))
+            made = list(act.measured(rows, kind, inner, spread))
         else:
-            made = list(act.measured_on_device(rows, kind, inner, output))
+            made = list(act.measured_on_device(rows, kind, inner, spread))
         silent: Any = float("nan")
         if kind == "rectifier":
             units = self._units.setdefault(name, act.Units())

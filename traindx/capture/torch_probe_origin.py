@@ -16,9 +16,11 @@ def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
     """The earliest operation (by the order of the forward pass) that took in or gave out a value
     that is not finite, and the module whose parameters are nearest before it. Only what autograd
     has saved can be seen."""
-    nodes = _nodes(loss)
-    bad = [(node._sequence_nr(), node) for node in nodes if _holds_nonfinite(node)]
     out: dict[str, Fact] = {"nonfinite_first_direction": "forward"}
+    try:
+        bad = [(node._sequence_nr(), node) for node in _nodes(loss) if _holds_nonfinite(node)]
+    except RuntimeError:  # the backward pass is over and has freed what was saved
+        bad = []
     broken = [n for n, p in zip(layout.names, layout.parameters, strict=True) if not _finite(p)]
     if broken:
         out["nonfinite_weights"] = ", ".join(broken[:10])

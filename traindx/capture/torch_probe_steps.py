@@ -16,6 +16,7 @@ from traindx.capture.torch_probe_layout import Layout
 from traindx.capture.torch_probe_movement import Movement
 from traindx.vocabulary.run import Floats, Ints
 
+SLOW = 4  # samples between sizes of weights, which change slowly
 Panel = tuple[str, str, Floats]  # signal, modules joined by line feeds, one value a module
 
 
@@ -33,6 +34,9 @@ class Measures:
         self.norms: list[tuple[Ints, Any, float]] = []  # places, norms, factor
         self._updates: dict[int, Updates] = {}
         self._device: bool | None = None
+        self._key: tuple[int, ...] = ()
+        self._own: Ints = np.zeros(0, np.int64)
+        self._grouped: dict[bytes, tuple[str, Ints, Floats]] = {}
         self.seconds = 0.0  # spent on what is measured on sampled steps only
 
     @property
@@ -64,9 +68,12 @@ class Measures:
         own = self.held[id(optimizer)]
         if optimizer is not self.optimizers[0]:
             return own
-        taken = np.zeros(len(self.layout.parameters), bool)
-        taken[np.concatenate(list(self.held.values()))] = True
-        return np.append(own, np.flatnonzero(~taken))
+        key = (len(self.layout.parameters), *map(len, self.held.values()))
+        if key != self._key:
+            taken = np.zeros(len(self.layout.parameters), bool)
+            taken[np.concatenate(list(self.held.values()))] = True
+            self._key, self._own = key, np.append(own, np.flatnonzero(~taken))
+        return self._own
 
     def gradients(self, optimizer: torch.optim.Optimizer | None, factor: float) -> Any:
         """Norms of the gradients that a step is about to use (times `factor`, which undoes a loss
@@ -96,8 +103,9 @@ class Measures:
         began = time.perf_counter()
         places = self.places(optimizer)
         self.vectors.append(("updates", (places, self._rates(optimizer, len(places))), updates.end(len(places))))
-        there = [self.layout.parameters[i] for i in places]
-        self.vectors.append(("weights", places, weight_sizes(there, self.device)))
+        if updates.turn % SLOW == 1:
+            there = [self.layout.parameters[i] for i in places]
+            self.vectors.append(("weights", places, weight_sizes(there, self.device)))
         self.seconds += time.perf_counter() - began
 
     def activations(self) -> None:
@@ -139,12 +147,10 @@ class Measures:
                     yield signal, "\n".join(n for n, k in zip(about, known, strict=True) if k), table[known, i]
             return
         places = about[0] if isinstance(about, tuple) else about
-        modules, group = np.unique(self.layout.owner[places], return_inverse=True)
-        names = "\n".join(self.layout.modules[m] for m in modules)
-        sizes = np.array([self.layout.parameters[i].numel() for i in places], np.float64)
+        names, group, sizes = self._groups(places)
 
         def summed(each: Floats) -> Floats:
-            return np.asarray(np.bincount(group, weights=each, minlength=len(modules)), np.float64)
+            return np.asarray(np.bincount(group, weights=each), np.float64)
 
         if kind == "gradients":
             yield "grad_norm", names, np.sqrt(summed(np.square(values))) * about[1]
@@ -158,9 +164,19 @@ class Measures:
         else:
             norms, largest = values.reshape(2, -1)
             yield "weight_norm", names, np.sqrt(summed(np.square(norms)))
-            most = np.full(len(modules), -np.inf)
+            most = np.full(names.count("\n") + 1, -np.inf)
             np.maximum.at(most, group, largest)
             yield "weight_absmax", names, most
+
+    def _groups(self, places: Ints) -> tuple[str, Ints, Floats]:
+        """The modules of parameters (joined), the place among them of each, and its size."""
+        found = self._grouped.get(places.tobytes())
+        if found is None:
+            modules, group = np.unique(self.layout.owner[places], return_inverse=True)
+            sizes = np.array([self.layout.parameters[i].numel() for i in places], np.float64)
+            found = "\n".join(self.layout.modules[m] for m in modules), group, sizes
+            self._grouped[places.tobytes()] = found
+        return found
 
     def _update_panels(
         self, places: Ints, rates: Floats, values: Floats, names: str, summed: Callable[[Floats], Floats]

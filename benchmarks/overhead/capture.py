@@ -1,0 +1,129 @@
+"""What capture costs: python -m benchmarks.overhead.capture [mlp cnn gpt] [--blocks N] [--seconds S]
+
+Blocks of plain steps and of recorded ones take turns in one process (so that both see the same machine),
+and CPU time of the process is compared: `share` is the median over pairs of blocks of recorded / plain
+- 1, `inside` the CPU time spent in traindx's own functions over that of a plain step, which does not
+suffer from the noise between blocks. `noise` is the difference of plain blocks from plain ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import traindx
+from benchmarks.overhead.models import CASES, Case
+
+WAYS: dict[str, dict[str, Any]] = {"default": {}, "full, every step": {"every": 1}}
+WARM = 10
+
+
+class Timed:
+    """Sums the CPU time in functions that it wraps; nested calls count once."""
+
+    def __init__(self) -> None:
+        self.seconds, self._depth = 0.0, 0
+
+    def wrap(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def inner(*args: Any, **kwargs: Any) -> Any:
+            if self._depth:
+                return function(*args, **kwargs)
+            self._depth += 1
+            began = time.thread_time()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.seconds += time.thread_time() - began
+                self._depth -= 1
+
+        return inner
+
+
+def attach(timed: Timed) -> Callable[[], None]:
+    """Time everything that capture hangs into a training; returns what undoes it."""
+    from traindx.capture import session, torch_probe, torch_probe_session, watch
+
+    places = [(watch.Watch, n) for n in ("log", "batch", "_step_begins", "_step_ends", "_backward_seen")]
+    places += [(torch_probe.ForwardProbe, "_hook"), (torch_probe_session.Watched, "_after")]
+    places += [(session.Session, "loss")]
+    kept = [(owner, name, getattr(owner, name)) for owner, name in places]
+    for owner, name, function in kept:
+        setattr(owner, name, timed.wrap(function))
+    before = torch_probe_session.Watched._before
+
+    def timed_before(self: Any, tells: bool) -> Callable[..., Any]:
+        return timed.wrap(before(self, tells))
+
+    torch_probe_session.Watched._before = timed_before  # type: ignore[method-assign]
+
+    def undo() -> None:
+        torch_probe_session.Watched._before = before  # type: ignore[method-assign]
+        for owner, name, function in kept:
+            setattr(owner, name, function)
+
+    return undo
+
+
+def block(case: Case, steps: int, log: Callable[[Any], None]) -> float:
+    """CPU seconds of a step."""
+    began = time.process_time()
+    for _ in range(steps):
+        case.step(log)
+    return (time.process_time() - began) / steps
+
+
+def compare(make: Callable[[], Case], options: dict[str, Any], blocks: int, seconds: float) -> tuple[float, ...]:
+    """Median share of recorded blocks, share inside of capture, plain milliseconds a step, and the
+    share of plain blocks over plain ones. Two copies of the training take turns."""
+    torch.manual_seed(0)
+    one, other = make(), make()
+    block(one, WARM, lambda loss: None)
+    steps = max(4, int(seconds / block(one, 5, lambda loss: None)))
+    timed = Timed()
+    shares, noise, inside, plain = [], [], [], []
+    undo = attach(timed)
+    try:
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            traindx.watch(other.model, other.optimizer, out=Path(folder), **options) as watch,
+        ):
+            block(other, max(3 * WARM, steps), lambda loss: watch.log(loss=loss))
+            for _ in range(blocks):
+                first = block(one, steps, lambda loss: None)
+                timed.seconds = 0.0
+                watch.session.clock.interrupted = True  # the plain block is no part of a step
+                second = block(other, steps, lambda loss: watch.log(loss=loss))
+                inside.append(timed.seconds / steps)
+                third = block(one, steps, lambda loss: None)
+                plain += [first, third]
+                shares.append(2 * second / (first + third) - 1)
+                noise.append(abs(third / first - 1))
+    finally:
+        undo()
+    base = statistics.median(plain)
+    return statistics.median(shares), statistics.median(inside) / base, base * 1e3, statistics.median(noise)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cases", nargs="*", default=list(CASES))
+    parser.add_argument("--blocks", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of a block")
+    chosen = parser.parse_args()
+    torch.set_num_threads(1)
+    print(f"{'':6}{'way':20}{'ms/step':>9}{'share':>9}{'inside':>9}{'noise':>9}")
+    for name in chosen.cases or CASES:
+        for way, options in WAYS.items():
+            share, inside, base, noise = compare(CASES[name], options, chosen.blocks, chosen.seconds)
+            print(f"{name:6}{way:20}{base:9.2f}{share:9.1%}{inside:9.2%}{noise:9.1%}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
