@@ -80,5 +80,5 @@ def alone(name: str, folder: Path, *, command: list[str] | None = None) -> Launc
 
 
 def finished(command: list[str], folder: Path, env: Mapping[str, str]) -> Launched:
-    done = subprocess.run(command, cwd=folder, env=dict(env), capture_output=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
     return Launched(folder, done.returncode, done.stdout, done.stderr)

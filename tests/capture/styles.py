@@ -51,7 +51,9 @@ STYLES: dict[str, Style] = {
         {"train/loss": "loss", "lr": "lr", "train/gan.py:26_loss": "second_loss"},
     ),
     "lbfgs_closure": Style("LBFGS closure", {"optimizer": "LBFGS", "loss": "mse_loss"}),
-    "manual_sgd": Style("SGD by hand, plain tensors", {"optimizer": "by hand", "parameters": 4}, {"train/loss": "loss"}),
+    "manual_sgd": Style(
+        "SGD by hand, plain tensors", {"optimizer": "by hand", "parameters": 4}, {"train/loss": "loss"}
+    ),
     "manual_module": Style(
         "SGD by hand through .data", {"optimizer": "by hand", "classes": 2, "batch_size": 120}, {"train/loss": "loss"}
     ),

@@ -18,7 +18,7 @@ RUNS: dict[str, Launched] = {}
 
 
 @pytest.fixture(scope="module")
-def recorded(tmp_path_factory: pytest.TempPathFactory):  # noqa: ANN201
+def recorded(tmp_path_factory: pytest.TempPathFactory):
     """Each script is run once under capture, when it is first asked for."""
 
     def run(name: str) -> Launched:
@@ -34,14 +34,14 @@ def recorded(tmp_path_factory: pytest.TempPathFactory):  # noqa: ANN201
 
 
 @pytest.mark.parametrize("name", STYLES)
-def test_the_script_did_not_notice(name: str, recorded) -> None:  # noqa: ANN001
+def test_the_script_did_not_notice(name: str, recorded) -> None:
     done = recorded(name)
     assert done.status == STATUS.get(name, 0), done.err.decode()
     assert b"traindx" not in done.out + done.err
 
 
 @pytest.mark.parametrize("name", STYLES)
-def test_its_numbers_are_recovered(name: str, recorded) -> None:  # noqa: ANN001
+def test_its_numbers_are_recovered(name: str, recorded) -> None:
     done = recorded(name)
     truth, run = done.truth("truth0.json" if name == "two_ranks" else "truth.json"), done.run()
     for signal, key in STYLES[name].signals.items():
@@ -54,13 +54,13 @@ def test_its_numbers_are_recovered(name: str, recorded) -> None:  # noqa: ANN001
 
 
 @pytest.mark.parametrize("name", STYLES)
-def test_its_setup_is_recovered(name: str, recorded) -> None:  # noqa: ANN001
+def test_its_setup_is_recovered(name: str, recorded) -> None:
     setup = recorded(name).run().setup
     assert {key: setup.known(key) for key in STYLES[name].facts} == STYLES[name].facts
 
 
 @pytest.mark.parametrize("name", [n for n, style in STYLES.items() if style.lines])
-def test_the_lines_that_did_it(name: str, recorded) -> None:  # noqa: ANN001
+def test_the_lines_that_did_it(name: str, recorded) -> None:
     setup = recorded(name).run().setup
     for what, text in STYLES[name].lines.items():
         file, line = str(setup.facts[f"where/{what}"]).rsplit(":", 1)
@@ -69,26 +69,26 @@ def test_the_lines_that_did_it(name: str, recorded) -> None:  # noqa: ANN001
 
 
 @pytest.mark.parametrize("name", ["raises", "exits_with_3"])
-def test_a_failure_is_in_the_record(name: str, recorded) -> None:  # noqa: ANN001
+def test_a_failure_is_in_the_record(name: str, recorded) -> None:
     run = recorded(name).run()
     assert run.complete is False
     (crash,) = [event for event in run.events if event.kind == "crash"]
     assert ("RuntimeError" in crash.message and "(raises.py:20)" in crash.message) or "status 3" in crash.message
 
 
-def test_workers_and_subprocesses_see_a_clean_environment(recorded) -> None:  # noqa: ANN001
+def test_workers_and_subprocesses_see_a_clean_environment(recorded) -> None:
     truth = recorded("pool_workers").truth()
     assert truth["workers"] == [[i * i, [], False] for i in range(4)]
     assert truth["subprocess"] == "[]"
 
 
-def test_every_rank_is_recorded(recorded) -> None:  # noqa: ANN001
+def test_every_rank_is_recorded(recorded) -> None:
     done = recorded("two_ranks")
     run = done.run()
     np.testing.assert_allclose(run.series["rank/1/train/loss"].values, done.truth("truth1.json")["loss"], rtol=2e-7)
 
 
-def test_a_module_sees_its_arguments(recorded) -> None:  # noqa: ANN001
+def test_a_module_sees_its_arguments(recorded) -> None:
     truth = recorded("package_training").truth()
     assert (truth["argv"], truth["name"]) == (["16"], "__main__")
 
@@ -98,7 +98,7 @@ IDENTICAL = ["plain_functions", "trainer_class", "cnn_batchnorm", "rnn", "tiny_g
 
 
 @pytest.mark.parametrize("name", IDENTICAL)
-def test_results_are_the_same_to_the_last_bit(name: str, recorded, tmp_path: Path) -> None:  # noqa: ANN001
+def test_results_are_the_same_to_the_last_bit(name: str, recorded, tmp_path: Path) -> None:
     """Final weights, every number of the script's own, stdout and stderr."""
     with_us, without = recorded(name), alone(name, tmp_path)
     assert with_us.status == without.status
@@ -109,7 +109,7 @@ def test_results_are_the_same_to_the_last_bit(name: str, recorded, tmp_path: Pat
     assert with_us.err == without.err
 
 
-def test_a_forked_child_is_not_mixed_in(recorded) -> None:  # noqa: ANN001
+def test_a_forked_child_is_not_mixed_in(recorded) -> None:
     done = recorded("forks")
     files = (done.folder / "run").glob("steps-*.arrows")
     assert len({file.name.split(".")[0] for file in files}) == 1

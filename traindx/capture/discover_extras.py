@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -32,13 +33,13 @@ class Extras:
         replace(torch.optim.lr_scheduler.LRScheduler, "__init__", self.schedule)
         replace(torch.optim.lr_scheduler.ReduceLROnPlateau, "__init__", self.schedule)
         for home in (torch, torch.random):
-            replace(home, "manual_seed", lambda original: self.seed("torch", original))
+            replace(home, "manual_seed", partial(self.seed, "torch"))
         replace(torch, "use_deterministic_algorithms", self.deterministic)
         replace(torch, "compile", self.compile)
         replace(torch.nn.Module, "compile", self.compile)
         for name in ("random", "numpy.random"):
             if name in sys.modules:
-                replace(sys.modules[name], "seed", lambda original, n=name: self.seed(n.partition(".")[0], original))
+                replace(sys.modules[name], "seed", partial(self.seed, name.partition(".")[0]))
         self.discovery.fact("seeds_set", "none")
 
     def clip(self, original: Callable[..., Any]) -> Callable[..., Any]:

@@ -229,5 +229,5 @@ def divisor(loss: torch.Tensor) -> float:
         if not number:
             break
         found = found * number if name == "DivBackward0" else found / number
-        node = node.next_functions[0][0]  # type: ignore[union-attr]
+        node = node.next_functions[0][0]
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -58,7 +59,7 @@ class Losses:
 
     def attach(self) -> None:
         for name in FUNCTIONS:
-            self.discovery.patches.replace(torch.nn.functional, name, lambda original, n=name: self.wrap(n, original))
+            self.discovery.patches.replace(torch.nn.functional, name, partial(self.wrap, name))
 
     def end(self) -> None:
         self.finish()
@@ -188,8 +189,8 @@ class Losses:
         known = self.names.get((key[0], key[1]))
         if known is None:
             plain = "loss" if value.function == (self.training_loss or value.function) else value.function
-            kind = self.is_training_data(key[1])
-            same = sum(n.split("_at_")[0] == plain and self.is_training_data(k[1]) == kind for k, n in self.names.items())
+            kind, ours = self.is_training_data(key[1]), self.names.items()
+            same = sum(n.split("_at_")[0] == plain and self.is_training_data(k[1]) == kind for k, n in ours)
             known = self.names[key] = plain if not same else f"{plain}_at_{same + 1}"
         return known
 

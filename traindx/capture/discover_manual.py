@@ -46,7 +46,7 @@ class Manual:
             return
         self.begun = False
         loop.hand_on()
-        session.optimizer_step_end(self.optimizer)  # type: ignore[arg-type]
+        session.optimizer_step_end(self.optimizer)
         self.discovery.models.fed = 0
         loop.steps += 1
         loop.discovery.after_step(loop.steps)
@@ -56,9 +56,9 @@ class Manual:
             return
         self.marks = self.look()
         if not self.begun:
-            session.add_optimizer(self.optimizer)  # type: ignore[arg-type]
+            session.add_optimizer(self.optimizer)
             session.fact("optimizer", "by hand")
-        session.optimizer_step_begin(self.optimizer)  # type: ignore[arg-type]
+        session.optimizer_step_begin(self.optimizer)
         self.begun = True
 
     def look(self) -> list[Any]:

@@ -9,7 +9,6 @@ import signal
 import sys
 import threading
 from pathlib import Path
-from types import TracebackType
 
 HEAD_BYTES = 8 << 20  # of each stream are kept from its beginning,
 TAIL_BYTES = 8 << 20  # and as many from its end
@@ -159,7 +158,7 @@ class Tee:
             os.write(self.stopped, b".")
             self.thread.join(GRACE)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         for channel in self.channels:
             channel.kept.close()
         os.close(self.stopped)

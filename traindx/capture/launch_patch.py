@@ -38,7 +38,7 @@ class Patches:
             return
         replacement = hidden(make(original))
         functools.update_wrapper(replacement, original)
-        replacement.__prepare_scriptable__ = lambda: original  # type: ignore[attr-defined]  # for torch.jit.script
+        replacement.__prepare_scriptable__ = lambda: original  # type: ignore[attr-defined] # for torch.jit.script
         self.made.append(Patch(owner, name, original, replacement, name in vars(owner)))
         setattr(owner, name, replacement)
 
@@ -57,7 +57,7 @@ class Patches:
 def hidden(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its code marked as a wrapper's."""
     code: CodeType = function.__code__
-    function.__code__ = code.replace(co_filename=WRAPPER)  # type: ignore[attr-defined]
+    function.__code__ = code.replace(co_filename=WRAPPER)
     return function
 
 

@@ -1,10 +1,12 @@
-"""What the script logs itself: TensorBoard writers, W&B, MLflow, CSV files, seed calls before torch."""
+"""What the script logs itself: to TensorBoard, W&B, MLflow, and which CSV files it writes."""
 
 from __future__ import annotations
 
 import csv
 import os
+import sys
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,8 +17,6 @@ MOST_FILES = 20
 
 def attach(discovery: Discovery, wanted: dict[str, Callable[[Any], None]]) -> None:
     """Wrap what is there, and leave word for what may be imported later."""
-    import sys
-
     later = {
         "torch.utils.tensorboard.writer": lambda module: tensorboard(discovery, module.SummaryWriter),
         "tensorboardX.writer": lambda module: tensorboard(discovery, module.SummaryWriter),
@@ -27,7 +27,7 @@ def attach(discovery: Discovery, wanted: dict[str, Callable[[Any], None]]) -> No
         if name in sys.modules:
             discovery.safely(then, sys.modules[name])
         else:
-            wanted[name] = lambda module, then=then: discovery.safely(then, module)
+            wanted[name] = partial(discovery.safely, then)
     csv_files(discovery)
 
 

@@ -37,9 +37,10 @@ Exit status (of the script itself with --propagate-exit):
 """
 
 
-@click.command(epilog=EXAMPLES, context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
-@click.option("--out", "folder_name", metavar="DIR", help="Keep the record in DIR. Default: traindx-runs/<script>-<time>.")
+@click.option("--out", "folder_name", metavar="DIR",
+              help="Keep the record in DIR. Default: traindx-runs/<script>-<time>.")
 @click.option("--steps", type=click.IntRange(min=1), metavar="N", help="End the script after N optimizer steps.")
 @click.option("--every", type=click.IntRange(min=1), metavar="K",
               help="Measure modules on every K-th step. Default: as often as is cheap.")

@@ -6,6 +6,8 @@ launchers pass the request on to the processes they start, workers drop it. A `s
 the environment is run as if this one were not there.
 """
 
+from __future__ import annotations
+
 import importlib
 import importlib.machinery
 import importlib.util
@@ -13,16 +15,29 @@ import json
 import os
 import sys
 
+TYPE_CHECKING = False  # `typing` is not imported for its own sake in every process
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
 VARIABLE = "TRAINDX_CAPTURE"
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Programs that start the training processes with an environment of their own making.
-LAUNCHERS = ("torchrun", "accelerate", "accelerate-launch", "deepspeed", "torch.distributed.run",
-             "torch.distributed.launch", "accelerate.commands.launch", "accelerate.commands.accelerate_cli")  # fmt: skip
+LAUNCHERS = (
+    "torchrun",
+    "torch.distributed.run",
+    "torch.distributed.launch",
+    "accelerate",
+    "accelerate-launch",
+    "accelerate.commands.launch",
+    "accelerate.commands.accelerate_cli",
+    "deepspeed",
+)
 WORKERS = ("--multiprocessing-fork", "from multiprocessing")
 TAKES_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
 
-def program(arguments):
+def program(arguments: list[str]) -> str:
     """What Python was asked to run: the base name of a script, the name of a module, or ""."""
     rest = iter(arguments[1:])
     for word in rest:
@@ -37,7 +52,7 @@ def program(arguments):
     return ""
 
 
-def is_worker(arguments):
+def is_worker(arguments: list[str]) -> bool:
     """A process of the standard library's multiprocessing: its pool, its trackers."""
     return any(word.startswith(start) for word in arguments[1:4] for start in WORKERS)
 
@@ -45,19 +60,19 @@ def is_worker(arguments):
 class Watch:
     """A finder that finds nothing itself: it calls `then(module)` once a wanted module is loaded."""
 
-    def __init__(self):
-        self.wanted = {}
+    def __init__(self) -> None:
+        self.wanted: dict[str, Callable[[Any], None]] = {}
 
-    def find_spec(self, name, path=None, target=None):
+    def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
         if name not in self.wanted:
             return None
         then = self.wanted.pop(name)
-        spec = importlib.util.find_spec(name)
+        spec: Any = importlib.util.find_spec(name)
         run = getattr(spec.loader, "exec_module", None) if spec is not None else None
         if run is None:
             return spec
 
-        def exec_module(module):
+        def exec_module(module: Any) -> None:
             del spec.loader.exec_module  # the loader is as it was before the module can look at it
             run(module)
             then(module)
@@ -66,7 +81,7 @@ class Watch:
         return spec
 
 
-def report(folder, stage, **more):
+def report(folder: str, stage: str, **more: str) -> None:
     """Append one line to the folder's diary, from which the launcher tells what happened."""
     line = json.dumps({"stage": stage, "pid": os.getpid(), **more}) + "\n"
     try:
@@ -76,7 +91,7 @@ def report(folder, stage, **more):
         sys.stderr.write(f"traindx: {folder} cannot be written: {error.strerror}\n")
 
 
-def withdraw(request):
+def withdraw(request: dict[str, Any]) -> None:
     """Make the environment what it was before `traindx run`."""
     os.environ.pop(VARIABLE, None)
     if request["pythonpath"] is None:
@@ -85,7 +100,7 @@ def withdraw(request):
         os.environ["PYTHONPATH"] = request["pythonpath"]
 
 
-def attach(request, watch, torch):
+def attach(request: dict[str, Any], watch: Watch, torch: object) -> None:
     """Load the capture; without it the script goes on as if there were none."""
     withdraw(request)
     report(request["out"], "torch", version=str(getattr(torch, "__version__", "?")))
@@ -104,7 +119,7 @@ def attach(request, watch, torch):
         sys.stderr.write(f"traindx: nothing is recorded ({type(error).__name__}: {error})\n")
 
 
-def chain():
+def chain() -> None:
     """Run the environment's own sitecustomize, which this file stands in front of."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != HERE]
     importlib.invalidate_caches()
@@ -115,7 +130,7 @@ def chain():
         spec.loader.exec_module(module)
 
 
-def begin():
+def begin() -> None:
     try:
         request = json.loads(os.environ.get(VARIABLE, ""))
     except ValueError:
