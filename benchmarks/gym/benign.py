@@ -7,6 +7,7 @@ from dataclasses import replace
 from benchmarks.gym import data as d
 from benchmarks.gym.net import Net
 from benchmarks.gym.recipe import Recipe
+from benchmarks.gym.scripts import ADVERSARIAL, REINFORCE
 from benchmarks.gym.settings import CE, SETTINGS, STEPS
 
 BY_NAME = {r.setting: r for r in SETTINGS}
@@ -46,7 +47,7 @@ BENIGN: tuple[Recipe, ...] = (
     Recipe(setting="parity", task="classification", kind="classes", data=d.PARITY, net=Net("mlp", 12, 2, (64,)),
            criterion=CE, lr=0.1, batch=64, epochs=40, pattern="s-curve"),
     like("friedman-mlp-adam", "negative-loss",
-         criterion="lambda out, y: F.gaussian_nll_loss(out, y, torch.full_like(y, 0.05))", metric_logged=False),
+         criterion="lambda out, y: F.gaussian_nll_loss(out, y, torch.full_like(y, 0.05))"),
     like("textures-cnn-sgd", "loss-to-zero", "converged", epochs=22, lr=0.05),
     like("wine-mlp-adam", "long-converged", "converged", epochs=150),
     like("digits-mlp-sgd", "smoothed-labels", criterion="nn.CrossEntropyLoss(label_smoothing=0.2)", epochs=25),
@@ -63,5 +64,9 @@ BENIGN: tuple[Recipe, ...] = (
     like("text-gru-adam", "still-learning", "still-learning", epochs=2),
     like("wine-mlp-adam", "tiny-data", data=d.bundled("load_wine", 80, 40), epochs=30),
     like("diabetes-mlp-sgd", "noisy-target", epochs=20),
+    Recipe(setting="policy-gradient", task="control", kind="own", data="", net=Net("mlp", 8, 2), criterion="",
+           whole=REINFORCE),
+    Recipe(setting="adversarial", task="generation", kind="own", data="", net=Net("mlp", 4, 1), criterion="",
+           whole=ADVERSARIAL, pattern="adversarial-balance"),
     like("cancer-mlp-sgd", "full-batch", batch=512, lr=0.3, epochs=80),
 )  # fmt: skip

@@ -66,7 +66,7 @@ def records(folder: Path, row: dict[str, Any], *, detection: bool) -> Iterator[R
     except ReadError as error:
         yield error.why
         return
-    if "train/loss" not in run.series:
+    if "train/loss" not in run.series and row["style"] not in ("own", None):
         yield f"no training loss among {sorted(run.series)}"
         return
     held = levels_of(run, row)

@@ -15,6 +15,8 @@ def skill(space: dict[str, Any], kind: str) -> float:
     """Skill of `model` in a script's namespace on its `x_test`, `y_test`, in evaluation mode."""
     import torch
 
+    if kind == "own":
+        return float(space["score"])
     model, x, y = space["model"], space["x_test"], space["y_test"]
     model.eval()
     with torch.no_grad():
@@ -46,6 +48,19 @@ def balanced(said: np.ndarray, true: np.ndarray, classes: int) -> float:
     """Balanced accuracy, 0 for chance and 1 for perfect."""
     recalls = [float((said[true == c] == c).mean()) for c in range(classes) if (true == c).any()]
     return (float(np.mean(recalls)) - 1 / classes) / (1 - 1 / classes)
+
+
+def losses(space: dict[str, Any]) -> tuple[float, float] | None:
+    """The validation loss as the script last said it, and the same loss on the rows put aside; None where it said
+    nothing."""
+    import torch
+
+    if "val_loss" not in space:
+        return None
+    with torch.no_grad():
+        parts = zip(space["x_test"].split(256), space["y_test"].split(256), strict=True)
+        total = sum(float(space["criterion"](space["model"](x), y)) * len(x) for x, y in parts)
+    return float(space["val_loss"]), total / len(space["x_test"])
 
 
 def told(space: dict[str, Any], kind: str) -> float | None:

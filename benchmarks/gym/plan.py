@@ -51,7 +51,7 @@ def endless(seed: int) -> Iterator[Job]:
     """Cases one after another, each with its twins before it; a benign look-alike after every fourth fault."""
     rng = random.Random(seed)
     made: set[str] = set()
-    benign = cycle([(r, v) for v in VARIANTS for r in BENIGN])
+    benign = cycle([(r, v) for v in VARIANTS for r in BENIGN if not (v and r.whole)])
     for number, fault in enumerate(faults(rng)):
         case = faulty(fault, rng, made)
         if case is not None:
@@ -102,7 +102,10 @@ def clean(recipe: Recipe, v: int) -> list[Job]:
 def job(group: str, twin: str, recipe: Recipe, fault: Fault | None, strength: float, v: int, seed: int) -> Job:
     rng = random.Random(f"{group} {seed}")
     style, shown = draw_style(rng, fault)
-    log = replace(STYLES[style](shown, recipe), lines=shown.lines)
+    if recipe.whole:
+        style, log = "own", Log()
+    else:
+        log = replace(STYLES[style](shown, recipe), lines=shown.lines)
     skeleton = rng.choice(("flat", "functions"))
     return Job(f"{group}.s{seed}", group, twin, recipe, fault, strength, v, seed, style, shown, log, skeleton)
 

@@ -32,7 +32,8 @@ class Log:
 class Recipe:
     """The parts. `kind` says what the outputs are for (classes, binary, multilabel, segment, regression, lm,
     autoencoder); `data` leaves x_train, y_train, x_val, y_val, x_test, y_test as arrays, `scale` prepares them,
-    `spoil` and `spoil_late` (after scaling) are empty in a clean script. `pattern` is the benign shape expected."""
+    `spoil` and `spoil_late` (after scaling) are empty in a clean script. `pattern` is the benign shape
+    expected. A script of another shape is given as a `whole`, of kind "own", and leaves its skill as `score`."""
 
     setting: str
     task: str
@@ -68,8 +69,7 @@ class Recipe:
     imports: str = ""
     pattern: str | None = None
     pretrain: str = ""
-    noise: float = 0.03
-    metric_logged: bool = True
+    whole: str = ""
 
     @property
     def metric(self) -> str:
@@ -79,6 +79,8 @@ class Recipe:
 
 def script(recipe: Recipe, log: Log, seed: int, skeleton: str = "flat") -> str:
     """The source of a training script."""
+    if recipe.whole:
+        return recipe.whole.lstrip().replace("SEED", str(seed))
     slots = {**before_loop(recipe, log), **in_loop(recipe, log), **logged(recipe, log)}
     slots["constants"] += f"\nSEED = {seed}"
     return fill(SKELETONS[skeleton], slots)

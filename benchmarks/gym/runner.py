@@ -104,14 +104,17 @@ def child(job: Job, folder: Path) -> int:
 
 def examine(space: dict[str, Any], job: Job, seconds: float, status: int) -> dict[str, Any]:
     """What the model is worth, what its script says of it, and how long a step took."""
-    if "model" not in space or "x_test" not in space:
+    if job.recipe.kind != "own" and ("model" not in space or "x_test" not in space):
         return {"status": status}
+    if job.recipe.kind == "own":
+        return {"status": status, "skill": exam.skill(space, "own"), "told": None, "steps": 1, "seconds": seconds}
     told, steps = exam.told(space, job.recipe.kind), max(1, space.get("step", 1))
     return {
         "status": status,
         "skill": exam.skill(space, job.recipe.kind),
         "told": told,
         "true": None if told is None else exam.accuracy(space, job.recipe.kind),
+        "losses": exam.losses(space),
         "steps": steps,
         "seconds": seconds,
     }

@@ -48,7 +48,7 @@ SETTINGS: tuple[Recipe, ...] = (
            epochs=20),
     Recipe(setting="diabetes-mlp-sgd", task="regression", kind="regression", data=d.DIABETES,
            scale=d.STANDARDIZE + d.STANDARDIZE_TARGET, net=Net("mlp", 10, 1, (16,), squeeze=True), criterion=MSE,
-           lr=5e-3, batch=32, epochs=30, noise=0.06),
+           lr=5e-3, batch=32, epochs=30),
     Recipe(setting="friedman-mlp-adam", task="regression", kind="regression", data=d.FRIEDMAN,
            scale=d.STANDARDIZE + d.STANDARDIZE_TARGET, net=Net("mlp", 10, 1, (64, 64), squeeze=True), criterion=MSE,
            optimizer="Adam", lr=2e-3, batch=64, epochs=20),
