@@ -27,8 +27,10 @@ class Closed:
 
 def pair(parts: list[Closed]) -> int | None:
     """The first of the two neighbours to be merged: the oldest pair of the lowest level that has
-    one, so that old steps thin first and no stretch is thinned much more than its neighbours."""
+    one, so that old steps thin first and no stretch is thinned much more than its neighbours. The
+    newest part stays as it is while there are others."""
     best: int | None = None
+    parts = parts[:-1] if len(parts) > 2 else parts
     for i, (a, b) in enumerate(itertools.pairwise(parts)):
         if a.level == b.level and (best is None or a.level < parts[best].level):
             best = i
