@@ -11,4 +11,4 @@ def fires() -> dict[str, Run]:
 
 
 def stays_quiet() -> dict[str, Run]:
-    return several("healthy_deep", "healthy_norm", "healthy_tanh", "rate_tiny")
+    return several("healthy_deep", "healthy_norm", "healthy_tanh")

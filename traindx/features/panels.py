@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge
 from traindx.vocabulary.run import Floats, Panel
 
@@ -73,6 +74,11 @@ def first_known(values: Floats, rows: int) -> Floats:
     at = np.argmax(finite, axis=0) if len(head) else np.zeros(values.shape[1], dtype=np.int64)
     found = head[at, np.arange(values.shape[1])] if len(head) else np.full(values.shape[1], np.nan)
     return np.where(finite.any(axis=0) if len(head) else False, found, np.nan)
+
+
+def at_end(name: str, found: Panel, place: int, value: float, expected: float, unit: str = "") -> EvidencePoint:
+    """One module's value of the panel `name` beside what it is compared with, at the last step."""
+    return EvidencePoint(f"{name}/{found.modules[place]}", float(found.steps[-1]), float(value), float(expected), unit)
 
 
 def named(found: Panel, chosen: NDArray[np.bool_], *, most: int = 3) -> str:

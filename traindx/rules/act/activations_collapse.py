@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.panels import before_break, named, panel, typical
+from traindx.features.panels import at_end, before_break, named, panel, typical
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -68,5 +68,5 @@ def activations_collapse(
             *("learns",) * bool(learning),
         ),
         values={"where": named(found, flat)},
-        points=(EvidencePoint(f"act_rank/{found.modules[first]}", float(found.steps[-1]), float(level[first]), rank),),
+        points=(at_end("act_rank", found, first, level[first], rank),),
     )

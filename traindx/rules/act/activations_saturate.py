@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.panels import after_warm_up, first_known, named, panel, typical
+from traindx.features.panels import after_warm_up, at_end, first_known, named, panel, typical
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -70,13 +69,5 @@ def activations_saturate(
             *("first-layer",) * bool(high[known[0]]),
         ),
         values={"share": float(level[worst]), "where": named(found, high)},
-        points=(
-            EvidencePoint(
-                f"act_saturated_fraction/{found.modules[worst]}",
-                float(found.steps[-1]),
-                float(level[worst]),
-                share,
-                "0..1",
-            ),
-        ),
+        points=(at_end("act_saturated_fraction", found, worst, level[worst], share, "0..1"),),
     )

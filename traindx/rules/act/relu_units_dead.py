@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.panels import before_break, first_known, least, named, panel
+from traindx.features.panels import at_end, before_break, first_known, least, named, panel
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Run
 
@@ -57,7 +57,7 @@ def relu_units_dead(
         return
     worst = int(np.nanargmax(share))
     begin = onset_row(found.values[:, worst], dead)
-    start = bool(np.nan_to_num(first_known(found.values, len(found.values)))[worst] >= dead and begin <= head)
+    start = begin <= head and first_known(found.values, len(found.values))[worst] >= dead
     learning = is_learning(features)
     severity: Severity = "info" if learning else "high" if learning is False else "medium"
     yield Evidence(
@@ -72,11 +72,7 @@ def relu_units_dead(
             *("learns",) * bool(learning),
         ),
         values={"share": float(share[worst]), "where": named(found, high)},
-        points=(
-            EvidencePoint(
-                f"act_zero_fraction/{found.modules[worst]}", float(found.steps[-1]), float(share[worst]), dead, "0..1"
-            ),
-        ),
+        points=(at_end("act_zero_fraction", found, worst, share[worst], dead, "0..1"),),
     )
 
 

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.panels import first_known, named, panel
+from traindx.features.panels import at_end, first_known, named, panel
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -67,8 +66,12 @@ def weights_collapse(
         strength=1.0 if learning is False else 0.5,
         values={"where": named(found, small), "share": float(np.median(share[small]))},
         points=(
-            EvidencePoint(
-                f"weight_norm/{found.modules[worst]}", float(found.steps[-1]), float(end[worst]), float(start[worst])
+            at_end(
+                "weight_norm",
+                found,
+                worst,
+                end[worst],
+                start[worst],
             ),
         ),
     )

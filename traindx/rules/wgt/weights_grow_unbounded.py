@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.panels import first_known, panel
+from traindx.features.panels import at_end, first_known, panel
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Run
 
@@ -72,8 +72,12 @@ def weights_grow_unbounded(
         aspects=("sudden" if row <= max(1, sudden * len(rise)) else "gradual",),
         values={"factor": level, "where": found.modules[worst]},
         points=(
-            EvidencePoint(
-                f"weight_norm/{found.modules[worst]}", float(found.steps[-1]), float(end[worst]), float(start[worst])
+            at_end(
+                "weight_norm",
+                found,
+                worst,
+                end[worst],
+                start[worst],
             ),
         ),
     )

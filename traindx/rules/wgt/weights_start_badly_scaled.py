@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.panels import panel
-from traindx.features.progress import is_learning
+from traindx.features.progress import by_progress, is_learning
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
+from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Ints, Panel, Run
 
 
 @rule(
@@ -51,41 +51,40 @@ def weights_start_badly_scaled(
     Sources: He et al. (2015), Delving deep into rectifiers; Mishkin, Matas (2016), All you need is a good init;
     fault catalogue rows 32, 33, 35, 36.
     """
-    found = panel(features, "act_std")
-    began = run.first_step if run.first_step is not None else float(found.steps[0])
-    ended = max(run.last_step or 0.0, float(found.steps[-1]))
-    if found.steps[0] - began > soon * max(ended - began, 1.0):
-        raise CannotJudge("the start of the run was not measured")
-    row = found.values[0]
-    known = np.flatnonzero(np.isfinite(row) | np.isinf(row))
-    if len(known) < 2:
-        raise CannotJudge("needs the outputs of two modules at the start")
-    values = row[known]
-    first = float(values[0])
+    found, known = at_start(run, panel(features, "act_std"), soon)
+    values = found.values[0, known]
+    first, highest = float(values[0]), float(values.max())
     inner = values[:-1][values[:-1] > 0]
-    blank = float(values.max()) == 0
-    blows = first > 0 and float(values.max()) >= up * first
-    fades = first > 0 and len(inner) > 0 and float(inner.min()) <= down * first
-    if not (blank or blows or fades):
+    lowest = float(inner.min()) if len(inner) else first
+    if highest == 0:
+        how, aspect, extreme = "has no spread at all", "constant", highest
+    elif first > 0 and highest >= up * first:
+        how, aspect, extreme = "grows from layer to layer", "explodes", highest
+    elif first > 0 and lowest <= down * first:
+        how, aspect, extreme = "dies out", "dies-out", lowest
+    else:
         return
-    extreme = float(values.max()) if blows or blank else float(inner.min())
-    place = int(known[int(np.argmax(values == extreme))])
-    learning = is_learning(features)
-    severity: Severity = "info" if learning else "high" if learning is False else "medium"
-    how = "grows from layer to layer" if blows else "has no spread at all" if blank else "dies out"
+    place, front = int(known[int(np.argmax(values == extreme))]), found.modules[int(known[0])]
     yield Evidence(
         onset=float(found.steps[0]),
         last=float(found.steps[0]),
         where=found.modules[place],
-        severity=severity,
-        strength=1.0 if learning is False else 0.5,
-        aspects=("explodes",) if blows else ("constant",) if blank else ("dies-out",),
-        values={
-            "how": how,
-            "first": first,
-            "front": found.modules[int(known[0])],
-            "value": extreme,
-            "where": found.modules[place],
-        },
+        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
+        strength=1.0 if is_learning(features) is False else 0.5,
+        aspects=(aspect,),
+        values={"how": how, "first": first, "front": front, "value": extreme, "where": found.modules[place]},
         points=(EvidencePoint(f"act_std/{found.modules[place]}", float(found.steps[0]), extreme, first),),
     )
+
+
+def at_start(run: Run, found: Panel, soon: float) -> tuple[Panel, Ints]:
+    """The panel, and the places of the modules that were measured in its first row. Raises CannotJudge when
+    that is not the start of the run, or there are fewer than two."""
+    began = run.first_step if run.first_step is not None else float(found.steps[0])
+    ended = max(run.last_step or 0.0, float(found.steps[-1]))
+    if found.steps[0] - began > soon * max(ended - began, 1.0):
+        raise CannotJudge("the start of the run was not measured")
+    known = np.flatnonzero(~np.isnan(found.values[0]))
+    if len(known) < 2:
+        raise CannotJudge("needs the outputs of two modules at the start")
+    return found, known
