@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 HOMES = {
+    "traindx.capture.notebook": ("load_ipython_extension", "unload_ipython_extension"),
     "traindx.config": ("Config",),
     "traindx.errors": ("ConfigError", "MissingExtra", "NotALog", "ReadError", "TraindxError"),
     "traindx.pipeline": ("Diagnosis", "diagnose", "read", "read_all", "watch"),
