@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from benchmarks.gym.captured import RECORD
 from traindx import pipeline
 from traindx.errors import ReadError
 from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis
@@ -76,6 +77,18 @@ def records(folder: Path, row: dict[str, Any], *, detection: bool) -> Iterator[R
         if found.own and detection and found.called_sick:
             found.sick_at = detected(run)
         yield found
+    record_at = folder / "runs" / str(row["id"]) / RECORD
+    if record_at.exists():
+        yield captured(row, record_at)
+
+
+def captured(row: dict[str, Any], place: Path) -> Record | str:
+    """The diagnosis from full capture."""
+    try:
+        run = longest(pipeline.read_capture(place))
+    except ReadError as error:
+        return f"capture: {error.why}"
+    return record(row, "capture", False, run, pipeline.diagnose(run).first)
 
 
 def longest(runs: tuple[Run, ...]) -> Run:
@@ -84,8 +97,6 @@ def longest(runs: tuple[Run, ...]) -> Run:
 
 def levels_of(run: Run, row: dict[str, Any]) -> list[str]:
     """The levels that a run can be reduced to, the fullest last."""
-    if row.get("level") == "capture":
-        return ["capture"]
     held = ["loss"]
     held += ["loss+val"] * any(name.startswith("val/") for name in run.series)
     return held + ["rich"] * any(name == "lr" or name.startswith("grad_norm") for name in run.series)

@@ -15,10 +15,11 @@ RIGHT = {"classes": "(out.argmax(1) == y).sum().item()", "regression": "(out - y
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """What a style adds to a script: lines before the loop, after a step, after an epoch, at the end; the file that
+    """What a style adds to a script: lines before the loop, when a batch has come, after a step, after an epoch, at the end; the file that
     holds the log (None: what the script prints); whether the gradient norm must be computed, validation done."""
 
     setup: str = ""
+    batch: str = ""
     step: str = ""
     epoch: str = ""
     end: str = ""
@@ -130,6 +131,7 @@ def logged(recipe: Recipe, log: Log) -> dict[str, str]:
         "every": f"LOG_EVERY = max(1, EPOCHS * len(train_loader) // {log.lines})" if "LOG_EVERY" in log.step else "",
         "globals": "global " + ", ".join(shared_names(recipe, log)),
         "log_setup": log.setup,
+        "log_batch": log.batch,
         "log_step": log.step,
         "log_epoch": log.epoch,
         "log_end": log.end,

@@ -41,6 +41,7 @@ for epoch in range(1, EPOCHS + 1):
     @epoch_start
     running, seen = 0.0, 0
     for i, (x, y) in enumerate(train_loader):
+        @log_batch
         @on_batch
         @zero
         @forward
@@ -100,6 +101,7 @@ def train_one_epoch(epoch):
     @epoch_start
     running, seen = 0.0, 0
     for i, (x, y) in enumerate(train_loader):
+        @log_batch
         @on_batch
         @forward
         @loss

@@ -7,7 +7,7 @@ as it would show them. Texts use the script's own names: epoch, step, i, loss, t
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.gym.recipe import Log, Recipe
 
@@ -85,7 +85,7 @@ def cifar_tutorial(shown: Shown, recipe: Recipe) -> Log:
 def key_value(shown: Shown, recipe: Recipe) -> Log:
     """step=100 epoch=2 loss=1.2345 lr=0.001 grad_norm=0.42"""
     more = extras(shown, f" lr={{{RATE}:.6g}}", " grad_norm={float(grad_norm):.4f}",
-                  " step_time={time.time() - tick:.4f}")  # fmt: skip
+                  " step_time={time.time() - tick:.4f} data_time={waited:.4f}")  # fmt: skip
     step = every(f"print(f'step={{step}} epoch={{epoch}} loss={{loss.item():.{shown.digits}f}}{more}')")
     metric = f" val_{recipe.metric}={{val_metric:.4f}}" if recipe.metric else ""
     epoch = f'print(f"step={{step}} val_loss={{val_loss:.{shown.digits}f}}{metric}")' if shown.val else ""
@@ -93,16 +93,22 @@ def key_value(shown: Shown, recipe: Recipe) -> Log:
 
 
 def clocked(log: Log, shown: Shown) -> Log:
-    """With `tick`, the time at which the last step ended, where steps are timed."""
+    """With `tick`, the time at which the last step ended, and `waited`, the seconds from there to the next batch,
+    where steps are timed."""
     if not shown.clock:
         return log
-    return Log(setup="tick = time.time()\n" + log.setup, step=f"{log.step}\ntick = time.time()", epoch=log.epoch,
-               end=log.end, file=log.file, norm=log.norm, val=log.val)  # fmt: skip
+    return replace(log, setup="tick = time.time()\n" + log.setup, batch="waited = time.time() - tick",
+                   step=f"{log.step}\ntick = time.time()")  # fmt: skip
 
 
 def json_lines(shown: Shown, recipe: Recipe) -> Log:
     """{"step": 10, "train_loss": 1.2, "lr": 0.001}, printed"""
-    more = extras(shown, f', "lr": {RATE}', ', "grad_norm": float(grad_norm)', ', "step_time": time.time() - tick')
+    more = extras(
+        shown,
+        f', "lr": {RATE}',
+        ', "grad_norm": float(grad_norm)',
+        ', "step_time": time.time() - tick, "data_time": waited',
+    )
     step = every(f'print(json.dumps({{"step": step, "epoch": epoch, "train_loss": loss.item(){more}}}))')
     metric = f', "val_{recipe.metric}": val_metric' if recipe.metric else ""
     epoch = f'print(json.dumps({{"step": step, "epoch": epoch, "val_loss": val_loss{metric}}}))' if shown.val else ""
@@ -191,7 +197,7 @@ def logger_lines(shown: Shown, recipe: Recipe) -> Log:
     )
     rate = f"lr: {{{RATE}:.3e}}, " if shown.rate else ""
     norm = ", grad_norm: {float(grad_norm):.4f}" if shown.norm else ""
-    clock = ", time: {time.time() - tick:.4f}" if shown.clock else ""
+    clock = ", time: {time.time() - tick:.4f}, data_time: {waited:.4f}" if shown.clock else ""
     step = every(f"logger.info(f'Epoch [{{epoch}}][{{i + 1}}/{{len(train_loader)}}]  {rate}"
                  f"loss: {{loss.item():.4f}}{norm}{clock}')")  # fmt: skip
     metric = f", {recipe.metric}: {{val_metric:.4f}}" if recipe.metric else ""
@@ -212,8 +218,8 @@ def table(shown: Shown, recipe: Recipe) -> Log:
     """epoch     train_loss  valid_loss  accuracy  time, aligned, the header once"""
     names = ["epoch", "train_loss"] + ["valid_loss"] * shown.val + [recipe.metric] * (shown.val and bool(recipe.metric))
     cells = ["{epoch - 1:<9d}", "{train_loss:<11.6f}"] + ["{val_loss:<11.6f}"] * shown.val
-    cells += ["{val_metric:<9.6f}"] * (shown.val and bool(recipe.metric)) + ["{took // 60:02d}:{took % 60:02d}"]
-    head = "print('" + "".join(f"{n:<{w}s}" for n, w in zip([*names, "time"], (10, 12, 12, 10, 5), strict=False)) + "')"
+    cells += ["{val_metric:<15.6f}"] * (shown.val and bool(recipe.metric)) + ["{took // 60:02d}:{took % 60:02d}"]
+    head = "print('" + "".join(f"{n:<{w}s}" for n, w in zip([*names, "time"], (10, 12, 12, 16, 5), strict=False)) + "')"
     return Log(setup=head, epoch=f"took = int(time.time() - epoch_started)\nprint(f'{' '.join(cells)}')", val=shown.val)
 
 
