@@ -65,13 +65,5 @@ def weights_collapse(
         severity="high" if learning is False else "low",
         strength=1.0 if learning is False else 0.5,
         values={"where": named(found, small), "share": float(np.median(share[small]))},
-        points=(
-            at_end(
-                "weight_norm",
-                found,
-                worst,
-                end[worst],
-                start[worst],
-            ),
-        ),
+        points=(at_end("weight_norm", found, worst, end[worst], start[worst]),),
     )

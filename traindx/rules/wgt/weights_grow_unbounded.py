@@ -71,15 +71,7 @@ def weights_grow_unbounded(
         strength=1.0 if learning is False else 0.5,
         aspects=("sudden" if row <= max(1, sudden * len(rise)) else "gradual",),
         values={"factor": level, "where": found.modules[worst]},
-        points=(
-            at_end(
-                "weight_norm",
-                found,
-                worst,
-                end[worst],
-                start[worst],
-            ),
-        ),
+        points=(at_end("weight_norm", found, worst, end[worst], start[worst]),),
     )
 
 
