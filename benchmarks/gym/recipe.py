@@ -15,8 +15,9 @@ RIGHT = {"classes": "(out.argmax(1) == y).sum().item()", "regression": "(out - y
 
 @dataclass(frozen=True, kw_only=True)
 class Log:
-    """What a style adds to a script: lines before the loop, when a batch has come, after a step, after an epoch, at the end; the file that
-    holds the log (None: what the script prints); whether the gradient norm must be computed, validation done."""
+    """What a style adds to a script: lines before the loop, when a batch has come, after a step, after an epoch, at
+    the end; the file that holds the log (None: what the script prints); whether the gradient norm must be computed,
+    validation done; about how many lines of steps there are."""
 
     setup: str = ""
     batch: str = ""
