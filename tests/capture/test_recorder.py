@@ -70,6 +70,7 @@ def test_a_budget_holds_and_keeps_the_whole_of_a_run(tmp_path: Path) -> None:
         write(recorder, first, first + 50)
         recorder.flush()
         most = max(most, size(tmp_path))
+    recorder.setup({})
     recorder.close()
     run = traindx.read(tmp_path)
     loss = run.series["train/loss"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from traindx.capture.guard import say
 from traindx.capture.recorder_stream import Part, Words, batch, schema
-from traindx.capture.recorder_thin import Closed, merged, pair
+from traindx.capture.recorder_thin import Closed, relieved
 from traindx.vocabulary.run import Event
 
 SCHEMA = "traindx.store/1"
@@ -184,15 +184,11 @@ class Recorder:
         return self.folder / f"steps-{self.rank}-{self._pid}{suffix}.arrows"
 
     def _turn(self, part: Part) -> None:
-        """Close a full part; merge old ones until the next fits beside the copy being made."""
+        """Close a full part, and thin old ones until the next fits beside a copy being made."""
         self._part = None
         part.close()
         self._closed.append(Closed(part.path, part.size))
-        while sum(p.size for p in self._closed) + 2 * part.size > self.budget:
-            at = pair(self._closed)
-            if at is None:
-                return
-            self._closed[at : at + 2] = [merged(self._closed[at], self._closed[at + 1], self.rank)]
+        self._closed = relieved(self._closed, self.budget - 2 * part.size, self.budget // PARTS, self.rank)
 
     def _unwritable(self, error: OSError) -> None:
         """Say once that the disk takes nothing; go on with a new part when it does again."""

@@ -1,8 +1,7 @@
-"""Keeping a disk budget: two neighbouring parts of a stream become one, with every second value."""
+"""Keeping a disk budget: parts of a stream are replaced by ones with every second value."""
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 
 from traindx.capture.recorder_stream import Batch, Part, batch, schema
 
+ROUNDS = 100  # parts rewritten at once, at most
 FEW = 64  # a signal with fewer values in a part (validation) keeps them all
 
 
@@ -25,48 +25,57 @@ class Closed:
     level: int = 0
 
 
-def pair(parts: list[Closed]) -> int | None:
-    """The first of the two neighbours to be merged: the oldest pair of the lowest level that has
-    one, so that old steps thin first and no stretch is thinned much more than its neighbours. The
-    newest part stays as it is while there are others."""
-    best: int | None = None
-    parts = parts[:-1] if len(parts) > 2 else parts
-    for i, (a, b) in enumerate(itertools.pairwise(parts)):
-        if a.level == b.level and (best is None or a.level < parts[best].level):
-            best = i
-    if best is None and len(parts) > 1:
-        best = 0
-    return best
+def relieved(parts: list[Closed], room: int, largest: int, rank: int) -> list[Closed]:
+    """The parts, thinned until together they take no more than `room` bytes, or cannot be thinner.
+
+    The part that was halved least often is halved first, and of those the oldest: so a run is kept
+    at one density, and its end above that. Neighbours of one density are joined up to `largest`
+    bytes, so that there are few files. Raises OSError."""
+    parts = list(parts)
+    for _ in range(ROUNDS):
+        if sum(p.size for p in parts) <= room:
+            break
+        old = parts[:-1] or parts
+        at = min(range(len(old)), key=lambda i: old[i].level)
+        parts[at] = rewritten([parts[at]], True, rank)
+        for i in range(len(parts) - 1, 0, -1):
+            first, second = parts[i - 1 : i + 1]
+            if first.level == second.level > 0 and first.size + second.size <= largest:
+                parts[i - 1 : i + 1] = [rewritten([first, second], False, rank)]
+    return parts
 
 
-def merged(first: Closed, second: Closed, rank: int) -> Closed:
-    """Both parts in the place of the first, each signal with every second value. The file is
-    written aside and renamed, so a reader sees the old part or the new one. Raises OSError."""
+def rewritten(parts: list[Closed], halve: bool, rank: int) -> Closed:
+    """One or more neighbours in the place of the first, each signal with every second value if
+    asked for. The file is written aside and renamed, so a reader sees the old part or the new
+    one."""
+    first = parts[0]
     aside = first.path.with_suffix(".thinning")
     part = Part(aside, rank)
     try:
-        part.write(_joined([*thinned(first.path), *thinned(second.path)], rank))
+        part.write(_joined([found for p in parts for found in batches(p.path, halve)], rank))
         part.close()
     except OSError:
         part.abandon()
         aside.unlink(missing_ok=True)
         raise
     os.replace(aside, first.path)
-    second.path.unlink()
-    return Closed(first.path, part.size, max(first.level, second.level) + 1)
+    for joined in parts[1:]:
+        joined.path.unlink()
+    return Closed(first.path, part.size, first.level + halve)
 
 
-def thinned(path: Path) -> Iterator[Any]:
-    """The record batches of a part with every second value of each signal."""
+def batches(path: Path, halve: bool) -> Iterator[Any]:
+    """The record batches of a part; with `halve`, every second value of each signal."""
     import pyarrow as pa
 
     with pa.OSFile(str(path)) as file:
-        batches = list(pa.ipc.open_stream(file))
-    keep = _every_second(np.concatenate([_pairs(b) for b in batches])) if batches else np.zeros(0, bool)
+        found = list(pa.ipc.open_stream(file))
+    keep = _every_second(np.concatenate([_pairs(b) for b in found])) if found else np.zeros(0, bool)
     low = 0
-    for found in batches:
-        yield found.filter(pa.array(keep[low : low + len(found)]))
-        low += len(found)
+    for whole in found:
+        yield whole.filter(pa.array(keep[low : low + len(whole)])) if halve else whole
+        low += len(whole)
 
 
 def _pairs(found: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -87,16 +96,16 @@ def _every_second(pairs: np.ndarray[Any, np.dtype[np.int64]]) -> np.ndarray[Any,
     return keep
 
 
-def _joined(batches: list[Any], rank: int) -> Batch:
+def _joined(parts: list[Any], rank: int) -> Batch:
     """One batch of several; a recorder's dictionaries only grow, so the last one knows all words."""
 
-    def whole(parts: list[Any]) -> Any:
-        return np.concatenate([p.to_numpy(zero_copy_only=False) for p in parts])
+    def whole(columns: list[Any]) -> Any:
+        return np.concatenate([c.to_numpy(zero_copy_only=False) for c in columns])
 
-    step, time = (whole([b.column(n) for b in batches]) for n in ("step", "time"))
+    step, time = (whole([b.column(n) for b in parts]) for n in ("step", "time"))
     words = [
-        (whole([b.column(n).indices for b in batches]), batches[-1].column(n).dictionary) for n in ("signal", "modules")
+        (whole([b.column(n).indices for b in parts]), parts[-1].column(n).dictionary) for n in ("signal", "modules")
     ]
-    widths = whole([b.column("values").value_lengths() for b in batches])
-    flat = whole([b.column("values").flatten() for b in batches])
+    widths = whole([b.column("values").value_lengths() for b in parts])
+    flat = whole([b.column("values").flatten() for b in parts])
     return batch(schema(rank), step, time, words[0], words[1], widths, flat)
