@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from benchmarks.gym.diagnoses import LEVELS, Record
 from traindx.causes.catalogue import catalogue
 
+WHOLE = ("all a log holds", "the same, half of the skill lost")
+SEVERE = 0.5
 SPEAKS = 0.5  # log-odds from which a rule counts as one of a cause's
 
 
@@ -38,6 +40,13 @@ def share(part: int, whole: int) -> str:
     return f"{part} of {whole} ({100 * part / whole:.0f} %)" if whole else "-"
 
 
+def of_level(m: Material, level: str) -> list[Record]:
+    """The diagnoses at a level; for the last of `WHOLE` without the faults that did less harm."""
+    if level not in WHOLE:
+        return [r for r in m.scored if r.level == level]
+    return [r for r in m.own if level == WHOLE[0] or not r.hurt or (r.row["harm"] or 1.0) >= SEVERE]
+
+
 def verdicts(m: Material) -> str:
     counts = Counter(row["verdict"] for row in m.labelled)
     read = len({r.row["id"] for r in m.scored})
@@ -47,8 +56,8 @@ def verdicts(m: Material) -> str:
 def ranking(m: Material) -> str:
     """Top-1 and top-3 of a right cause, over faults that hurt, by level."""
     body = []
-    for level in (*LEVELS, "all it holds"):
-        at = [r for r in m.scored if r.hurt and (r.own if level == "all it holds" else r.level == level)]
+    for level in (*LEVELS, *WHOLE):
+        at = [r for r in of_level(m, level) if r.hurt]
         ranks = [r.rank() for r in at]
         strict = sum(r.causes[0][0] == r.row["cause"] for r in at)
         body.append((level, len(at), *(share(sum(k is not None and k <= n for k in ranks), len(at)) for n in (1, 3)),
@@ -58,8 +67,8 @@ def ranking(m: Material) -> str:
 
 def health(m: Material) -> str:
     body = []
-    for level in (*LEVELS, "all it holds"):
-        at = [r for r in m.scored if (r.own if level == "all it holds" else r.level == level)]
+    for level in (*LEVELS, *WHOLE):
+        at = of_level(m, level)
         well, ill = [r for r in at if r.healthy], [r for r in at if r.hurt]
         spared = [r for r in at if r.row["verdict"] == "harmless"]
         body.append(

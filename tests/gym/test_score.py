@@ -94,8 +94,8 @@ def test_counting() -> None:
     ]
     m = tables.Material([r.row for r in scored], scored, [], tables.Counter())
     assert [r.rank() for r in scored] == [2, 1, 1, 1]
-    assert "| all it holds | 2 | 1 of 2 (50 %) | 2 of 2 (100 %) |" in tables.ranking(m)
-    assert "| all it holds | 1 of 2 (50 %) | 1 of 2 (50 %) | 0 of 2 (0 %) | 1 of 2 (50 %) |" in tables.health(m)
+    assert "| all a log holds | 2 | 1 of 2 (50 %) | 2 of 2 (100 %) |" in tables.ranking(m)
+    assert "| all a log holds | 1 of 2 (50 %) | 1 of 2 (50 %) | 0 of 2 (0 %) | 1 of 2 (50 %) |" in tables.health(m)
     assert "| loss-plateaus | 1 of 2 (50 %) | s 1 |" in tables.alarms(m)
     assert "calibration error 0.188" in tables.calibration(m)  # (|0.5 - 0| + |0.75 - 1| + 0 + 0) / 4
     assert "| dead-relus | healthy | 1 |" in tables.confusion(m)
