@@ -46,10 +46,12 @@ def test_its_numbers_are_recovered(name: str, recorded) -> None:
     truth, run = done.truth("truth0.json" if name == "two_ranks" else "truth.json"), done.run()
     for signal, key in STYLES[name].signals.items():
         assert signal in run.series, f"{signal} is not among {sorted(run.series)}"
-        found = run.series[signal].values
+        found, expected = run.series[signal].values, truth[key]
+        if key == "second_loss":  # told after the step that counts: the last has no row any more
+            expected = expected[:-1]
         # what was printed has four digits; the mean of an evaluation is summed in another order
         loose = 6e-5 if signal == "val/accuracy" else 1e-6 if signal.startswith("val/") else 2e-7
-        np.testing.assert_allclose(found, truth[key], rtol=loose, atol=loose, err_msg=signal)
+        np.testing.assert_allclose(found, expected, rtol=loose, atol=loose, err_msg=signal)
     assert run.series["train/loss"].steps.tolist() == list(range(1, len(truth["loss"]) + 1))
 
 

@@ -91,6 +91,23 @@ def validation_never_improves(
     return bool(bad and best >= train.start - shared * fall and first - best < own * abs(first))
 
 
+def validation_bad_at_once(
+    run: Run,
+    features: Features,
+    *,
+    worse: float = threshold(4.0, "x training's level", basis="convention", source="no overfit is that quick"),
+    early: float = threshold(0.2, "of the run", basis="convention", source="the first evaluation must be early"),
+) -> bool | None:
+    """The first validation loss is several times the training loss beside it, and never gets near."""
+    train, val = features.curve("train/loss"), features.curve("val/loss")
+    if train is None or val is None or train.n < 4 or val.n < 2:
+        return None
+    beside = np.interp(val.steps, train.steps, train.trend)
+    if beside.min() <= 0 or val.steps[0] > train.steps[0] + early * (train.steps[-1] - train.steps[0]):
+        return None
+    return bool(val.values[0] > worse * beside[0] and (val.values > worse / 2 * beside).all())
+
+
 def clamped_loss(run: Run, features: Features) -> bool | None:
     """The loss sat at a multiple of 87.3365, where logarithms of zero are clamped."""
     return True if any(e.code == "clamped-nan" for e in run.events) else None

@@ -73,6 +73,7 @@ def health_of(
         return "sick" if case.healthy < unlikely else "watch"
     doubtful = leading is not None and leading.probability > case.healthy
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)
+    unknown = unknown or case.has("loss-improves-too-little-noise-considered")
     return "watch" if doubtful or unknown else "healthy"
 
 

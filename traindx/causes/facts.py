@@ -42,6 +42,7 @@ FACTS: tuple[FactCheck, ...] = (
     curve_facts.double_softmax_floor,
     curve_facts.huge_loss,
     curve_facts.validation_never_improves,
+    curve_facts.validation_bad_at_once,
     setup_facts.finished,
     setup_facts.plain_sgd,
     setup_facts.on_processor,

@@ -150,6 +150,7 @@ Mistaken for: overfitting (begins later), validation data prepared in another wa
 Settled by: evaluating with batch statistics; the loss of one batch in train and in eval mode.""",
         weights={
             "validation-gap-grows": W(0.1), "fact:validation-never-improves": W(2.8, -1.2),
+            "fact:validation-bad-at-once": W(2.5),
             "metric-contradicts-loss": W(0.2), "fact:small-batch": W(1.4, -0.4), "loss-not-finite": W(-1.0),
             "validation-beats-training": W(-1.0), "losses-stay-high": W(-0.6),
         },

@@ -23,7 +23,7 @@ Settled by: the first operation with a non-finite result; replaying that batch i
         weights={
             "loss-not-finite": W(2.2, -1.2), "loss-not-finite:norm-normal-before": W(1.7),
             "loss-not-finite:norm-grew-before": W(-1.4), "loss-not-finite:loss-grew-before": W(-1.0),
-            "loss-not-finite:late": W(0.6), "loss-not-finite:early": W(-0.7), "loss-not-finite:from-start": W(0.3),
+            "loss-not-finite:late": W(0.6), "loss-not-finite:early": W(-0.7), "loss-not-finite:from-start": W(1.2),
             "fact:clamped-loss": W(3.5), "fact:half-precision": W(-0.8), "loss-spikes-then-fails": W(0.8),
             "gradient-not-finite": W(1.5, -0.2), "activations-not-finite": W(1.5), "loss-diverges": W(-0.5),
             "loss-diverges:gradual": W(-0.8), "gradient-norm-grows": W(-0.6), "gradient-norm-explodes": W(-0.3),

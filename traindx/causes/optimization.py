@@ -29,7 +29,7 @@ inputs at the old rate cures it too, the inputs are nearer to the root.""",
         weights={
             "loss-not-finite": W(1.8, -0.3), "loss-not-finite:early": W(0.8), "loss-not-finite:late": W(-0.3),
             "loss-not-finite:norm-grew-before": W(1.2), "loss-not-finite:norm-normal-before": W(-1.6),
-            "loss-not-finite:from-start": W(-0.8), "loss-not-finite:loss-grew-before": W(0.8),
+            "loss-not-finite:from-start": W(-3.0), "loss-not-finite:loss-grew-before": W(0.8),
             "loss-not-finite:recovered": W(-1.2), "loss-diverges": W(2.4, -0.8), "loss-diverges:early": W(0.5),
             "loss-diverges:from-start": W(0.6), "loss-diverges:gradual": W(0.2), "loss-oscillates": W(1.6, -0.5),
             "loss-oscillates:growing": W(0.6), "loss-oscillates:alternating": W(0.6),

@@ -22,7 +22,8 @@ Mistaken for: a rate that is too low, too little capacity, silent units.
 Settled by: weight decay 0 for a short run: the floor falls.""",
         weights={
             "losses-stay-high": W(0.9, -0.4), "loss-plateaus": W(0.3), "loss-plateaus:high": W(0.5),
-            "loss-at-chance": W(0.4), "loss-diverges": W(0.6), "weights-collapse": W(3.2, -1.5), "loss-diverges:from-start": W(0.5),
+            "loss-at-chance": W(0.4), "loss-diverges": W(0.6), "weights-collapse": W(3.2, -1.5),
+            "loss-diverges:from-start": W(0.5),
             "weights-grow-unbounded": W(-2.0), "gradient-norm-vanishes": W(0.2), "validation-gap-grows": W(-1.8, 0.1),
             "loss-not-finite": W(-2.0), "fact:high-weight-decay": W(4.0, -1.5),
         },
@@ -65,6 +66,7 @@ Settled by: the best checkpoint plus weight decay, dropout or augmentation: vali
         weights={
             "validation-gap-grows": W(4.0, -2.2), "validation-gap-grows:strong": W(0.5),
             "validation-gap-grows:metric-improves": W(-0.3), "fact:validation-never-improves": W(-1.6),
+            "fact:validation-bad-at-once": W(-3.0),
             "metric-contradicts-loss:overconfidence": W(0.8), "model-larger-than-data": W(0.8),
             "losses-stay-high": W(-2.0), "loss-plateaus:high": W(-0.5), "loss-flat-from-start": W(-2.0),
             "validation-beats-training": W(-1.5), "validation-drops-late": W(-3.0),

@@ -15,7 +15,8 @@ from traindx.vocabulary.signals import direction_of
 
 TRAIN_WORDS = frozenset({"train", "training", "tr", "trn", "learn", "fit", "trl"})
 VAL_WORDS = frozenset(
-    {"val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout", "tel", "vl"}
+    {"val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "tel", "te", "vl"}
+    | {"holdout"}
 )
 # Words around a quantity that do not change what it is.
 FILLER = frozenset(

@@ -63,16 +63,20 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
-    """`val/...` for a score that names no split and is there on half of the loss's rows at most: what
-    is measured only now and then is an evaluation."""
+    """`val/...` for a score that names no split, where it stands beside losses that all name theirs
+    (fastai's tables), or is there on half of the loss's rows at most: what is measured only now and
+    then is an evaluation."""
     if not signal.startswith("train/") or direction_of(signal) != "higher" or split_of(words_of(name)):
         return signal
-    longest = max(
-        (len(c.rows) for n, c in raw.columns.items() if n != raw.axis and role_of(n).signal == "train/loss"), default=0
+    losses = {n: c for n, c in raw.columns.items() if n != raw.axis and role_of(n).signal in ("train/loss", "val/loss")}
+    splits = {split_of(words_of(n)) for n in losses}
+    beside = splits == {"train", "val"} and not any(
+        split_of(words_of(n)) == "val" for n in raw.columns if n not in losses
     )
-    if 2 * len(raw.columns[name].rows) > longest:
-        return signal
-    return "val/" + signal.removeprefix("train/")
+    longest = max((len(c.rows) for n, c in losses.items() if role_of(n).signal == "train/loss"), default=0)
+    if beside or 2 * len(raw.columns[name].rows) <= longest:
+        return "val/" + signal.removeprefix("train/")
+    return signal
 
 
 def second_name(signal: str, name: str, chosen: Mapping[str, str]) -> str:

@@ -224,6 +224,11 @@ class LineReader:
             return Field("", "counter", 6, whole=True) if follows in ("", " ", "\t", ":", "]", ")", "|", ",") else None
         if whole and not unit and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):
             return Field("", "within", 2, whole=True)
+        closed = self.line[token.end() : token.end() + 1] == "]"
+        if whole and not unit and bare == "," and closed and self.last_kind == "counter" and self.fields:
+            if not self.fields[-1].name:
+                self.fields[-1] = self.fields[-1]._replace(name="epoch", rank=3)
+            return Field("", "within", 2, whole=True)  # [epoch, batch]
         if (
             bare == "("
             and self.last_kind == "metric"

@@ -69,7 +69,7 @@ def loss_at_chance(
     onset = first_at(curve.values, level, steady)
     # A guessed number of classes is only believed where the run never knew more than chance: a loss that
     # came from far above may rest anywhere.
-    known = run.setup.classes is not None or curve.start < far * level
+    known = run.setup.classes is not None or curve.start < far * level or guesses(features, classes, near)
     yield Evidence(
         onset=curve.step_at(onset),
         last=float(curve.steps[-1]),
@@ -97,6 +97,17 @@ def knows_better(features: Features, classes: int, factor: float) -> bool:
             and float(np.median(curve.values[-3:])) > min(factor / classes, 0.5 * (1 + 1 / classes))
         ):
             return True
+    return False
+
+
+def guesses(features: Features, classes: int, near: float) -> bool:
+    """Whether an accuracy on training or held-out data is that of a guess, 1/k."""
+    for name in ("train/accuracy", "val/accuracy"):
+        curve = features.curve(name)
+        if curve is not None and curve.n:
+            usual = float(np.median(curve.values[-3:]))
+            if abs(usual - 1 / classes) < 1 / (4 * classes) + near:
+                return True
     return False
 
 

@@ -102,8 +102,8 @@ def erratic_scores(features: Features, share: float, enough: float) -> Iterator[
             onset=curve.step_at(curve.n // 2),
             last=float(curve.steps[-1]),
             aspects=("erratic",),
-            severity="low",
-            strength=0.5,
+            severity="low" if scatter < 0.5 * gained else "medium",
+            strength=0.5 if scatter < 0.5 * gained else 1.0,
             message=f"{name} scatters by {scatter:.3g} between evaluations, {scatter / gained:.0%} of all it gained",
             points=(EvidencePoint(name, float(curve.steps[-1]), scatter, share * gained, "scatter"),),
         )
