@@ -7,6 +7,7 @@ the first runs cover all causes.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,13 +17,14 @@ from benchmarks.gym import labels
 from benchmarks.gym.runner import LIMIT, rows
 
 RECORD = Path("captured") / "record"
+WHOLE = "diagnosis.json"  # written beside the record when the run has ended
 
 
 def capture_all(folder: Path, runs: int) -> None:
     """Capture the first `runs` runs of the journal that have a verdict and no record yet."""
     judged = [r for r in labels.labelled(rows(folder / "journal.jsonl")) if r["verdict"] in ("healthy", "hurts")]
     order = sorted(judged, key=lambda row: row["seed"])
-    todo = [row for row in order[:runs] if not (folder / "runs" / row["id"] / RECORD).exists()]
+    todo = [row for row in order[:runs] if not (folder / "runs" / row["id"] / RECORD.parent / WHOLE).exists()]
     started = time.monotonic()
     for number, row in enumerate(todo, 1):
         capture(folder / "runs" / row["id"])
@@ -33,9 +35,10 @@ def capture_all(folder: Path, runs: int) -> None:
 def capture(place: Path) -> None:
     """One script under capture, in a folder of its own beside its log."""
     work = place / "captured"
-    work.mkdir(exist_ok=True)
+    shutil.rmtree(work, ignore_errors=True)  # of a run that was broken off
+    work.mkdir()
     program = Path(sys.executable).with_name("traindx")
-    command = [program, "run", "--out", "record", "--format", "json", "--output", "diagnosis.json", "--"]
+    command = [program, "run", "--out", "record", "--format", "json", "--output", WHOLE, "--"]
     with (work / "errors.log").open("wb") as errors:
         try:
             subprocess.run(

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from benchmarks.gym.captured import RECORD
+from benchmarks.gym.captured import RECORD, WHOLE
 from traindx import pipeline
 from traindx.errors import ReadError
 from traindx.vocabulary.diagnosis import SEVERITIES, RunDiagnosis
@@ -78,7 +78,7 @@ def records(folder: Path, row: dict[str, Any], *, detection: bool) -> Iterator[R
             found.sick_at = detected(run)
         yield found
     record_at = folder / "runs" / str(row["id"]) / RECORD
-    if record_at.exists():
+    if (record_at.parent / WHOLE).exists():
         yield captured(row, record_at)
 
 
