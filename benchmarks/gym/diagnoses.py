@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ class Record:
     signals: dict[str, int]
     pattern: str | None = None
     sick_at: float | None = None
-    clear: list[str] = field(default_factory=list)
+    runs: int = 1
 
     @property
     def healthy(self) -> bool:
@@ -63,20 +63,22 @@ class Record:
 def records(folder: Path, row: dict[str, Any], *, detection: bool) -> Iterator[Record | str]:
     """A log's records, its own level last; or the reason why it cannot be read."""
     try:
-        run = longest(pipeline.read_all(folder / row["log"]))
+        found = pipeline.read_all(folder / row["log"])
     except ReadError as error:
         yield error.why
         return
+    run = longest(found)
     if "train/loss" not in run.series and row["style"] not in ("own", None):
         yield f"no training loss among {sorted(run.series)}"
         return
     held = levels_of(run, row)
     for level in held:
         seen = reduced(run, level)
-        found = record(row, level, level == held[-1], seen, pipeline.diagnose(seen).first)
-        if found.own and detection and found.called_sick:
-            found.sick_at = detected(run)
-        yield found
+        said = record(row, level, level == held[-1], seen, pipeline.diagnose(seen).first)
+        said.runs = len(found)
+        if said.own and detection and said.called_sick:
+            said.sick_at = detected(run)
+        yield said
     record_at = folder / "runs" / str(row["id"]) / RECORD
     if (record_at.parent / WHOLE).exists():
         yield captured(row, record_at)

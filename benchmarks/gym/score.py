@@ -24,6 +24,7 @@ TITLES = {
     "How early": tables.detection,
     "Calibration of the first answer": tables.calibration,
     "Record of each rule": tables.rules,
+    "How logs are read": tables.reading,
     "Logs not read": tables.unread,
 }
 

@@ -13,6 +13,7 @@ from traindx.causes.catalogue import catalogue
 
 WHOLE = ("all a log holds", "the same, half of the skill lost")
 SEVERE = 0.5
+PLAIN = ("train/loss", "train/loss_estimate")
 SPEAKS = 0.5  # log-odds from which a rule counts as one of a cause's
 
 
@@ -183,6 +184,19 @@ def rules(m: Material) -> str:
                      share(loud, len(well)), f"{lift:+.1f}"))  # fmt: skip
     head = ("rule", "of its causes", "of all faulty", "of healthy", "healthy, medium or worse", "log ratio")
     return markdown(head, body)
+
+
+def reading(m: Material) -> str:
+    """What readers made of each style: one run is in each log, with a training loss, and validation where told."""
+    styles = sorted({str(r["style"]) for r in m.labelled if r["style"]})
+    body = []
+    for style in styles:
+        at = [r for r in m.own if r.row["style"] == style]
+        lost = [r for r in at if r.row.get("validated") and not any(n.startswith("val/") for n in r.signals)]
+        odd = Counter(n for r in at for n in r.signals if n.startswith("train/") and n not in PLAIN)
+        body.append((style, len(at), sum(r.runs > 1 for r in at), len(lost),
+                     ", ".join(f"{n} {k}" for n, k in odd.most_common(4))))  # fmt: skip
+    return markdown(("style", "logs read", "cut into several runs", "validation lost", "other names in train/"), body)
 
 
 def unread(m: Material) -> str:
