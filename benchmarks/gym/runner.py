@@ -132,6 +132,7 @@ def row_of(job: Job, folder: Path, status: int) -> dict[str, Any]:
         "variant": job.variant, "seed": job.seed, "skeleton": job.skeleton, "fault": fault.name if fault else None,
         "cause": fault.cause if fault else "healthy", "also": fault.also if fault else (),
         "harm_in": fault.harm if fault else None, "onset": fault.onset if fault else None, "strength": job.strength,
-        "pattern": job.recipe.pattern, "style": job.style, "level": job.shown.level, "validated": job.log.val and job.style != "own", "lr": job.recipe.lr,
+        "pattern": job.recipe.pattern, "style": job.style, "level": job.shown.level, "lr": job.recipe.lr,
+        "validated": job.log.val and job.style != "own",
         "script": f"runs/{job.id}/train.py", "log": str(log.relative_to(folder)), **outcome,
     }  # fmt: skip
