@@ -25,7 +25,10 @@ def activations_saturate(
     features: Features,
     *,
     share: float = threshold(
-        0.5, "of the pre-activations", basis="measured", source="healthy nets: 1.2 % at most; faults 90 %"
+        0.5,
+        "of the pre-activations",
+        basis="measured",
+        source="healthy tanh and sigmoid nets: 3 % at most; faults 90 %",
     ),
     warm: float = threshold(0.1, "of the run", basis="convention", source="first steps are left out"),
     head: float = threshold(3, "rows", basis="convention", source="what counts as the start"),

@@ -35,7 +35,7 @@ def train_and_validation_overlap(
 
     What it sees: hashes of the samples in evaluation that were also seen in training. High from 10 %, medium below;
     low when nearly the whole training set is among them, which is what a script does that measures its training
-    accuracy.
+    accuracy, and where training samples repeat within a batch, as inputs of few possible values do.
 
     Why it matters: validation then measures memory, and overfitting is not seen.
 
@@ -53,10 +53,11 @@ def train_and_validation_overlap(
     if found < share:
         return
     everything = bool(held and trained and found * held >= whole * trained)
+    few = (setup.number("batch_duplicate_samples_share") or 0.0) >= share
     yield Evidence(
-        severity="low" if everything else "high" if found >= grave else "medium",
-        strength=1 / 4 if everything else 1.0,
-        aspects=("whole-training-set",) if everything else ("part",),
+        severity="low" if everything or few else "high" if found >= grave else "medium",
+        strength=1 / 4 if everything or few else 1.0,
+        aspects=("whole-training-set",) if everything else ("few-values",) if few else ("part",),
         values={"share": found},
         points=(EvidencePoint("train_val_overlap_share", None, found, 0.0, "0..1"),),
     )

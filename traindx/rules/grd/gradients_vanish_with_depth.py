@@ -27,7 +27,7 @@ def gradients_vanish_with_depth(
     features: Features,
     *,
     ratio: float = threshold(
-        0.01, "first over last modules", basis="measured", source="171 healthy runs of 34 kinds: 0.15 and more"
+        0.01, "first over last modules", basis="measured", source="279 healthy runs of 58 kinds: 0.11 and more"
     ),
     strong: float = threshold(1e-3, "first over last modules", basis="paper", source="AUTOTRAINER (Zhang 2021)"),
     steady: float = threshold(0.6, "rank correlation", basis="convention", source="of the gradient with depth"),

@@ -26,10 +26,10 @@ def weights_start_badly_scaled(
     features: Features,
     *,
     up: float = threshold(
-        30.0, "x the first module's", basis="measured", source="171 healthy runs of 34 kinds: 4.7x at most"
+        30.0, "x the first module's", basis="measured", source="279 healthy runs of 58 kinds: 5.5x at most"
     ),
     down: float = threshold(
-        1e-3, "x the first module's", basis="measured", source="171 healthy runs: 0.14x and more; faults 1e-7"
+        1e-3, "x the first module's", basis="measured", source="279 healthy runs: 0.14x and more; faults 1e-7"
     ),
     soon: float = threshold(0.02, "of the run", basis="convention", source="later rows no longer tell of the start"),
 ) -> Iterator[Evidence]:
