@@ -57,6 +57,8 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         if not role.signal or name == raw.axis:
             continue
         wanted = evaluation_name(role.signal, name, raw)
+        if wanted == "train/loss" and wanted in chosen and is_evaluation(name, chosen, raw):
+            wanted = "val/loss"
         signal = wanted if wanted not in chosen else second_name(wanted, name, chosen)
         chosen[signal] = name
     return promote(chosen, raw)
@@ -77,6 +79,14 @@ def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
     if beside or 2 * len(raw.columns[name].rows) <= longest:
         return "val/" + signal.removeprefix("train/")
     return signal
+
+
+def is_evaluation(name: str, chosen: Mapping[str, str], raw: RawLog) -> bool:
+    """Whether a second loss that names no split is measured now and then beside the first (`Avg loss`
+    under a heading that says so)."""
+    if "val/loss" in chosen or split_of(words_of(name)):
+        return False
+    return 2 * len(raw.columns[name].rows) <= len(raw.columns[chosen["train/loss"]].rows)
 
 
 def second_name(signal: str, name: str, chosen: Mapping[str, str]) -> str:

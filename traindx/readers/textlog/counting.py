@@ -89,10 +89,19 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
         if of is not None:
             length = total or float(values.max() + spacing(values))
             end = planned * length if planned else None
-            return Count("inner", "inner", (of - epochs.base) * length + values, end, planned, 2)
+            steps = mended((of - epochs.base) * length + values, of, (of - epochs.base + 1) * length)
+            return Count("inner", "inner", steps, end, planned, 2)
     if field.rank >= 5 and len(values) > 2 and np.mean(np.diff(values) < 0) > 0.3:
         return None
     return Count(field.name or ("row" if field.rank > 2 else "count"), "global", values, total, planned, field.rank)
+
+
+def mended(steps: Floats, of: Floats, ends: Floats) -> Floats:
+    """Steps that fall within an epoch set to its end: some loops count the samples of the last, smaller
+    batch wrongly (`batch * len(X)`)."""
+    falls = np.flatnonzero((np.diff(steps) < 0) & (np.diff(of) == 0)) + 1
+    steps[falls] = ends[falls]
+    return steps
 
 
 def counts(shape: Shape, column: int) -> bool:

@@ -22,7 +22,7 @@ SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly en
     min_points=6,
     severity="high",
     message="{name} gets worse for good: {best:.4g} at step {onset:g}, {end:.4g} at the end",
-    follows=("loss-not-finite",),
+    follows=("loss-not-finite", "loss-repeats-each-epoch"),
 )
 def loss_diverges(
     run: Run,

@@ -11,7 +11,7 @@ from traindx.features.oscillation import epoch_profile, is_even
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Floats, Run
 
 
 @rule(
@@ -62,9 +62,10 @@ def loss_repeats_each_epoch(
         raise CannotJudge("the log prints running means, which start anew each epoch")
     skip = int(period)  # the first epoch is learning, not order
     y = curve.values[skip:] if curve.n >= (epochs + 1) * period else curve.values
-    profile, share = epoch_profile(y, period)
+    skewed = is_skewed(y)
+    profile, share = epoch_profile(np.log(np.maximum(y, y[y > 0].min())) if skewed else y, period)
     swing = float(np.ptp(profile))
-    if share < explained or swing < visible * curve.span or swing < curve.noise:
+    if share < explained or (not skewed and (swing < visible * curve.span or swing < curve.noise)):
         return
     # A steady fall within each epoch and a jump back is what memorizing in a fixed order does not do.
     rising = float(np.polyfit(np.arange(len(profile)), profile, 1)[0]) > 0
@@ -91,5 +92,18 @@ def points_per_epoch(features: Features, curve: Curve) -> float | None:
     epoch = features.curve("epoch")
     if epoch is None or epoch.n < 3 or float(np.ptp(epoch.values)) <= 0:
         return None
-    steps_per_epoch = float(epoch.steps[-1] - epoch.steps[0]) / float(np.ptp(epoch.values))
-    return steps_per_epoch / usual
+    return steps_per_epoch(epoch) / usual
+
+
+def steps_per_epoch(epoch: Curve) -> float:
+    """Steps between one epoch and the next: where a whole counter moves, else by its slope."""
+    moves = epoch.steps[1:][np.diff(epoch.values) > 0]
+    if np.array_equal(epoch.values, np.floor(epoch.values)) and len(moves) > 2:
+        return float(np.median(np.diff(moves)))
+    return float(epoch.steps[-1] - epoch.steps[0]) / float(np.ptp(epoch.values))
+
+
+def is_skewed(y: Floats) -> bool:
+    """Whether a loss runs over orders of magnitude, so that its pattern is one of factors: not below
+    zero, and its mean far above its median."""
+    return bool(y.min() >= 0 and y.max() > 0 and float(np.mean(y)) > 2 * float(np.median(y)))
