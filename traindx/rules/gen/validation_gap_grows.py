@@ -83,7 +83,8 @@ def look(pair: Pair) -> Seen | None:
     improvement = max(rise.first - rise.low, pair.train.span if pair.same else 0)
     level = abs(rise.low) if np.sign(pair.val.oriented).min() == np.sign(pair.val.oriented).max() else np.inf
     tiny = np.finfo(np.float64).tiny
-    return Seen(pair, rise, train, rise.size / max(level, tiny), rise.size / max(improvement, tiny))
+    with np.errstate(over="ignore"):  # a rise out of nothing is infinitely many times it
+        return Seen(pair, rise, train, rise.size / max(level, tiny), rise.size / max(improvement, tiny))
 
 
 def grew(seen: Seen, noise: float, relative: float, lost: float, least: float) -> bool:
