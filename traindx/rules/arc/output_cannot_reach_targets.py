@@ -74,25 +74,22 @@ def output_cannot_reach_targets(
 
 
 def last_activation(run: Run) -> str:
-    """The last module's type in lower case, where the model lists its modules."""
-    told = run.setup.word("outputs_last_activation")
+    """The activation that ends the model, in lower case, where the model's list of modules says so."""
     modules = run.setup.word("modules").rsplit(",", 1)[-1].split()
-    return told or (modules[-1] if modules else "")
+    told = run.setup.word("outputs_last_activation") or (modules[-1] if modules else "")
+    return told if told in ("relu", "sigmoid", "tanh") else ""
 
 
 def bounded(low: float, high: float, last: str, edge: float, near: float) -> str:
     """Which activation bounds the outputs: "relu", "sigmoid", "tanh" or "". Without its name, the bound must be
-    touched."""
-    if low >= 0 and (last == "relu" or (not last and low == 0.0 and high > 1 + edge)):
-        return "relu"
-    if (
-        low >= -edge
-        and high <= 1 + edge
-        and (last == "sigmoid" or (not last and max(low, 1 - high) <= near and low >= 0))
-    ):
-        return "sigmoid"
-    touched = not last and min(1 + low, 1 - high) <= near
-    return "tanh" if low >= -1 - edge and high <= 1 + edge and low < 0 and (last == "tanh" or touched) else ""
+    touched (a ReLU's: a least value of exactly 0)."""
+    within = low >= -edge and high <= 1 + edge
+    if last == "relu" or (not last and low == 0.0 and high != 1.0):
+        return "relu" if low >= 0 else ""
+    if last == "sigmoid" or (not last and within and 0 <= max(low, 1 - high) <= near):
+        return "sigmoid" if within else ""
+    touched = not last and low < 0 and min(1 + low, 1 - high) <= near
+    return "tanh" if (last == "tanh" or touched) and low >= -1 - edge and high <= 1 + edge else ""
 
 
 def unreachable(run: Run, bound: str, beyond: float) -> str:

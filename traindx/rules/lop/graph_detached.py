@@ -36,8 +36,9 @@ def graph_detached(
     """Parameters that take part in the forward pass never get a gradient.
 
     What it sees: parameters of the optimizer without any gradient, or with one that is exactly zero throughout, whose
-    modules were seen in the forward pass. Where a layer of silent rectifiers explains zeros, nothing is said. High
-    where the run does not learn, medium elsewhere; information for modules that were not used at all.
+    modules were seen in the forward pass. Where a layer of silent rectifiers or a constant
+    output explains zeros, nothing is said. High where the run does not learn or that cannot be told, medium or low
+    elsewhere; information for modules that were not used at all.
 
     Why it matters: the graph is cut after them (detach, item, numpy, rounding, argmax): they stay at their initial
     values.
@@ -52,23 +53,23 @@ def graph_detached(
     rows 17, 18.
     """
     setup = run.setup
-    absent, zero = (
-        setup.number("parameters_without_gradient") or 0.0,
-        setup.number("parameters_with_zero_gradient") or 0.0,
-    )
-    total = setup.number("parameters_trainable") or 0.0
+    absent = setup.number("parameters_without_gradient") or 0.0
+    zero, total = setup.number("parameters_with_zero_gradient") or 0.0, setup.number("parameters_trainable") or 0.0
     names = str(setup.known("parameters_without_gradient_names") or "")
     if absent >= nearly * total > 0:
         raise CannotJudge("no parameter of the optimizer gets a gradient: it may hold another model's")
     used = absent > any_at_all and called(run, names)
-    cut = tiny * total < zero < nearly * total and not blocked(run, silent)
+    everything = zero >= nearly * total > 0
+    still = setup.number("outputs_min") == setup.number("outputs_max")
+    cut = zero > tiny * total and not blocked(run, silent) and not (everything and still)
     if absent <= any_at_all and not cut:
         return
-    severity: Severity = by_progress(features, stuck="high", unknown="high", learns="medium")
+    kind = "no-gradient" if used else "unused" if not cut else "all-zero" if everything else "zero-gradient"
+    severity: Severity = by_progress(features, stuck="high", unknown="high", learns="medium" if used else "low")
     yield Evidence(
-        severity=severity if used or (cut and severity == "high") else "low" if cut else "info",
+        severity="info" if kind == "unused" else severity,
         strength=1.0 if used else 0.5 if cut else 1 / 4,
-        aspects=("no-gradient",) if used else ("zero-gradient",) if cut else ("unused",),
+        aspects=(kind,),
         values={
             "count": absent if absent else zero,
             "what": "get no gradient" if absent else "get a gradient of exactly zero",

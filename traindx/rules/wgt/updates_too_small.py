@@ -53,6 +53,9 @@ def updates_too_small(
     moving = level[np.isfinite(level) & (level > 0)]
     if not len(moving):
         raise CannotJudge("no parameter moves at all")
+    norm = features.curve("grad_norm")
+    if norm is not None and (norm.n == 0 or float(np.median(norm.values)) == 0):
+        raise CannotJudge("there is no gradient, or it is zero")
     middle = float(np.median(moving))
     if is_learning(features) is not False or middle >= ratio or swollen(run, grown):
         return
