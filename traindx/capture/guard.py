@@ -7,6 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
+import numpy as np
+
 Given = ParamSpec("Given")
 
 
@@ -30,7 +32,8 @@ def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concat
         if not self.active:
             return
         try:
-            method(self, *args, **kwargs)
+            with np.errstate(all="ignore"):  # overflow is looked for, and is no matter for the user's stderr
+                method(self, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - the one place where whatever is raised must not go on
             self.failed(method.__name__, error)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections import deque
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -203,10 +204,19 @@ def sample_hashes(values: Array) -> np.ndarray[Any, np.dtype[np.uint64]]:
     stride = max(1, rows.shape[1] // SAMPLE_PROBE)
     part = rows[:, ::stride].astype(np.float64)
     bits = np.ascontiguousarray(part + 0.0).view(np.uint64)  # + 0.0: -0 and 0 are the same sample
-    weights = np.arange(1, bits.shape[1] + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) | np.uint64(1)
-    mixed = bits ^ (bits >> np.uint64(29))
-    total = (mixed * weights).sum(1, dtype=np.uint64)
+    mixed = (bits ^ (bits >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(29)  # small whole numbers differ in their highest bits only
+    total = (mixed * _weights(bits.shape[1])).sum(1, dtype=np.uint64)
     return np.asarray((total ^ (total >> np.uint64(32))) * np.uint64(0xBF58476D1CE4E5B9))
+
+
+@lru_cache(maxsize=8)
+def _weights(count: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    """Odd numbers without structure (splitmix64): with regular ones, sums of equal bits collide."""
+    state = np.arange(1, count + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((state ^ (state >> np.uint64(31))) | np.uint64(1))
 
 
 def by_feature(values: Array) -> Array:

@@ -43,7 +43,7 @@ class Pace:
             self._cost += weight * (cost - self._cost)
         self._spent += cost
         early = max(1, int(START_SHARE * step)) if self._spent < START_SECONDS else LONGEST
-        self._next = step + min(self.interval(), early)
+        self._next = step + min(self.interval(), early) - 1  # so many steps are then finished
 
     def interval(self) -> int:
         """Steps between samples."""

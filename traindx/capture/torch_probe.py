@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -69,7 +70,8 @@ class ForwardProbe:
         if not torch.is_grad_enabled():
             return
         try:
-            self._measure(name, module, given, output)
+            with np.errstate(all="ignore"):
+                self._measure(name, module, given, output)
         except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
             self.disarm()
             self._failed(f"measuring {name}", error)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -76,7 +77,8 @@ class Watched:
                     self._facts["precision"] = _precision(self._facts.get("parameter_dtype"))
                 if not self._told_batches:
                     targets = kwargs.get("labels", kwargs.get("targets"))
-                    self.batch(args or kwargs, targets, None, told=False)
+                    with np.errstate(all="ignore"):
+                        self.batch(args or kwargs, targets, None, told=False)
                 if grad:
                     self._clock.begin("forward")
             except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
