@@ -131,6 +131,8 @@ def is_inner_counter(steps: Floats, values: Floats, jumps: Ints) -> bool:
 def unrolled(steps: Floats, jumps: Ints) -> Floats:
     """A counter within epochs, turned into one over the whole run."""
     out = steps.astype(np.float64).copy()
+    if not np.isfinite(out).all():
+        return out
     spacing = float(np.median(np.diff(steps)[np.diff(steps) > 0])) if len(steps) > 2 else 1.0
     for jump in jumps:
         out[jump:] += out[jump - 1] - out[jump] + spacing

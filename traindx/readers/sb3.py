@@ -71,6 +71,8 @@ def monitor_log(name: str, parts: list[tuple[dict[str, Any], dict[str, RawColumn
     environment steps of all of them so far, as Stable-Baselines' own plots count them."""
     starts = [start if isinstance(start := header.get("t_start"), int | float) else 0.0 for header, _ in parts]
     names = [n for n in parts[0][1] if all(n in columns for _, columns in parts)]
+    if not {"r", "l", "t"} <= set(names):
+        raise ReadError(name, "lacks a column of a monitor file", hint="r, l and t are needed in the second line")
     rows = [whole_rows(columns, names) for _, columns in parts]
     table = np.concatenate(rows)
     ended = np.concatenate([r[:, names.index("t")] + s for r, s in zip(rows, starts, strict=True)])

@@ -66,7 +66,7 @@ def is_json(head: bytes) -> bool:
         return False
     try:
         json.loads(lines[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         return len(lines) > 1 and lines[0].strip() in (b"{", b"[")
     return True
 

@@ -39,7 +39,8 @@ def seconds(sample: str, stamps: list[str]) -> Floats | None:
 
 def number(digits: np.ndarray[tuple[int, int], np.dtype[np.uint8]]) -> Floats:
     """Whole numbers `[n]` from the character codes `[n, d]` of their digits."""
-    scale = 10.0 ** np.arange(digits.shape[1] - 1, -1, -1)
+    with np.errstate(over="ignore"):  # a damaged stamp may have hundreds of digits
+        scale = 10.0 ** np.arange(digits.shape[1] - 1, -1, -1)
     return np.asarray((digits.astype(np.float64) - 48.0) @ scale, dtype=np.float64)
 
 

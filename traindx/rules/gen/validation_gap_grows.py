@@ -168,7 +168,7 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
         onset=at,
         last=last,
         where=pair.val.name,
-        strength=float(np.clip(max(seen.lost, seen.relative) / strong, 0.5, 1)),
+        strength=float(np.clip(max(min(seen.lost, 1), min(seen.relative, 1)) / strong, 0.5, 1)),
         aspects=("strong",) * (severity == "high") + ("metric-improves",) * metric_improves,
         severity=severity,
         values={
