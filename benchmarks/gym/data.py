@@ -107,6 +107,7 @@ x, y = rows[:, :-1], rows[:, 1:]
 """ + split(300, 300)
 PARITY = """
 rng = np.random.RandomState(12)
-x = rng.choice([-1.0, 1.0], (3000, 12))
+numbers = rng.permutation(4096)[:3000]
+x = 2.0 * ((numbers[:, None] >> np.arange(12)) % 2) - 1.0
 y = (x[:, 0] * x[:, 1] * x[:, 2] > 0).astype(int)
 """ + split(500, 400)
