@@ -144,7 +144,6 @@ class Session:
     def backward_end(self) -> None:
         """The backward pass is over (also when it raised)."""
         self.clock.end("backward")
-        self.watched.backward_end(self.habits.backwards, self.sampling)
         if self._by_backward:
             self._finish_step(None)
         elif self._primary is None:
@@ -326,6 +325,7 @@ class Session:
         if sampled:
             self.pace.measured(self.step, cost)
         self.sampling = self.active and self.pace.sampled(self.step)
+        watched.sampling = self.sampling
         if self.sampling:
             watched.measures.probe.arm()
         if time.monotonic() > self._facts_due or self.step in (1, 10, 100):

@@ -10,6 +10,7 @@ from traindx.capture.torch_probe_layout import Layout
 from traindx.vocabulary.setup import Fact
 
 MOST_NODES = 20_000
+POLES = ("LogBackward", "Log2Backward", "Log10Backward")
 
 
 def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
@@ -47,6 +48,12 @@ def _nodes(loss: torch.Tensor) -> list[Any]:
 
 
 def _holds_nonfinite(node: Any) -> bool:
+    """Whether an operation has saved such a value, or by what it has saved must have made one."""
+    kind = node.name()
+    if kind.startswith(POLES) and hasattr(node, "_saved_self"):
+        return bool((node._saved_self.detach() <= 0).any())
+    if kind.startswith("Div") and isinstance(getattr(node, "_saved_other", None), torch.Tensor):
+        return bool((node._saved_other.detach() == 0).any()) or not _finite(node._saved_other)
     for name in dir(node):
         if name.startswith("_saved_"):
             saved = getattr(node, name)

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from traindx.capture.measure_batch import Data
+from traindx.capture.measure_noise import NoiseScale
 from traindx.capture.measure_views import first_tensor
 from traindx.capture.session_clock import Clock, Habits
 from traindx.capture.torch_probe_layout import DROPOUTS, NORMS, architecture
@@ -41,6 +42,8 @@ class Watched:
         self._forward_end: float | None = None
         self._small: list[torch.Tensor] = []
         self._looks = 0
+        self.sampling = True
+        self._noise, self._first_norm = NoiseScale(), 0.0
 
     @property
     def optimizers(self) -> list[torch.optim.Optimizer]:
@@ -80,6 +83,8 @@ class Watched:
                     with np.errstate(all="ignore"):
                         self.batch(args or kwargs, targets, None, told=False)
                 if grad:
+                    if self.sampling and self._habits.backwards == 1 and not self._first_norm:
+                        self._first_micro_batch()
                     self._clock.begin("forward")
             except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
                 self._failed("the hook before a forward pass", error)
@@ -139,8 +144,19 @@ class Watched:
     def backward_begin(self) -> None:
         self.measures.probe.disarm()
 
-    def backward_end(self, backwards: int, sampled: bool) -> None:
-        """A place for what needs gradients of single micro-batches."""
+    def _first_micro_batch(self) -> None:
+        """The model is called again before a step: the gradients there are of the first micro-batch."""
+        if self.optimizers and not self.measures.device:
+            began = time.perf_counter()
+            self._first_norm = self.measures.norm_so_far(self.optimizers[0])
+            self.measures.seconds += time.perf_counter() - began
+
+    def _noise_scale(self) -> None:
+        total, self._first_norm, first = self._scalars.get("grad_norm"), 0.0, self._first_norm
+        if first and isinstance(total, float):
+            found = self._noise.add(first, total, self._habits.samples, self._habits.backwards)
+            if found == found:
+                self._scalars["grad_noise_scale"] = found
 
     def clipped(self, norm: Any, threshold: float) -> None:
         self._clip = (norm, threshold)
@@ -150,7 +166,7 @@ class Watched:
 
     def abandon(self) -> None:
         """The step was not made: what was measured for it is forgotten."""
-        self._clip = None
+        self._clip, self._first_norm = None, 0.0
         self.measures.take()
 
     def step_begin(self, optimizer: Any, sampled: bool) -> None:
@@ -208,6 +224,7 @@ class Watched:
             self.step_begin(None, sampled)
         cost = self.measures.seconds + self.measures.probe.seconds
         self._clock.cost += self.measures.probe.seconds
+        self._noise_scale()
         self.measures.seconds = self.measures.probe.seconds = 0.0
         if sampled:
             self.measures.activations()

@@ -87,6 +87,12 @@ class Measures:
             return torch.linalg.vector_norm(own) * factor
         return float(np.sqrt(np.dot(own, own))) * factor
 
+    def norm_so_far(self, optimizer: torch.optim.Optimizer) -> float:
+        """Global norm of the gradients that have gathered (on the host)."""
+        parameters = [self.layout.parameters[i] for i in self.held[id(optimizer)]]
+        norms = gradient_norms([p.grad for p in parameters], False)
+        return float(np.sqrt(np.dot(norms, norms)))
+
     def begin(self, optimizer: torch.optim.Optimizer | None) -> None:
         """A sampled step is about to be made: gradients are there, weights are still the old ones."""
         began = time.perf_counter()
