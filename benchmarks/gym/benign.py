@@ -45,7 +45,7 @@ BENIGN: tuple[Recipe, ...] = (
     like("digits-deep-mlp-adam", "dropout-gap", "regularization-gap",
          net=net("digits-deep-mlp-adam", dropout=0.5), epochs=20),
     Recipe(setting="parity", task="classification", kind="classes", data=d.PARITY, net=Net("mlp", 12, 2, (64,)),
-           criterion=CE, lr=0.1, batch=64, epochs=40, pattern="s-curve"),
+           criterion=CE, lr=0.01, batch=64, epochs=40, pattern="s-curve"),
     like("friedman-mlp-adam", "negative-loss",
          criterion="lambda out, y: F.gaussian_nll_loss(out, y, torch.full_like(y, 0.05))"),
     like("textures-cnn-sgd", "loss-to-zero", "converged", epochs=22, lr=0.05),
