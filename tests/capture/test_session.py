@@ -215,30 +215,34 @@ def test_evaluating_and_training_in_the_wrong_mode(tmp_path: Path) -> None:
     assert setup.number("validation_in_train_mode_share") == 1
 
 
-def test_the_first_value_that_is_not_finite_is_located(tmp_path: Path) -> None:
-    def unstable(out: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        return -torch.log(functional.relu(out)).mean()
-
+@pytest.mark.parametrize(("operation", "gradient_too"), [("log", False), ("sqrt", True), ("exp", True)])
+def test_the_first_value_that_is_not_finite_is_located(operation: str, gradient_too: bool, tmp_path: Path) -> None:
+    """The loss is infinite or NaN in step 3; for a logarithm of zero behind a ReLU its gradient is not."""
+    unstable = {
+        "log": lambda out, y: -torch.log(functional.relu(out)).mean(),
+        "sqrt": lambda out, y: torch.sqrt(out).mean(),
+        "exp": lambda out, y: torch.exp(1000 * out).mean(),
+    }
     model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     with traindx.watch(model, optimizer, out=tmp_path, every=1) as watch:
         for step in range(4):
             optimizer.zero_grad()
-            loss = (unstable if step == 2 else functional.cross_entropy)(
-                model(torch.randn(32, 6)), torch.zeros(32).long()
-            )
+            loss_of = unstable[operation] if step == 2 else functional.cross_entropy
+            loss = loss_of(model(torch.randn(32, 6)), torch.zeros(32).long())
             watch.log(loss=loss)
             loss.backward()
             optimizer.step()
     run = read(tmp_path)
     assert run.setup.number("nonfinite_first_step/train/loss") == 3
     assert run.setup.word("nonfinite_first_direction") == "forward"
-    assert run.setup.word("nonfinite_first_operation") == "log"
+    assert run.setup.word("nonfinite_first_operation") == operation
     assert run.setup.word("nonfinite_first_module") == "2"
-    codes = [e.code for e in run.events]
-    assert codes.count("nonfinite-first") == 2  # the loss, and the norm of its gradient
-    assert [e.place for e in run.events if e.code == "nonfinite-gradient"] == ["2"]
-    assert run.panels["grad_nonfinite"].values[2].max() == 1
+    assert [e.place for e in run.events if e.code == "nonfinite-first"] == ["train/loss", "grad_norm"][
+        : 1 + gradient_too
+    ]
+    assert [e.place for e in run.events if e.code == "nonfinite-gradient"] == ["2"] * gradient_too
+    assert run.panels["grad_nonfinite"].values[2].max() == gradient_too
 
 
 def test_the_flight_recorder_lands_when_something_breaks(tmp_path: Path) -> None:
