@@ -89,6 +89,9 @@ STYLES: dict[str, Style] = {
     "raises": Style("raises in a step", {"loss": "mse_loss"}),
     "forks": Style("forks; the child trains on", {"loss": "l1_loss"}),
     "two_ranks": Style("DDP, two ranks by torchrun", {"wrapper": "DistributedDataParallel", "classes": 3}),
+    "spawned_ranks": Style(
+        "DDP, two ranks by mp.spawn", {"wrapper": "DistributedDataParallel", "optimizer": "Adam", "model": "Linear"}
+    ),
 }  # fmt: skip
 
 STATUS = {"exits_with_3": 3, "raises": 1}

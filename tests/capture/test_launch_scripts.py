@@ -14,6 +14,10 @@ from tests.capture.styles import STATUS, STYLES
 
 pytest.importorskip("torch")
 
+def truth_of(name: str) -> str:
+    return "truth0.json" if "ranks" in name else "truth.json"
+
+
 RUNS: dict[str, Launched] = {}
 
 
@@ -43,7 +47,7 @@ def test_the_script_did_not_notice(name: str, recorded) -> None:
 @pytest.mark.parametrize("name", STYLES)
 def test_its_numbers_are_recovered(name: str, recorded) -> None:
     done = recorded(name)
-    truth, run = done.truth("truth0.json" if name == "two_ranks" else "truth.json"), done.run()
+    truth, run = done.truth(truth_of(name)), done.run()
     for signal, key in STYLES[name].signals.items():
         assert signal in run.series, f"{signal} is not among {sorted(run.series)}"
         found, expected = run.series[signal].values, truth[key]
@@ -84,8 +88,9 @@ def test_workers_and_subprocesses_see_a_clean_environment(recorded) -> None:
     assert truth["subprocess"] == "[]"
 
 
-def test_every_rank_is_recorded(recorded) -> None:
-    done = recorded("two_ranks")
+@pytest.mark.parametrize("name", ["two_ranks", "spawned_ranks"])
+def test_every_rank_is_recorded(name: str, recorded) -> None:
+    done = recorded(name)
     run = done.run()
     np.testing.assert_allclose(run.series["rank/1/train/loss"].values, done.truth("truth1.json")["loss"], rtol=2e-7)
 
@@ -96,7 +101,7 @@ def test_a_module_sees_its_arguments(recorded) -> None:
 
 
 IDENTICAL = ["plain_functions", "trainer_class", "cnn_batchnorm", "rnn", "tiny_gpt", "scaler_amp", "accumulation",
-             "gan", "lbfgs_closure", "manual_sgd", "compiled", "loader_workers", "raises"]  # fmt: skip
+             "gan", "lbfgs_closure", "manual_sgd", "compiled", "compiled_step", "loader_workers", "raises"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", IDENTICAL)

@@ -171,7 +171,7 @@ class Losses:
         if session is None:
             return
         for key, values in evaluated.items():
-            mean = sum(v.value * v.samples for v in values) / sum(v.samples for v in values)
+            mean = sum(precise(v.value) * v.samples for v in values) / sum(v.samples for v in values)
             if self.is_training_data(key[1]):
                 session.metric(f"eval_{self.name_of(key, values[0])}", mean)
                 continue
@@ -193,6 +193,11 @@ class Losses:
             same = sum(n.split("_at_")[0] == plain and self.is_training_data(k[1]) == kind for k, n in ours)
             known = self.names[key] = plain if not same else f"{plain}_at_{same + 1}"
         return known
+
+
+def precise(value: torch.Tensor) -> torch.Tensor:
+    """In double precision where that costs nothing, so that a mean is not rounded again and again."""
+    return value.double() if value.device.type == "cpu" else value
 
 
 def kind_of(given: torch.Tensor, name: str) -> str:

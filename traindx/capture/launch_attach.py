@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import atexit
 import json
+import multiprocessing.util
 import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
 from traindx.capture import scrape
 from traindx.capture.discover import Discovery
-from traindx.capture.guard import say
 from traindx.capture.launch_patch import Lines, without_wrappers
 from traindx.capture.session import Session
 
@@ -28,6 +29,8 @@ class StopRun(SystemExit):
     does not catch it, `with` and `finally` are run, and Python ends with status 0, silently."""
 
 
+VARIABLE = "TRAINDX_CAPTURE"
+BOOTSTRAP = Path(__file__).parent / "bootstrap"
 PATIENCE = 20  # times that a script may catch StopRun before it is ended without asking
 
 
@@ -61,6 +64,7 @@ class Process:
                 self.report("forked")
                 return None
             self.pid = os.getpid()  # forked before anything trained: this one may be the one that does
+            multiprocessing.util.Finalize(None, self.end, exitpriority=0)  # forked workers run no atexit
         rank = rank_of_process()
         try:
             os.close(os.open(self.out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
@@ -111,6 +115,26 @@ class Process:
         if self.session is not None:
             self.session.event("out-of-memory" if memory else "crash", text[:2000], kind)
 
+    def start_ranks(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training: while they
+        start, the request stands in the environment."""
+
+        def start_processes(*args: Any, **named: Any) -> Any:
+            before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+            given = [before["PYTHONPATH"]] if before["PYTHONPATH"] else []
+            os.environ["PYTHONPATH"] = os.pathsep.join([str(BOOTSTRAP), *given])
+            os.environ[VARIABLE] = json.dumps({**self.request, "ranks": True, "pythonpath": before["PYTHONPATH"]})
+            try:
+                return original(*args, **named)
+            finally:
+                for name, value in before.items():
+                    if value is None:
+                        os.environ.pop(name, None)
+                    else:
+                        os.environ[name] = value
+
+        return start_processes
+
     def terminated(self, number: int, _frame: FrameType | None) -> None:
         """SIGTERM: as without us, after the store is closed."""
         signal.signal(number, signal.SIG_DFL)
@@ -143,6 +167,10 @@ def attach(request: dict[str, Any], watch: Any) -> None:
     process = Process(request)
     process.discovery.attach()
     scrape.attach(process.discovery, watch.wanted)
+    starter = sys.modules.get("torch.multiprocessing.spawn")
+    for home in (starter, sys.modules.get("torch.multiprocessing")):
+        if home is not None:
+            process.discovery.patches.replace(home, "start_processes", process.start_ranks)
     atexit.register(process.end)
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = plain_traceback
@@ -153,6 +181,3 @@ def plain_traceback(kind: type[BaseException], error: BaseException, trace: Trac
     without_wrappers(error)
     sys.__excepthook__(kind, error, error.__traceback__)
 
-
-def complain(error: Exception) -> None:
-    say(f"nothing is recorded ({type(error).__name__}: {error})")

@@ -1,0 +1,73 @@
+"""`traindx run` as a user types it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.capture.launching import SCRIPTS
+from tests.cli.process import traindx
+
+
+def run(*options: str, script: str, cwd: Path):  # type: ignore[no-untyped-def]
+    done = traindx("run", *options, "--", sys.executable, str(SCRIPTS / script), cwd=cwd, env={"PYTHONWARNINGS": ""})
+    return done
+
+
+def test_no_such_program(tmp_path: Path) -> None:
+    done = traindx("run", "--", "absent-program", cwd=tmp_path)
+    assert (done.status, done.out) == (2, "")
+    assert "there is no such program" in done.err
+    assert not (tmp_path / "traindx-runs").exists()
+
+
+def test_a_script_is_not_a_program(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("")
+    done = traindx("run", "--", "./train.py", cwd=tmp_path)
+    assert done.status == 2
+    assert "python ./train.py" in done.err
+
+
+def test_without_a_command(tmp_path: Path) -> None:
+    done = traindx("run", cwd=tmp_path)
+    assert done.status == 2
+    assert "COMMAND" in done.err
+
+
+def test_nothing_recorded_is_one_sentence(tmp_path: Path) -> None:
+    done = run(script="no_torch.py", cwd=tmp_path)
+    assert (done.status, done.out) == (2, "hello 45\n")
+    assert "nothing was recorded: the script never imported torch" in done.err
+    assert not list(tmp_path.glob("traindx-runs/*"))
+
+
+def test_report_after_the_scripts_output(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    done = run(script="plain_functions.py", cwd=tmp_path)
+    assert done.status in (0, 1)
+    assert done.out.startswith("Epoch 1: train loss ")
+    assert "train/loss" in done.out[done.out.index("Epoch 3") :]
+    (folder,) = tmp_path.glob("traindx-runs/plain_functions-*")
+    assert str(folder.relative_to(tmp_path)) in done.err
+
+
+def test_json_alone_on_stdout(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    done = run("-f", "json", "--out", "here", script="plain_functions.py", cwd=tmp_path)
+    (found,) = json.loads(done.out)["runs"]
+    assert found["run"]["steps"] == 30
+    assert "Epoch 1: train loss" in done.err
+    again = run("--out", "here", script="plain_functions.py", cwd=tmp_path)
+    assert again.status == 2
+    assert "holds a recorded run" in again.err
+
+
+def test_the_scripts_status_on_request(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    done = run("--propagate-exit", "-f", "json", "-o", "report.json", script="exits_with_3.py", cwd=tmp_path)
+    assert done.status == 3
+    (found,) = json.loads((tmp_path / "report.json").read_text())["runs"]
+    assert [e["message"] for e in found["run"]["events"] if e["kind"] == "crash"] == ["the script ended with status 3"]
