@@ -28,7 +28,8 @@ Settled by: the first operation with a non-finite result; replaying that batch i
             "gradient-not-finite": W(1.5, -0.2), "activations-not-finite": W(1.5), "loss-diverges": W(-0.5),
             "loss-diverges:gradual": W(-0.8), "gradient-norm-grows": W(-0.6), "gradient-norm-explodes": W(-0.3),
             "inputs-not-finite": W(-2.0), "loss-oscillates": W(-0.8), "loss-plateaus": W(-0.4),
-            "validation-gap-grows": W(-1.5),
+            "validation-gap-grows": W(-1.5), "updates-too-large": W(-1.0), "weights-start-badly-scaled": W(-1.5),
+            "targets-not-normalized": W(-1.0), "inputs-not-normalized": W(-1.0),
         },
         settles=(
             ("the first module and step with a non-finite value", "traindx run -- python train.py"),

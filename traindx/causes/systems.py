@@ -22,7 +22,8 @@ Mistaken for: a slow device.
 
 Settled by: repeating one batch from memory: throughput jumps.""",
         weights={
-            "step-waits-for-data": W(5.5, -2.2), "accelerator-underused": W(1.0, -0.5), "step-time-outliers": W(0.6),
+            "step-waits-for-data": W(5.5, -2.2), "step-waits-for-data:slight": W(-4.5),
+            "accelerator-underused": W(1.0, -0.5), "step-time-outliers": W(0.6),
             "step-time-jumps": W(0.4), "step-time-creeps": W(0.3), "fact:no-workers": W(1.2, -0.2),
         },
         settles=(
@@ -82,7 +83,7 @@ Mistaken for: a slow data loader.
 
 Settled by: device and number format of model and batch, utilization at the jump.""",
         weights={
-            "step-time-jumps": W(4.6, -1.6), "accelerator-missing": W(4.5, -2.0),
+            "step-time-jumps": W(4.6, -1.6), "step-time-jumps:brief": W(-4.0), "accelerator-missing": W(4.5, -2.0),
             "accelerator-underused": W(1.2, -0.6), "step-waits-for-data": W(-1.0), "fact:on-processor": W(1.5, -0.3),
         },
         settles=(

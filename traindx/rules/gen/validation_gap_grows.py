@@ -91,7 +91,7 @@ def grew(seen: Seen, noise: float, relative: float, lost: float, least: float) -
     """Whether the rise is beyond noise and large enough to matter; two points must show more than many."""
     if seen.rise.after < 2 or seen.rise.z < noise or seen.lost < least:
         return False
-    if seen.relative < 2 * least:  # a rise of a level that hardly ever moved
+    if 0 < seen.relative < 2 * least:  # a rise of a level that hardly ever moved
         return False
     factor = 2 if seen.rise.after == 2 else 1
     return seen.lost >= factor * lost or seen.relative >= factor * relative

@@ -40,12 +40,15 @@ def gradient_norm_spikes(
     score: float = threshold(6.0, "x noise of the log norm", basis="convention", source="beyond heavy-tailed batches"),
     many: float = threshold(3, "spikes", basis="convention", source="fewer may be single bad batches"),
     jump: float = threshold(0.2, "of the loss", basis="convention", source="a loss that visibly answers"),
+    usual: float = threshold(2.0, "x the norm's level at the start", basis="measured", source="gym: late, small norms"),
+    begun: float = threshold(0.1, "of the run", basis="convention", source="what counts as its start"),
     short: float = threshold(8, "rows", basis="convention", source="under this the loss must answer as well"),
 ) -> Iterator[Evidence]:
     """The global gradient norm leaps far above the level around it for a few steps.
 
     What it sees: stretches more than ten times above the local level and six times the noise of the
-    logarithm. Low; medium when the loss answers, or when it happens again and again.
+    logarithm. Low; medium when the loss answers, or when it happens again and again, and the norm goes well beyond
+    what it was at the start (late in training, when all is small, one hard batch makes a leap).
 
     Why it matters: the norm often leaps a few steps before the loss does; without clipping one such step can
     undo much training.
@@ -67,12 +70,14 @@ def gradient_norm_spikes(
     if not found:
         return
     often = len(found) >= many
+    early = float(np.median(values[: max(3, int(begun * len(values)))]))
+    beyond = max(float(values[e.peak]) for e in found) > usual * early
     marks = ("loss-answers",) * bool(answered) + ("recurrent",) * often
     yield Evidence(
         onset=float(steps[found[0].start]),
         last=float(steps[found[-1].stop - 1]),
         strength=1.0 if often and answered else 0.5,
-        severity="medium" if answered or often else "low",
+        severity="medium" if (answered or often) and beyond else "low",
         aspects=marks + ("unresolved",) * (found[-1].stop == len(values)),
         values={"count": len(found), "factor": max(e.factor for e in found)},
         points=tuple(

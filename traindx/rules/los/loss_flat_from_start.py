@@ -66,7 +66,7 @@ def loss_flat_from_start(
         return
     fall, error = improvement(curve)
     fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
-    fall = max(fall, fell_at_once) if fell_at_once > surely * curve.spread else fall
+    fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
     deepest = curve.start - curve.best
     if not constant:
         unsure = max(error, trend_error(curve))

@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx.features.shared import Features
 from traindx.features.systems import Level, durations, levels, work_grows
-from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -32,6 +32,7 @@ def step_time_jumps(
     clear: float = threshold(4.0, "x noise", basis="convention", source="a ramp reaches 2.7"),
     margin: float = threshold(3, "rows", basis="convention", source="fewer are outliers"),
     lasts: float = threshold(0.05, "of the run", basis="convention", source="a shorter stretch is an episode"),
+    brief: float = threshold(60.0, "s", basis="measured", source="gym: runs this short share the machine's noise"),
     back: float = threshold(1.25, "x the level before", basis="convention", source="as good as recovered"),
 ) -> Iterator[Evidence]:
     """The time for a step jumps to a higher level and stays there.
@@ -63,12 +64,15 @@ def step_time_jumps(
             continue
         recovered = has_recovered(long[at + 1 :], before.value + float(np.log(back)))
         resumed = any(e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events)
+        whole = float(np.dot(duration.seconds[1:], np.diff(duration.steps)))
+        short = duration.signal == "time/step" and whole < brief
+        severity: Severity = "low" if recovered or resumed or short else "high" if times >= large else "medium"
         yield Evidence(
             onset=first,
             last=last,
-            strength=0.5 if recovered or resumed else 1.0,
-            severity="low" if recovered or resumed else "high" if times >= large else "medium",
-            aspects=("recovered",) * recovered + ("after-resume",) * resumed,
+            strength=0.5 if recovered or resumed or short else 1.0,
+            severity=severity,
+            aspects=("recovered",) * recovered + ("after-resume",) * resumed + ("brief",) * short,
             values={"step": first, "ratio": times},
             points=(EvidencePoint(duration.signal, first, np.exp(level.value), float(np.exp(before.value)), "s"),),
         )

@@ -27,12 +27,13 @@ def step_waits_for_data(
     some: float = threshold(0.3, "of the step", basis="seed", source="differential.md: 30-50 % of a step"),
     much: float = threshold(0.5, "of the step", basis="seed", source="differential.md: 30-50 % of a step"),
     most: float = threshold(0.8, "of the step", basis="convention", source="the accelerator idles four fifths"),
+    brief: float = threshold(0.005, "s", basis="measured", source="gym: loops over arrays, nothing to be gained"),
     start: float = threshold(0.05, "of the run", basis="convention", source="loaders fill their queues first"),
 ) -> Iterator[Evidence]:
     """Each step waits for its data for a notable part of its time.
 
     What it sees: the time for data over the time of the step, typical row (median), after the start. Low from
-    30 %, medium from 50 %, high from 80 %.
+    30 %, medium from 50 %, high from 80 %; low when it waits less than 5 ms.
 
     Why it matters: while it waits, the accelerator does nothing; the run takes up to that much longer than it
     would have to.
@@ -56,12 +57,14 @@ def step_waits_for_data(
     share = float(np.median(waits[skip:]))
     if share < some:
         return
-    severity: Severity = "high" if share >= most else "medium" if share >= much else "low"
+    slight = float(np.median(data.values[skip:])) < brief or share < much
+    severity: Severity = "low" if slight else "high" if share >= most else "medium"
     above = np.flatnonzero(waits >= some)
     yield Evidence(
         onset=data.step_at(int(above[0])),
         last=data.step_at(int(above[-1])),
-        strength=1.0 if data.n > 3 and share >= much else 0.5,
+        strength=1.0 if data.n > 3 and not slight else 0.5,
+        aspects=("slight",) if slight else (),
         severity=severity,
         values={"share": share},
         points=(
