@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from traindx.errors import ConfigError, ReadError
 from traindx.vocabulary.diagnosis import SEVERITIES
 
 if TYPE_CHECKING:
+    from traindx.vocabulary.diagnosis import Finding
     from traindx.vocabulary.run import Run
 
 LONG_INPUT = 64 * 2**20  # bytes; below it reading takes about a second and a bar would only flicker
@@ -141,5 +142,9 @@ def draw(diagnosis: pipeline.Diagnosis, directory: Path, *, quiet: bool) -> None
 
 def status(diagnosis: pipeline.Diagnosis, config: Config) -> int:
     """0 or 1: whether any finding is at or above the severity asked for."""
+    return status_of((finding for run in diagnosis.document.runs for finding in run.findings), config)
+
+
+def status_of(found: Iterable[Finding], config: Config) -> int:
     bad = SEVERITIES[: SEVERITIES.index(config.severity) + 1]
-    return int(any(finding.severity in bad for run in diagnosis.document.runs for finding in run.findings))
+    return int(any(finding.severity in bad for finding in found))

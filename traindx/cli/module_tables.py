@@ -1,0 +1,143 @@
+"""What `gradients` and `activations` share: reading, the limits of healthy, the forms, the exit status."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from traindx import pipeline, rules
+from traindx.cli.diagnose import status_of
+from traindx.cli.options import OUTPUT_OPTIONS, Format, Output, reading_options, settle_output, with_options
+from traindx.cli.streams import emit, note, stdout_width
+from traindx.config import Config
+from traindx.errors import ConfigError, ReadError
+from traindx.features.module_flags import Limits
+from traindx.features.modules import Kind, ModuleTable, table
+from traindx.rules.findings import findings
+from traindx.vocabulary.diagnosis import SEVERITIES, Finding
+
+if TYPE_CHECKING:
+    from traindx.vocabulary.run import Run
+
+FORMATS: tuple[Format, ...] = ("text", "json", "markdown")
+
+# Where healthy ends is said once, in the rules: (slug, threshold) for each limit.
+LIMITS = {
+    "vanishing": ("gradients-vanish-with-depth", "ratio"),
+    "deep": ("gradients-vanish-with-depth", "deep"),
+    "imbalanced": ("gradients-imbalanced", "ratio"),
+    "leap": ("gradient-norm-explodes", "alone"),
+    "rows": ("parameters-never-change", "rows"),
+    "update_large": ("updates-too-large", "usual"),
+    "update_small": ("updates-too-small", "ratio"),
+    "grown": ("weights-grow-unbounded", "factor"),
+    "shrunk": ("weights-collapse", "left"),
+    "silent": ("relu-units-dead", "dead"),
+    "saturated": ("activations-saturate", "share"),
+    "rank": ("activations-collapse", "rank"),
+    "explodes": ("weights-start-badly-scaled", "up"),
+    "dies_out": ("weights-start-badly-scaled", "down"),
+}
+# The rules whose findings stand below each table.
+ASKED: dict[Kind, tuple[str, ...]] = {
+    "gradients": ("GRD", "WGT001", "WGT002", "WGT003", "WGT004", "WGT005"),
+    "activations": ("ACT", "WGT006"),
+}
+
+OPTIONS = (
+    click.option(
+        "--format", "-f", "form", type=click.Choice(FORMATS),
+        help="Form of the table. Default: by the suffix of --output, else text.",
+    ),
+    *OUTPUT_OPTIONS[1:],
+    click.option("--figures", metavar="DIR", help="Also draw the figure as a PNG file into DIR."),
+    click.option(
+        "--severity", type=click.Choice(SEVERITIES),
+        help="Exit with status 1 if a finding is at or above this. Default: medium.",
+    ),
+)  # fmt: skip
+
+
+def table_options(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a verb its options; it receives `out`, `config` and `figures`, settled."""
+
+    @functools.wraps(command)
+    def settled(
+        *,
+        config: Config,
+        form: Format | None,
+        output: str | None,
+        quiet: bool,
+        no_color: bool,
+        severity: str | None,
+        **rest: Any,
+    ) -> int:
+        out = settle_output(form, output, quiet, no_color)
+        if out.format not in FORMATS:
+            raise ConfigError(f"--output {output}: there is no HTML form of this table (use .md, .json or .txt)")
+        return command(out=out, config=config.override(severity=severity), **rest)
+
+    return with_options(reading_options(settled), OPTIONS)
+
+
+def limits(config: Config | None = None) -> Limits:
+    """The thresholds of the rules, with those that the settings change."""
+    defaults = {rule.slug: rule.thresholds for rule in rules.catalogue()}
+    given = (config or Config()).thresholds
+    chosen = {name: given.get(slug, {}).get(key, defaults[slug][key]) for name, (slug, key) in LIMITS.items()}
+    return Limits(**{name: float(value) for name, value in chosen.items()})
+
+
+def show(path: str, kind: Kind, config: Config, out: Output, figures: str | None) -> int:
+    """Read, print, draw; the exit status."""
+    from traindx.reports import modules
+
+    healthy = limits(config)
+    captured = (Path(path) / "setup.json").is_file()  # then what the script printed lies beside
+    runs = (pipeline.read_capture if captured else pipeline.read_all)(path, mapping=config.aliases)
+    made = [(run, table(run, kind, healthy)) for run in runs]
+    told = [(found, seen(run, kind, config)) for run, found in made if found is not None]
+    if not told:
+        raise without_modules(path, kind, runs)
+    for run, found in made:
+        if found is None:
+            note(f"{run.id}: no {kind} by module were recorded", out.quiet)
+    emit(modules.render(told, out.format, width=stdout_width(), color=out.color), out.path)
+    if figures is not None:
+        draw([found for found, _ in told], Path(figures), quiet=out.quiet)
+    return status_of((finding for _, several in told for finding in several), config)
+
+
+def seen(run: Run, kind: Kind, config: Config) -> tuple[Finding, ...]:
+    """What the rules on these signals find in the run."""
+    return findings(pipeline.judge(run, config.override(select=ASKED[kind])))
+
+
+def without_modules(path: str, kind: Kind, runs: tuple[Run, ...]) -> ReadError:
+    """Why there is no table, and what to do."""
+    other: Kind = "activations" if kind == "gradients" else "gradients"
+    blank = Limits(**dict.fromkeys(LIMITS, 0.0))
+    if any(table(run, other, blank) is not None for run in runs):
+        return ReadError(path, f"has {other} by module, but no {kind}", hint=f"traindx {other} {path} shows those")
+    return ReadError(
+        path,
+        f"has no {kind} by module, as logs seldom do",
+        hint="record the training: traindx run -- python train.py, or traindx.watch(model, optimizer) in its loop",
+    )
+
+
+def draw(tables: list[ModuleTable], directory: Path, *, quiet: bool) -> None:
+    """The figure of every run. Raises ConfigError when the folder cannot be written."""
+    from traindx.reports import figures_modules
+
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for i, found in enumerate(tables, 1):
+            path = figures_modules.save(found, directory, prefix=f"{i}-" if len(tables) > 1 else "")
+            note(f"drawn: {path}", quiet)
+    except OSError as error:
+        raise ConfigError(f"--figures {directory}: cannot be written: {error.strerror}") from error
