@@ -24,6 +24,14 @@ def loss_answers(objective: Curve | None, first: float, last: float, jump: float
     return len(window) > 1 and float(window.max() - window[0]) > jump * abs(float(window[0]))
 
 
+def ends_well(objective: Curve | None, lost: float) -> bool:
+    """Whether the objective ends about as low as it ever was: the leaps did no lasting harm."""
+    if objective is None or objective.n < 4:
+        return False
+    gained = objective.start - objective.best
+    return gained > 0 and objective.end <= objective.best + lost * gained
+
+
 @rule(
     code="GRD004",
     needs=("grad_norm",),
@@ -42,13 +50,15 @@ def gradient_norm_spikes(
     jump: float = threshold(0.2, "of the loss", basis="convention", source="a loss that visibly answers"),
     usual: float = threshold(2.0, "x the norm's level at the start", basis="measured", source="gym: late, small norms"),
     begun: float = threshold(0.1, "of the run", basis="convention", source="what counts as its start"),
+    lost: float = threshold(0.1, "of the progress", basis="convention", source="what a run that ends well may lack"),
     short: float = threshold(8, "rows", basis="convention", source="under this the loss must answer as well"),
 ) -> Iterator[Evidence]:
     """The global gradient norm leaps far above the level around it for a few steps.
 
     What it sees: stretches more than ten times above the local level and six times the noise of the
     logarithm. Low; medium when the loss answers, or when it happens again and again, and the norm goes well beyond
-    what it was at the start (late in training, when all is small, one hard batch makes a leap).
+    what it was at the start (late in training, when all is small, one hard batch makes a leap), unless the loss ends
+    about as low as it ever was.
 
     Why it matters: the norm often leaps a few steps before the loss does; without clipping one such step can
     undo much training.
@@ -77,7 +87,7 @@ def gradient_norm_spikes(
         onset=float(steps[found[0].start]),
         last=float(steps[found[-1].stop - 1]),
         strength=1.0 if often and answered else 0.5,
-        severity="medium" if (answered or often) and beyond else "low",
+        severity="medium" if (answered or often) and beyond and not ends_well(features.objective, lost) else "low",
         aspects=marks + ("unresolved",) * (found[-1].stop == len(values)),
         values={"count": len(found), "factor": max(e.factor for e in found)},
         points=tuple(
