@@ -37,7 +37,7 @@ Examples:
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
 @output_options
 def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Output) -> int:
-    """Train a small net that is broken in a known way, and diagnose it.
+    """Train a small net that is broken in a known way; diagnose it.
 
     The net is really trained (numpy, a few seconds) and its log is read like any other: the
     diagnosis knows nothing of the fault. What was wrong is told at the end.

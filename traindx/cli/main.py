@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 # says of it, so that `traindx --help` need not import any (a test keeps it equal to the verb's own).
 VERBS = {
     "diagnose": "Read training logs and say what is wrong with the run.",
-    "run": "Run an unmodified training script under capture, then diagnose it.",
-    "gradients": "Table of every module's gradient, weights and updates, with flags.",
+    "run": "Run an unmodified script under capture, then diagnose it.",
+    "gradients": "Table of every module's gradient, weights and updates.",
     "activations": "Table of what every module puts out, with flags.",
     "compare": "Put several runs side by side: what differs, which is best.",
     "explain": "Print the page of a rule, cause, fix or pattern.",
-    "demo": "Train a small net that is broken in a known way, and diagnose it.",
+    "demo": "Train a small net that is broken in a known way; diagnose it.",
 }
 
 EXAMPLES = """\b

@@ -60,7 +60,7 @@ def run(
     figures: str | None,
     folder_name: str | None,
 ) -> int:
-    """Run an unmodified training script under capture, then diagnose it.
+    """Run an unmodified script under capture, then diagnose it.
 
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
