@@ -25,7 +25,6 @@ from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
 
 if TYPE_CHECKING:
-    import torch
     from matplotlib.figure import Figure
 
     from traindx.capture.watch import Watch
@@ -134,8 +133,8 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
 
 
 def watch(
-    model: torch.nn.Module | Sequence[torch.nn.Module],
-    optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer],
+    model: Any,
+    optimizer: Any,
     *,
     out: str | Path | None = None,
     on_finding: Callable[[Diagnosis], None] | None = None,
@@ -146,9 +145,10 @@ def watch(
 ) -> Watch[Diagnosis]:
     """Record the loop that is running: `with traindx.watch(model, optimizer, out="runs/exp1") as w:`.
 
-    Inside, `w.log(loss=loss)` before the optimizer's step tells the loss, `w.diagnose()` is the
-    diagnosis so far, and `on_finding` is called with one when a check (every `check_every` steps)
-    finds something new. `options` are those of `traindx.capture.session.Session`."""
+    `model` and `optimizer` are PyTorch's, or lists of them. Inside, `w.log(loss=loss)` before the
+    optimizer's step tells the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
+    called with one when a check (every `check_every` steps) finds something new. `options` are
+    those of `traindx.capture.session.Session`."""
     from traindx.capture.session import Session
     from traindx.capture.watch import Watch
 

@@ -20,7 +20,6 @@ import traindx  # noqa: E402
 from tests.capture import loops  # noqa: E402
 from traindx.capture.session import UNSTEPPED, Session  # noqa: E402
 from traindx.capture.watch import Watch  # noqa: E402
-from traindx.errors import ReadError  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
 
 
@@ -334,51 +333,33 @@ def test_an_exception_in_the_loop_is_recorded_and_goes_on(tmp_path: Path) -> Non
     assert len(run.series["train/loss"]) == 5
 
 
-def test_diagnosing_inside_the_loop(tmp_path: Path) -> None:
-    """Findings are told once, when they are new; without a folder it works as well."""
-    told: list[set[str]] = []
-
-    def note(diagnosis: traindx.Diagnosis) -> None:
-        told.append({f.slug for f in diagnosis.first.findings})
-
-    model = net()
-    watch = fit(
-        None,
-        120,
-        model=model,
-        optimizer=torch.optim.SGD(model.parameters(), lr=1e-9),
-        batch=lambda step: torch.randn(32, 6) * (1 if step < 60 else math.nan),
-        on_finding=note,
-        check_every=20,
-    )
-    assert told
-    assert any("loss-not-finite" in found for found in told)
-    assert len(told) < 6
-    folder = watch.session.folder
-    assert watch.diagnose().first.run.steps >= 120
-    assert folder.is_dir()
-    del watch
-    import gc
-
-    gc.collect()
-    assert not folder.exists()
-
-
-def test_nothing_to_diagnose_yet(tmp_path: Path) -> None:
-    model = net()
-    with traindx.watch(model, torch.optim.SGD(model.parameters(), lr=1.0), out=tmp_path) as watch:
-        with pytest.raises(ReadError):
-            watch.diagnose()
-        assert watch.session.active
-
-
-def test_the_loader_is_timed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("late", [False, True])
+def test_clipping_after_the_step(late: bool, tmp_path: Path) -> None:
     model = net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    with traindx.watch(model, optimizer, out=tmp_path) as watch:
-        seen = list(watch.loader([1, 2]))
-        for x in watch.loader(torch.randn(5, 4, 6)):
-            model(x).sum().backward()
-            optimizer.step()
-    assert seen == [1, 2]
-    assert len(read(tmp_path).series["time/data"]) == 5
+    session = Session(tmp_path)
+    session.add_model(model)
+    for _ in range(4):
+        session.batch(torch.randn(4, 6), torch.tensor([1.0, 2.0, 3.0, 0.0]))
+        session.backward_begin()
+        model(torch.randn(4, 6)).sum().backward()
+        session.backward_end()
+        if not late:
+            session.clip(nn.utils.clip_grad_norm_(model.parameters(), 0.1), 0.1)
+        session.optimizer_step_begin(optimizer)
+        optimizer.step()
+        session.optimizer_step_end(optimizer)
+        if late:
+            session.clip(nn.utils.clip_grad_norm_(model.parameters(), 0.1), 0.1)
+    session.close()
+    run = read(tmp_path)
+    assert run.setup.number("clip_after_step") == (4 if late else None)
+    assert ("clip_ratio" in run.series) != late
+    assert run.setup.flag("targets_whole")
+    assert run.setup.flag("targets_binary") is False
+
+
+def test_what_is_not_measured_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    fit(tmp_path, 2, curvature=True)
+    assert "does not measure" in capsys.readouterr().err
+    assert [e.code for e in read(tmp_path).events] == ["not-measured"]

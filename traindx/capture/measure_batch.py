@@ -31,7 +31,7 @@ class Data:
         self._fetched = 0
         self._since, self._spent = 0.0, 0.0
         self._facts: dict[str, Fact] = {}
-        self._binary = True
+        self._binary, self._whole = True, True
 
     def look(self, inputs: Any, targets: Any, training: bool, close: bool) -> None:
         """One batch. `close`: the step is sampled, so there is time to read more of it."""
@@ -92,6 +92,8 @@ class Data:
         elif wanted.dtype.kind == "f":
             self._targets[training].add(by_feature(wanted))
             flat = wanted.reshape(-1)[:READ]
+            self._whole = self._whole and bool((flat == np.round(flat)).all())
+            self._facts["targets_whole"] = self._whole
             self._binary = self._binary and bool(((flat == 0) | (flat == 1)).all())
             self._facts["targets_binary"] = self._binary
             if self._binary and training and (wanted.ndim == 1 or wanted.shape[-1] == 1):

@@ -36,7 +36,7 @@ class Session:
     of everything (`active` is False) and the training goes on.
 
     `every`: measure modules on every n-th step; None adapts to the cost. `budget`: bytes on disk.
-    `curvature`: also Hessian eigenvalues on sampled batches. `rank`: place among the processes of
+    `curvature`: Hessian eigenvalues; not measured yet, which is said. `rank`: place among the processes of
     a distributed run. `updates`: False takes no copies of weights, so update ratios are missing.
     `out=None` keeps the store in a temporary folder (`folder`) until the session is forgotten.
     """
@@ -73,6 +73,9 @@ class Session:
         self._facts_due = 0.0
         self._ended_by = ""
         self.sampling = True
+        if curvature:
+            self.note("note", "curvature was asked for; this version does not measure it", "not-measured")
+            say("curvature was asked for; this version does not measure it")
 
     # What is trained.
     @guarded
@@ -155,8 +158,11 @@ class Session:
     @guarded
     def clip(self, norm: torch.Tensor | float, threshold: float) -> None:
         """Gradients were clipped: `norm` is the global norm before, `threshold` the one allowed."""
-        self.watched.clipped(number(norm), float(threshold))
         self._facts["clip_norm"] = float(threshold)
+        if self.habits.total_backwards and not self.habits.backwards:  # the gradients were used already
+            self._facts["clip_after_step"] = int(self._facts.get("clip_after_step", 0)) + 1
+        else:
+            self.watched.clipped(number(norm), float(threshold))
 
     @guarded
     def optimizer_step_begin(self, optimizer: torch.optim.Optimizer) -> None:

@@ -1,0 +1,63 @@
+"""`traindx.watch` inside a loop: diagnoses on the way, and the loader's time."""
+
+from __future__ import annotations
+
+import gc
+import math
+from pathlib import Path
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import traindx  # noqa: E402
+from tests.capture.test_session import fit, net, read  # noqa: E402
+from traindx.errors import ReadError  # noqa: E402
+
+
+def test_diagnosing_inside_the_loop(tmp_path: Path) -> None:
+    """Findings are told once, when they are new; without a folder it works as well."""
+    told: list[set[str]] = []
+
+    def note(diagnosis: traindx.Diagnosis) -> None:
+        told.append({f.slug for f in diagnosis.first.findings})
+
+    model = net()
+    watch = fit(
+        None,
+        120,
+        model=model,
+        optimizer=torch.optim.SGD(model.parameters(), lr=1e-9),
+        batch=lambda step: torch.randn(32, 6) * (1 if step < 60 else math.nan),
+        on_finding=note,
+        check_every=20,
+    )
+    assert told
+    assert any("loss-not-finite" in found for found in told)
+    assert len(told) < 6
+    folder = watch.session.folder
+    assert watch.diagnose().first.run.steps >= 120
+    assert folder.is_dir()
+    del watch
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_nothing_to_diagnose_yet(tmp_path: Path) -> None:
+    model = net()
+    with traindx.watch(model, torch.optim.SGD(model.parameters(), lr=1.0), out=tmp_path) as watch:
+        with pytest.raises(ReadError):
+            watch.diagnose()
+        assert watch.session.active
+
+
+def test_the_loader_is_timed(tmp_path: Path) -> None:
+    model = net()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with traindx.watch(model, optimizer, out=tmp_path) as watch:
+        seen = list(watch.loader([1, 2]))
+        for x in watch.loader(torch.randn(5, 4, 6)):
+            model(x).sum().backward()
+            optimizer.step()
+    assert seen == [1, 2]
+    assert len(read(tmp_path).series["time/data"]) == 5
