@@ -140,7 +140,8 @@ def cut(run: Run, share: float) -> Run:
     """The first part of a run, as a log that is still being written."""
     first, last = run.first_step or 0.0, run.last_step or 0.0
     until = first + share * (last - first)
-    return msgspec.structs.replace(run, series={n: head(s, until) for n, s in run.series.items()}, complete=None)
+    parts = {n: head(s, until) for n, s in run.series.items()}
+    return msgspec.structs.replace(run, series={n: s for n, s in parts.items() if len(s)}, complete=None)
 
 
 def head(signal: Series, until: float) -> Series:
