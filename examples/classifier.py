@@ -1,10 +1,10 @@
 """Train a small classifier on two-dimensional spirals. Needs only torch.
 
-    python examples/classifier.py
-    traindx run -- python examples/classifier.py                 healthy
-    traindx run -- python examples/classifier.py --lr 30         the rate is far too high
-    traindx run -- python examples/classifier.py --forget-zero   gradients pile up
-    traindx run -- python examples/classifier.py --sorted        batches of one class each
+python examples/classifier.py
+traindx run -- python examples/classifier.py                 healthy
+traindx run -- python examples/classifier.py --lr 30         the rate is far too high
+traindx run -- python examples/classifier.py --forget-zero   gradients pile up
+traindx run -- python examples/classifier.py --sorted        batches of one class each
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Train a small transformer on the characters of a text (its own source by default). Needs only torch.
 
-    traindx run -- python examples/language_model.py
-    traindx run --steps 100 -- python examples/language_model.py --lr 0.3
+traindx run -- python examples/language_model.py
+traindx run --steps 100 -- python examples/language_model.py --lr 0.3
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Fit a house-price-like table by hand-made columns of very different scale. Needs only torch.
 
-    traindx run -- python examples/regression.py                diverges: inputs and target are not scaled
-    traindx run -- python examples/regression.py --standardize  healthy
+traindx run -- python examples/regression.py                diverges: inputs and target are not scaled
+traindx run -- python examples/regression.py --standardize  healthy
 """
 
 import argparse

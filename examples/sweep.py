@@ -1,6 +1,6 @@
 """Sort the runs of a sweep: which are healthy, which can be stopped, and why.
 
-    python examples/sweep.py runs/
+python examples/sweep.py runs/
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Makes docs/capture-scripts.md: runs every script of tests/scripts and says what was recovered.
 
-    python -m tests.capture.table            needs torch; about two minutes
+python -m tests.capture.table            needs torch; about two minutes
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from tests.capture.styles import STATUS, STYLES
 
 pytest.importorskip("torch")
 
+
 def truth_of(name: str) -> str:
     return "truth0.json" if "ranks" in name else "truth.json"
 

@@ -125,6 +125,14 @@ def test_the_last_modules_are_not_blamed_for_gradients_that_vanish_before_them()
     assert not any("imbalanced" in several for several in words(found).values())
 
 
+@pytest.mark.parametrize(("largest", "flagged"), [(900.0, {}), (1100.0, {"c": ["imbalanced"]})])
+def test_a_gradient_far_above_the_others(largest: float, flagged: dict[str, list[str]]) -> None:
+    """The healthy limit is a thousand times the median module's; embeddings are not compared."""
+    values = [[1.0, 1.0, largest, 1e6]] * 3
+    found = one("gradients", grad_norm=panel([1.0, 2.0, 3.0], values, "a", "b", "c", "embedding"))
+    assert words(found) == flagged
+
+
 def test_a_gradient_that_dies_on_the_way() -> None:
     steps = [float(s) for s in range(100)]
     found = one("gradients", grad_norm=panel(steps, [[1.0, 1.0 if s < 40 else 0.0] for s in steps], "a", "b"))

@@ -20,5 +20,7 @@ for step in range(30):
     optimizer.step()
     losses.append(loss.item())
 torch.save(model.state_dict(), "weights.pt")
-json.dump({"loss": losses, "lr": [0.1] * 30, "graphs": torch._dynamo.utils.counters["stats"]["unique_graphs"]},
-          open("truth.json", "w"))
+json.dump(
+    {"loss": losses, "lr": [0.1] * 30, "graphs": torch._dynamo.utils.counters["stats"]["unique_graphs"]},
+    open("truth.json", "w"),
+)

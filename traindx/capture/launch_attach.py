@@ -180,4 +180,3 @@ def plain_traceback(kind: type[BaseException], error: BaseException, trace: Trac
     """The traceback that Python would have printed."""
     without_wrappers(error)
     sys.__excepthook__(kind, error, error.__traceback__)
-

@@ -39,7 +39,8 @@ def flat(tensor: torch.Tensor) -> Array:
 def square_sum(values: Array) -> float:
     """Sum of squares; in double precision where single overflows; NaN or infinity when the values
     hold any that are not finite."""
-    found = float(np.dot(values, values))
+    with np.errstate(over="ignore", invalid="ignore"):  # seen below; the user's stderr stays the user's
+        found = float(np.dot(values, values))
     if np.isfinite(found) or not len(values):
         return found
     return float(np.square(values, dtype=np.float64).sum())

@@ -1,9 +1,9 @@
 """`%load_ext traindx`: record whatever trains in the cells that follow.
 
-    %load_ext traindx
-    ...train, in as many cells as you like...
-    %traindx                    the diagnosis so far
-    %unload_ext traindx         close the record and let go of everything
+%load_ext traindx
+...train, in as many cells as you like...
+%traindx                    the diagnosis so far
+%unload_ext traindx         close the record and let go of everything
 """
 
 from __future__ import annotations

@@ -39,11 +39,16 @@ Exit status (of the script itself with --propagate-exit):
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
-@click.option("--out", "folder_name", metavar="DIR",
-              help="Keep the record in DIR. Default: traindx-runs/<script>-<time>.")
+@click.option(
+    "--out", "folder_name", metavar="DIR", help="Keep the record in DIR. Default: traindx-runs/<script>-<time>."
+)
 @click.option("--steps", type=click.IntRange(min=1), metavar="N", help="End the script after N optimizer steps.")
-@click.option("--every", type=click.IntRange(min=1), metavar="K",
-              help="Measure modules on every K-th step. Default: as often as is cheap.")
+@click.option(
+    "--every",
+    type=click.IntRange(min=1),
+    metavar="K",
+    help="Measure modules on every K-th step. Default: as often as is cheap.",
+)
 @click.option("--curvature", is_flag=True, help="Also measure the curvature of the loss on sampled batches.")
 @click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")

@@ -99,7 +99,9 @@ def still(row: ModuleRow, frozen: str, limits: Limits) -> Flag | None:
             return Flag("frozen", "its parameters do not require a gradient")
         return Flag("no gradient", f"its gradient is exactly zero on all {norm.values:,} rows", grave=True)
     if norm is not None and norm.late == 0 < norm.most:
-        why = f"its gradient, {norm.most:.2g} at step {norm.most_step:g}, is exactly zero in the last tenth of the run"
+        why = (
+            f"its gradient, {brief(norm.most)} at step {norm.most_step:g}, is exactly zero in the last tenth of the run"
+        )
         return Flag("died", why, grave=True)
     moves = update is None or update.most > 0 or update.values < limits.rows
     if norm is None or norm.median == 0 or moves:
@@ -114,13 +116,15 @@ def beside_others(course: Course, middle: float, back: float, dying: bool, limit
     on their way back, the last modules are not what stands out."""
     found = []
     if back > 0 and course.median < limits.vanishing * back:
-        share = f"{course.median / back:.2g} of that of the last modules"
+        share = f"{brief(course.median / back)} of that of the last modules"
         found.append(Flag("vanishing", f"its gradient is {share} (healthy: {limits.vanishing:g} and more)"))
     if not dying and course.median >= limits.imbalanced * middle > 0:
-        times = f"{course.median / middle:,.0f} times the median module's"
+        times = f"{brief(course.median / middle)} times the median module's"
         found.append(Flag("imbalanced", f"its gradient is {times} (healthy: below {limits.imbalanced:,g})"))
     if course.most >= limits.leap * course.median:
-        times = f"{course.most:.2g} at step {course.most_step:g}, {course.most / course.median:.2g} times its median"
+        times = (
+            f"{brief(course.most)} at step {course.most_step:g}, {brief(course.most / course.median)} times its median"
+        )
         found.append(Flag("leaps", f"its gradient reached {times} (healthy: below {limits.leap:,g} times)"))
     return found
 
@@ -129,7 +133,7 @@ def update_flags(row: ModuleRow, limits: Limits) -> list[Flag]:
     update = row.courses.get("update_ratio")
     if update is None or update.settled <= 0:
         return []
-    said = f"a step changes its weights by {update.settled:.2g} of their size"
+    said = f"a step changes its weights by {brief(update.settled)} of their size"
     if update.settled >= limits.update_large:
         return [Flag("large steps", f"{said} (healthy: below {limits.update_large:g}, usual: 0.001)")]
     if update.settled < limits.update_small:
@@ -143,9 +147,11 @@ def weight_flags(row: ModuleRow, limits: Limits) -> list[Flag]:
         return []
     times = weight.last / weight.first
     if times >= limits.grown:
-        return [Flag("grown", f"its weights grew to {times:.3g} times their first norm (healthy: {limits.grown:g})")]
+        return [Flag("grown", f"its weights grew to {brief(times)} times their first norm (healthy: {limits.grown:g})")]
     if times <= limits.shrunk:
-        return [Flag("shrunk", f"its weights shrank to {times:.2g} of their first norm (healthy: {limits.shrunk:g})")]
+        return [
+            Flag("shrunk", f"its weights shrank to {brief(times)} of their first norm (healthy: {limits.shrunk:g})")
+        ]
     return []
 
 
@@ -168,10 +174,10 @@ def passing(row: ModuleRow, limits: Limits, *, output: bool) -> list[Flag]:
 def scale_flags(times: float, limits: Limits) -> list[Flag]:
     """The spread at the start beside the first module's (exactly zero belongs to silent units)."""
     if times >= limits.explodes:
-        said = f"at the start its spread is {times:.2g} times the first module's"
+        said = f"at the start its spread is {brief(times)} times the first module's"
         return [Flag("too wide", f"{said} (healthy: below {limits.explodes:g})")]
     if 0 < times <= limits.dies_out:
-        said = f"at the start its spread is {times:.2g} of the first module's"
+        said = f"at the start its spread is {brief(times)} of the first module's"
         return [Flag("dies out", f"{said} (healthy: above {limits.dies_out:g})")]
     return []
 
@@ -181,3 +187,8 @@ def percent(share: float) -> str:
     if 0 < share < 0.01:
         return "<1 %"
     return ">99 %" if 0.99 < share < 1 else f"{100 * share:.0f} %"
+
+
+def brief(value: float) -> str:
+    """Two digits, whole numbers from a hundred on: 0.0043, 4.3e-08, 2,540, 1.2e+07."""
+    return f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.2g}"

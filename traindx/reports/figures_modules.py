@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 EARLY, LATE, BAND = "#e69f00", "#0072b2", "#a6c8e0"
 HEALTHY = "#1a7f4b"
+RANGE: dict[str, Any] = {"color": BAND, "alpha": 0.45, "linewidth": 0, "label": "5 % to 95 % of the rows"}
+SHARES = ("silent", "saturated", "healthy below")
 NAMED = 40  # modules with their names on the axis; of more, every so many
 FILES = {"gradients": "gradient_flow.png", "activations": "activations.png"}
 
@@ -58,38 +60,64 @@ def stacked(table: ModuleTable, wanted: Sequence[tuple[str, str]]) -> Figure:
             flow(axes, table, signal)
         mark_flags(axes, table, named=i == 0)
         axes.tick_params(labelbottom=i == len(wanted) - 1)
-        axes.legend(fontsize=7, frameon=False, labelcolor=INK, loc="best", ncols=2)
+        if signal == "shares":
+            axes.legend(fontsize=7, framealpha=0.8, edgecolor="none", labelcolor=INK, loc="upper left", ncols=3)
         if i == len(wanted) - 1:
             name_modules(axes, table)
+    explain(drawing)
     name = "/".join(labels.name(table.run, 200).split("/")[-2:])
     drawing.suptitle(plain(f"{table.kind} of {name}"), x=0.012, ha="left", fontsize=11, color=INK)
     return drawing
 
 
+def explain(drawing: Figure) -> None:
+    """One legend for all panels over depth, below them."""
+    keys = {label: key for axes in drawing.axes for key, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    flows = {label: key for label, key in keys.items() if label not in SHARES}
+    drawing.legend(
+        list(flows.values()), list(flows), fontsize=7, frameon=False, labelcolor=INK, loc="outside lower left", ncols=6
+    )
+
+
 def flow(axes: Axes, table: ModuleTable, signal: str) -> None:
-    """The signal over depth: median over the run, range, early and late, on a logarithmic scale."""
+    """The signal over depth: median over the run, range, early and late."""
     x, parts = along(table, signal)
-    low, high = positive(parts["low"]), positive(parts["high"])
-    axes.fill_between(x, low, high, color=BAND, alpha=0.45, linewidth=0, label="5 % to 95 % of the rows")
-    axes.plot(x, positive(parts["median"]), color=INK, linewidth=1.6, marker="o", markersize=3, label="median")
+    log = signal != "act_rank"
+    edges = np.array([table.limits.update_small, table.limits.update_large] if signal == "update_ratio" else [])
+    shown = np.concatenate([*parts.values(), edges])
+    shown = np.clip(shown[shown > 0] if log else shown[np.isfinite(shown)], None, 1e250)  # there is room above it
+    floor = float(shown.min()) / 1.6 if log and len(shown) else 0.0
+    if len(shown):
+        top = float(shown.max()) or 1.0
+        room = 0.22 if any(row.flags for row in table.rows) else 0.05  # of the height, for the words of flags
+        axes.set_ylim(floor, top * (1.6 * top / floor) ** room if log else top * (1 + room))
+    if log and len(shown):
+        logarithmic(axes)
+    axes.fill_between(x, np.maximum(parts["low"], floor), np.maximum(parts["high"], floor), **RANGE)
+    axes.plot(x, above(parts["most"], floor), "^", color=BAND, markersize=4, label="largest")
+    axes.plot(x, above(parts["median"], floor), color=INK, linewidth=1.6, marker="o", markersize=3, label="median")
     for part, color, label in (("early", EARLY, "first tenth"), ("late", LATE, "last tenth")):
-        axes.plot(x, positive(parts[part]), "--", color=color, linewidth=1.1, marker="o", markersize=2, label=label)
+        axes.plot(x, above(parts[part], floor), "--", color=color, linewidth=1.1, marker="o", markersize=2, label=label)
     gone = x[parts["late"] == 0]
     if len(gone):
         across = axes.get_xaxis_transform()
         axes.plot(gone, 0.03 + 0 * gone, "v", color=GRAVE, markersize=5, transform=across, label="last tenth exactly 0")
-    edges: list[float] = []
-    if signal == "update_ratio":
-        edges = [table.limits.update_small, table.limits.update_large]
-        axes.axhspan(*edges, color=HEALTHY, alpha=0.06, linewidth=0)
+    if len(edges):
+        axes.axhspan(edges[0], edges[1], color=HEALTHY, alpha=0.06, linewidth=0)
         for edge in edges:
             axes.axhline(edge, color=HEALTHY, linewidth=0.9, linestyle=(0, (6, 3)))
-    shown = positive(np.concatenate([*parts.values(), np.array(edges)]))
-    if np.isfinite(shown).any():
-        axes.set_ylim(float(np.nanmin(shown)) / 1.6, float(np.nanmax(shown)) * 1.6)
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(lambda value, _: labels.number(float(f"{value:.3g}")))
-        axes.yaxis.set_minor_formatter(lambda value, _: "")
+
+
+def logarithmic(axes: Axes) -> None:
+    """A logarithmic axis with plain numbers, also between the powers of ten where it spans few of them."""
+    from matplotlib.ticker import LogLocator
+
+    axes.set_yscale("log")
+    low, high = axes.get_ylim()
+    if high < 100 * low:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.yaxis.set_major_formatter(lambda value, _: labels.number(float(f"{value:.3g}")))
+    axes.yaxis.set_minor_formatter(lambda value, _: "")
 
 
 def shares(axes: Axes, table: ModuleTable) -> None:
@@ -100,11 +128,11 @@ def shares(axes: Axes, table: ModuleTable) -> None:
         for r in table.rows
         if "act_saturated_fraction" in r.courses
     ]
-    for found, color, label in ((silent, COLORS["validation"], "silent"), (saturated, COLORS["rate"], "saturated")):
+    for found, color, label in ((silent, COLORS["validation"], SHARES[0]), (saturated, COLORS["rate"], SHARES[1])):
         if found:
             axes.bar([d for d, _ in found], [s for _, s in found], width=0.6, color=color, label=label)
     limit = table.limits.silent if silent else table.limits.saturated
-    axes.axhline(limit, color=HEALTHY, linewidth=0.9, linestyle=(0, (6, 3)), label="healthy below")
+    axes.axhline(limit, color=HEALTHY, linewidth=0.9, linestyle=(0, (6, 3)), label=SHARES[2])
     axes.set_ylim(0, 1.05)
     axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
 
@@ -118,14 +146,14 @@ def along(table: ModuleTable, signal: str) -> tuple[Floats, dict[str, Floats]]:
     rows = [row for row in table.rows if signal in row.courses]
     parts = {
         part: np.array([getattr(row.courses[signal], part) for row in rows])
-        for part in ("early", "median", "late", "low", "high")
+        for part in ("early", "median", "late", "low", "high", "most")
     }
     return np.array([float(row.depth) for row in rows]), parts
 
 
-def positive(values: Floats) -> Floats:
-    """What a logarithmic axis can show."""
-    return np.where(np.isfinite(values) & (values > 0), values, np.nan)
+def above(values: Floats, floor: float) -> Floats:
+    """What the axis can show; zeros are left out of a logarithmic one."""
+    return np.where(values >= floor, values, np.nan)
 
 
 def mark_flags(axes: Axes, table: ModuleTable, *, named: bool) -> None:

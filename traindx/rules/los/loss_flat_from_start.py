@@ -97,8 +97,7 @@ def metric_improves(features: Features, curve: Curve, clearly: float, share: flo
         if name == curve.name or not name.startswith(("train/", "val/")):
             continue
         other = features.curve(name)
-        assert other is not None
-        if other.sign < 0 and other.n >= 4:
+        if other is not None and other.sign < 0 and other.n >= 4:
             gained, error = improvement(other)
             if gained > clearly * error and gained > share * max(abs(other.end), abs(other.start)):
                 return True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.shared import Features
-from traindx.features.systems import Level, durations, levels, work_grows
+from traindx.features.systems import Duration, Level, durations, levels, work_grows
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
@@ -64,8 +64,7 @@ def step_time_jumps(
             continue
         recovered = has_recovered(long[at + 1 :], before.value + float(np.log(back)))
         resumed = any(e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events)
-        whole = float(np.dot(duration.seconds[1:], np.diff(duration.steps)))
-        short = duration.signal == "time/step" and whole < brief
+        short = is_brief(duration, brief)
         severity: Severity = "low" if recovered or resumed or short else "high" if times >= large else "medium"
         yield Evidence(
             onset=first,
@@ -77,6 +76,11 @@ def step_time_jumps(
             points=(EvidencePoint(duration.signal, first, np.exp(level.value), float(np.exp(before.value)), "s"),),
         )
         return
+
+
+def is_brief(duration: Duration, seconds: float) -> bool:
+    """Whether all of the logged steps took less than `seconds` together; only step times can tell."""
+    return duration.signal == "time/step" and float(np.dot(duration.seconds[1:], np.diff(duration.steps))) < seconds
 
 
 def has_recovered(later: list[Level], bar: float) -> bool:
