@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from docs import catalogues, command_line, curves
+from docs import catalogues, command_line, curves, modules
 
 FOLDER = Path(__file__).parent
 
@@ -24,6 +24,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "causes.md": catalogues.causes,
     "fixes.md": catalogues.fixes,
     "loss-curves.md": curves.page,
+    "gradients-and-activations.md": modules.page,
 }
 
 
