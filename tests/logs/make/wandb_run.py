@@ -15,7 +15,7 @@ from pathlib import Path
 
 from places import fresh, oracle
 
-SCRIPT = '''
+SCRIPT = """
 import json, math, sys
 import torch, wandb
 from torch.nn.functional import cross_entropy
@@ -50,7 +50,7 @@ for step in range(0, 400, 2):
         raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")
 json.dump(told, open(work + "/told.json", "w"))
 run.finish()
-'''
+"""
 
 
 def train(kind: str) -> object:

@@ -51,8 +51,7 @@ def step_time_jumps(
     Sources: Scott and Knott (1974) for the segmentation; Killick et al. (2012) on change points.
     """
     duration = durations(features)
-    n = len(duration.seconds)
-    if n < 2 * margin:
+    if (n := len(duration.seconds)) < 2 * margin:
         raise CannotJudge("too few positive step times were logged")
     found = levels(np.log(duration.seconds), least=cut, score=clear, margin=int(margin))
     long = [a for a in found if a.stop - a.start >= max(margin, lasts * n)]
@@ -69,7 +68,7 @@ def step_time_jumps(
         yield Evidence(
             onset=first,
             last=last,
-            strength=0.5 if recovered or resumed or short else 1.0,
+            strength=0.5 if severity == "low" else 1.0,
             severity=severity,
             aspects=("recovered",) * recovered + ("after-resume",) * resumed + ("brief",) * short,
             values={"step": first, "ratio": times},
