@@ -104,8 +104,8 @@ gradient and does not come back, and so nothing before it has one either:
 
 {table dead-relus gradients}
 {figure dead-relus gradients}
-Only the last layer still has a gradient, from its bias. The damage was done by a few large steps early on (the first tenth
-of the run still has gradients everywhere), which is why the remedy is a lower rate and not a longer run. See
+Only the last layer still has a gradient, from its bias. The damage was done by a few large steps early on (the first
+tenth of the run still has gradients everywhere), which is why the remedy is a lower rate and not a longer run. See
 [relu-units-dead](rules.md#relu-units-dead) and [dead-relus](causes.md#dead-relus).
 
 ## A gradient that explodes
