@@ -5,3 +5,9 @@ import os
 
 for library in ("OPENBLAS", "OMP", "MKL"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+from hypothesis import settings  # noqa: E402
+
+# Time limits say more of the machine than of the code. In CI the examples are always the same ones.
+settings.register_profile("traindx", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("traindx")
