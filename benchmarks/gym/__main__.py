@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gym run|capture|score FOLDER`; see `--help` of each."""
+"""`python -m benchmarks.gym run|score FOLDER`; see `--help` of each."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ def main() -> None:
     run.add_argument("--runs", type=int, default=100)
     run.add_argument("--seed", type=int, default=0, help="of the plan")
     run.add_argument("--workers", type=int, default=1, help="processes at a time")
-    capture = verbs.add_parser("capture", help="run scripts of the folder once more, under `traindx run`")
-    capture.add_argument("folder", type=Path)
-    capture.add_argument("--runs", type=int, default=100)
     score = verbs.add_parser("score", help="diagnose the logs of a folder and score the diagnoses")
     score.add_argument("folder", type=Path)
     score.add_argument("--table", type=Path, help="write the tables to a Markdown file")
@@ -27,10 +24,6 @@ def main() -> None:
         from benchmarks.gym.runner import run_all
 
         run_all(jobs(options.runs, options.seed), options.folder, options.workers)
-    elif options.verb == "capture":
-        from benchmarks.gym.captured import capture_all
-
-        capture_all(options.folder, options.runs)
     else:
         from benchmarks.gym.score import score_folder
 

@@ -1,49 +1,61 @@
-"""Runs of the gym once more, under `traindx run`: the same scripts, with full capture.
+"""Every run of the gym is recorded as `traindx run` records it, in the process that was forked for it.
 
-The record lies in `runs/<id>/captured/record`; a run that has one is not made again. Seeds are taken in turn, so that
-the first runs cover all causes.
+The record lies in `runs/<id>/captured/record`, with what the script printed.
 """
 
 from __future__ import annotations
 
+import atexit
+import importlib.util
 import os
-import shutil
-import subprocess
 import sys
-import time
 from pathlib import Path
-
-from benchmarks.gym import labels
-from benchmarks.gym.runner import LIMIT, rows
+from typing import Any
 
 RECORD = Path("captured") / "record"
-WHOLE = "diagnosis.json"  # written beside the record when the run has ended
+WHOLE = "ended"  # written beside the record when the run has ended
 
 
-def capture_all(folder: Path, runs: int) -> None:
-    """Capture the first `runs` runs of the journal that have a verdict and no record yet."""
-    judged = [r for r in labels.labelled(rows(folder / "journal.jsonl")) if r["verdict"] in ("healthy", "hurts")]
-    order = sorted(judged, key=lambda row: row["seed"])
-    todo = [row for row in order[:runs] if not (folder / "runs" / row["id"] / RECORD.parent / WHOLE).exists()]
-    started = time.monotonic()
-    for number, row in enumerate(todo, 1):
-        capture(folder / "runs" / row["id"])
-        rest = (time.monotonic() - started) / number * (len(todo) - number) / 60
-        print(f"{number} of {len(todo)}, about {rest:.1f} min left: {row['id']}", file=sys.stderr, flush=True)
+def preload() -> None:
+    """Import the capture once, before forking, so that all runs are recorded by the same code."""
+    import pyarrow.ipc  # noqa: F401
+    import torch.utils.data  # noqa: F401
+
+    import traindx.capture as package
+
+    for file in sorted(Path(package.__file__ or "").parent.glob("*.py")):
+        if file.stem not in ("__init__", "notebook"):
+            importlib.import_module(f"traindx.capture.{file.stem}")
 
 
-def capture(place: Path) -> None:
-    """One script under capture, in a folder of its own beside its log."""
-    work = place / "captured"
-    shutil.rmtree(work, ignore_errors=True)  # of a run that was broken off
-    work.mkdir()
-    program = Path(sys.executable).with_name("traindx")
-    command = [program, "run", "--out", "record", "--format", "json", "--output", WHOLE, "--"]
-    with (work / "errors.log").open("wb") as errors:
-        try:
-            subprocess.run(
-                [*command, sys.executable, str((place / "train.py").resolve())], cwd=work, stdout=subprocess.DEVNULL,
-                stderr=errors, timeout=3 * LIMIT, check=False, env={**os.environ, "OMP_NUM_THREADS": "1"},
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            errors.write(b"stopped: too long\n")
+def begin(folder: Path, script: str) -> None:
+    """Attach the capture to this process."""
+    from traindx.capture import launch_attach
+
+    out = folder / RECORD
+    out.mkdir(parents=True)
+    sys.argv = [script]
+    watch = watcher()
+    sys.meta_path.insert(0, watch)
+    atexit._clear()  # what the parent would do at its end
+    launch_attach.attach({"out": str(out), "folder": str(folder)}, watch)
+
+
+def watcher() -> Any:
+    """The finder that tells when a module is imported; `traindx run` has it from its sitecustomize."""
+    from traindx.capture import launch
+
+    spec = importlib.util.spec_from_file_location("gym_bootstrap", launch.BOOTSTRAP / "sitecustomize.py")
+    if spec is None or spec.loader is None:
+        raise ImportError("the bootstrap of traindx run is missing")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Watch()
+
+
+def end(folder: Path, status: int) -> None:
+    """Close the record, as the exit of the interpreter would, before the model is examined."""
+    atexit._run_exitfuncs()
+    for name in ("stdout.log", "stderr.log"):
+        os.link(folder / name, folder / RECORD / name)
+    (folder / RECORD.parent / WHOLE).write_text(f"{status}\n", encoding="utf-8")

@@ -9,7 +9,7 @@ from typing import Literal
 from benchmarks.gym.recipe import Recipe
 
 Change = Callable[[Recipe, float], Recipe | None]
-Harm = Literal["model", "report", "time"]
+Harm = Literal["model", "report", "time", "memory"]
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,9 @@ class Fault:
     """`change` makes a recipe faulty (None: not possible there), more so with more strength (its meaning is the
     fault's own). `cause` is the right answer; `also` are answers that are right as well (a reader of the whole script
     could defend them). `harm` says where the damage is looked for: in the model, in what the script reports of it, or
-    in the time it takes. `onset` is where in the run it begins, as a share. `sees`: what must be logged to show it."""
+    in the time or memory it
+    takes. `onset` is where in the run it begins, as a share. `sees`: what must be logged to show it.
+    `second`: of a pair of faults, the right answers for the other one."""
 
     name: str
     cause: str
@@ -27,6 +29,7 @@ class Fault:
     harm: Harm = "model"
     onset: float = 0.0
     sees: tuple[Literal["val", "clock"], ...] = ()
+    second: tuple[str, ...] = ()
 
 
 def catalogue() -> tuple[Fault, ...]:

@@ -106,6 +106,13 @@ def creeping(recipe: Recipe, rows: float) -> Recipe:
     return replace(recipe, after_optimizer="held = []", step=recipe.step + "\n" + kept)
 
 
+def leaking(recipe: Recipe, megabytes: float) -> Recipe:
+    """Every step keeps its loss with the graph that made it, and a copy of what it worked on."""
+    size = int(megabytes * 2**18)
+    kept = f"held.append((loss, torch.cat([p.detach().flatten() for p in model.parameters()])[:1].expand({size}) + 0))"
+    return replace(recipe, after_optimizer="held = []", step=recipe.step + "\n" + kept)
+
+
 FAULTS = (
     Fault("no-zero-grad", "missing-zero-grad", never_zeroed),
     Fault("detached", "detached-graph", cut, (1,), ("frozen-parameters",)),
@@ -122,4 +129,5 @@ FAULTS = (
     Fault("resumed", "resume-without-state", resumed, (1, 5), ("learning-rate-schedule-fault",), onset=0.6),
     Fault("slow-loader", "data-loader-bottleneck", slow_loader, (5e-4, 2e-3), harm="time", sees=("clock",)),
     Fault("creeping", "step-time-creep", creeping, (1,), ("memory-leak",), harm="time", sees=("clock",)),
+    Fault("leaking", "memory-leak", leaking, (0.5, 2), harm="memory", sees=("clock",)),
 )

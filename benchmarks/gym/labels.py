@@ -12,6 +12,7 @@ MARGIN = 0.03  # of skill that seeds may differ by
 LOST = 0.07  # of the twins' skill that must be lost
 UNTRUE = 0.06  # of accuracy that a report must be wrong by, beyond the twins'
 SLOWER = 1.6  # times the twins' seconds per step
+HEAVIER = 3.0  # times the twins' growth of memory
 WORTH = 0.25  # skill that a twin must reach at least
 
 
@@ -37,10 +38,11 @@ def verdict(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> dict[str
     if len(case) < 2 or len(twins) < 2:
         return {"verdict": "alone", "harm": None, "causes": []}
     harm, hurts = MEASURES[case[0]["harm_in"]](case, twins)
+    right = [case[0]["cause"], *case[0]["also"], *case[0].get("second", ())]
     return {
         "verdict": "hurts" if hurts else "harmless",
         "harm": round(harm, 4),
-        "causes": [case[0]["cause"], *case[0]["also"]] if hurts else ["healthy", case[0]["cause"], *case[0]["also"]],
+        "causes": right if hurts else ["healthy", *right],
     }
 
 
@@ -84,4 +86,10 @@ def pace(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> tuple[float
     return mean(own) / mean(usual) - 1, min(own) > SLOWER * max(usual)
 
 
-MEASURES = {"model": model, "report": report, "time": pace}
+def growth(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> tuple[float, bool]:
+    """Bytes by which the process grew in a run, against the twins', less one."""
+    usual, own = ([max(r["grown"], 1.0) for r in rows] for rows in (twins, case))
+    return mean(own) / mean(usual) - 1, min(own) > HEAVIER * max(usual)
+
+
+MEASURES = {"model": model, "report": report, "time": pace, "memory": growth}

@@ -15,7 +15,7 @@ from benchmarks.gym.settings import SETTINGS, variant
 from benchmarks.gym.styles import STYLES, Shown
 
 SEEDS = (0, 1)
-VARIANTS = (0, 1, 2)
+VARIANTS = tuple(range(8))
 TRIES = 60
 
 
@@ -48,7 +48,8 @@ def jobs(runs: int, seed: int = 0) -> list[Job]:
 
 
 def endless(seed: int) -> Iterator[Job]:
-    """Cases one after another, each with its twins before it; a benign look-alike after every fourth fault."""
+    """Cases one after another, each with its twins before it; a benign look-alike after every third fault, a pair of faults
+    after every eighth."""
     rng = random.Random(seed)
     made: set[str] = set()
     benign = cycle([(r, v) for v in VARIANTS for r in BENIGN if not (v and r.whole)])
@@ -56,9 +57,11 @@ def endless(seed: int) -> Iterator[Job]:
         case = faulty(fault, rng, made)
         if case is not None:
             yield from fresh(case, made)
-        if number % 4 == 3:
+        if number % 3 == 2:
             recipe, v = next(benign)
             yield from fresh(clean(variant(recipe, v), v), made)
+        if number % 8 == 7:
+            yield from fresh(faulty(pair(rng), rng, made) or [], made)
 
 
 def fresh(case: list[Job], made: set[str]) -> list[Job]:
@@ -79,6 +82,23 @@ def faults(rng: random.Random) -> Iterator[Fault]:
         rng.shuffle(order)
         for cause in order:
             yield next(turns[cause])
+
+
+def pair(rng: random.Random) -> Fault:
+    """Two faults at once, of different causes, each of which harms the model by itself."""
+    first, second = rng.sample([f for f in catalogue() if f.harm == "model"], 2)
+    while second.cause in (first.cause, *first.also) or first.cause in second.also:
+        second = rng.choice([f for f in catalogue() if f.harm == "model"])
+    strengths = rng.choice(first.strengths), rng.choice(second.strengths)
+
+    def both(recipe: Recipe, _: float) -> Recipe | None:
+        once = first.change(recipe, strengths[0])
+        twice = second.change(once, strengths[1]) if once is not None else None
+        return None if twice == once else twice
+
+    sees = tuple(sorted({*first.sees, *second.sees}))
+    name = f"{first.name}.{strengths[0]:g}+{second.name}"
+    return Fault(name, first.cause, both, strengths[1:], first.also, sees=sees, second=(second.cause, *second.also))
 
 
 def faulty(fault: Fault, rng: random.Random, made: set[str]) -> list[Job] | None:

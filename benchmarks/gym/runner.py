@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sys
 import time
@@ -16,7 +17,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from benchmarks.gym import exam
+from benchmarks.gym import captured, exam
 from benchmarks.gym.plan import Job
 
 LIMIT = 120  # seconds for one run
@@ -27,6 +28,7 @@ def run_all(jobs: list[Job], folder: Path, workers: int = 1) -> None:
     import sklearn.datasets  # noqa: F401  (loaded once, before forking)
     import torch
 
+    captured.preload()
     torch.set_num_threads(1)
     folder.mkdir(parents=True, exist_ok=True)
     journal = folder / "journal.jsonl"
@@ -67,9 +69,8 @@ def tell(finished: int, left: int, seconds: float, job: Job) -> None:
 
 def start(job: Job, folder: Path) -> int:
     """Fork a process for the job; its id."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     (folder / "train.py").write_text(job.source, encoding="utf-8")
     pid = os.fork()
     if pid:
@@ -89,17 +90,29 @@ def child(job: Job, folder: Path) -> int:
     for name, number in (("stdout.log", 1), ("stderr.log", 2)):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), number)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8")
-    space: dict[str, Any] = {"__name__": "__main__", "__file__": "train.py"}
-    began, status = time.monotonic(), 0
+    script = str(folder.resolve() / "train.py")
+    space: dict[str, Any] = {"__name__": "__main__", "__file__": script}
+    captured.begin(folder.resolve(), script)
+    began, held, status = time.monotonic(), memory(), 0
     try:
-        exec(compile(job.source, "train.py", "exec"), space)
-    except Exception:  # noqa: BLE001  (whatever a script dies of belongs into its log)
+        exec(compile(job.source, script, "exec"), space)
+    except Exception as error:  # noqa: BLE001  (whatever a script dies of belongs into its log)
         traceback.print_exc()
+        sys.last_value = error
         status = 1
-    seconds = time.monotonic() - began
+    seconds, grown = time.monotonic() - began, memory() - held
     sys.stdout.flush()
-    (folder / "exam.json").write_text(json.dumps(examine(space, job, seconds, status)), encoding="utf-8")
+    captured.end(folder.resolve(), status)
+    (folder / "exam.json").write_text(
+        json.dumps({**examine(space, job, seconds, status), "grown": grown}), encoding="utf-8"
+    )
     return status
+
+
+def memory() -> int:
+    """Bytes of this process that are in memory."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def examine(space: dict[str, Any], job: Job, seconds: float, status: int) -> dict[str, Any]:
@@ -131,6 +144,7 @@ def row_of(job: Job, folder: Path, status: int) -> dict[str, Any]:
         "id": job.id, "group": job.group, "twin": job.twin, "setting": job.recipe.setting, "task": job.recipe.task,
         "variant": job.variant, "seed": job.seed, "skeleton": job.skeleton, "fault": fault.name if fault else None,
         "cause": fault.cause if fault else "healthy", "also": fault.also if fault else (),
+        "second": fault.second if fault else (),
         "harm_in": fault.harm if fault else None, "onset": fault.onset if fault else None, "strength": job.strength,
         "pattern": job.recipe.pattern, "style": job.style, "level": job.shown.level, "lr": job.recipe.lr,
         "validated": job.log.val and job.style != "own",
