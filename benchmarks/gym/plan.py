@@ -48,7 +48,7 @@ def jobs(runs: int, seed: int = 0) -> list[Job]:
 
 
 def endless(seed: int) -> Iterator[Job]:
-    """Cases one after another, each with its twins before it; a benign look-alike after every third fault, a pair of faults
+    """Cases one after another, each with its twins before it; a benign look-alike after every third, a pair of faults
     after every eighth."""
     rng = random.Random(seed)
     made: set[str] = set()
