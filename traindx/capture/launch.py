@@ -50,8 +50,9 @@ class Ended(NamedTuple):
         return 128 + self.signal if self.signal else self.status
 
 
-def environment(request: Request, base: Mapping[str, str]) -> dict[str, str]:
-    """`base` with the request in it, and the bootstrap's folder in front of PYTHONPATH."""
+def environment(request: Request, base: Mapping[str, str], folder: str | None = None) -> dict[str, str]:
+    """`base` with the request in it, and the bootstrap's folder in front of PYTHONPATH. `folder` is
+    the one that the command will run in, if that is not ours."""
     before = base.get("PYTHONPATH")
     wanted = {
         "out": str(request.out.absolute()),
@@ -60,7 +61,7 @@ def environment(request: Request, base: Mapping[str, str]) -> dict[str, str]:
         "curvature": request.curvature,
         "home": str(HOME),
         "pythonpath": before,
-        "folder": os.getcwd(),
+        "folder": folder or os.getcwd(),
     }
     path = os.pathsep.join([str(BOOTSTRAP), *([before] if before else [])])
     return {**base, VARIABLE: json.dumps(wanted), "PYTHONPATH": path}
