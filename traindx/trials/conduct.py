@@ -1,0 +1,252 @@
+"""One experiment: the user's command under capture with interventions, as one bounded process.
+
+The command runs in a scratch copy of its folder (scratch.py), may write nowhere else where the
+kernel can hold that (fence.py), and is ended together with everything it started (keeper.py). What
+it prints is kept, up to a bound, in `stdout.log` beside the record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol
+
+from traindx.errors import ConfigError
+from traindx.trials import scratch
+
+HOME = Path(__file__).parents[2]  # the folder that holds the package
+KEEPER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from traindx.trials.keeper import main; main()"
+KEPT_BYTES = 8 << 20  # of the output are written to stdout.log
+TAIL_BYTES = 16 << 10  # and its end is kept in memory
+FREE_BYTES = 256 << 20  # left on the scratch's disk; below that an experiment is ended
+LOOK = 0.25  # seconds between two looks at the disk and at `stop`
+GRACE = 2.0  # seconds between being asked to end and being killed
+
+EndedHow = Literal["finished", "out-of-time", "full-disk", "stopped", "not-started"]
+
+
+class Recording(Protocol):
+    """Prepares a record: makes the folder `out` and gives the environment, based on `base`, in which
+    a command that runs in `folder` records itself there. Raises ConfigError."""
+
+    def __call__(
+        self, out: Path, interventions: Sequence[str], steps: int | None, base: Mapping[str, str], folder: str
+    ) -> dict[str, str]: ...
+
+
+class Conducted(NamedTuple):
+    """How an experiment went.
+
+    `out` is the folder of its record (it may hold none), `status` the exit status, `signal` what
+    killed it (0: nothing), `tail` the end of what it printed. `fenced`: the kernel kept it from
+    writing outside of its scratch copy. `linked`: files and folders too large to be copied,
+    `changed`: files in the user's project that changed meanwhile, through whomever. `why` is set
+    where it could not be started."""
+
+    out: Path
+    ended: EndedHow
+    status: int
+    signal: int
+    seconds: float
+    tail: str
+    interventions: tuple[str, ...]
+    fenced: bool
+    linked: tuple[str, ...]
+    changed: tuple[str, ...]
+    why: str = ""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the command came to its end, and without an error."""
+        return self.ended == "finished" and not self.status and not self.signal
+
+    def words(self) -> str:
+        """How it ended, as a clause for the user."""
+        if self.ended == "finished" and self.signal:
+            return f"killed by signal {self.signal}"
+        if self.ended == "finished" and self.status:
+            return f"ended with status {self.status}: {last_line(self.tail)}"
+        return {
+            "finished": "came to its end",
+            "out-of-time": f"ended after {self.seconds:.0f} s, its time limit",
+            "full-disk": "ended because the disk was nearly full",
+            "stopped": "stopped",
+            "not-started": f"could not be started: {self.why}",
+        }[self.ended]
+
+
+def last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "(it printed nothing)"
+
+
+def conduct(
+    command: Sequence[str],
+    interventions: Sequence[str] = (),
+    *,
+    record: Recording,
+    out: Path,
+    steps: int | None = None,
+    seconds: float | None = None,
+    folder: Path | None = None,
+    base: Mapping[str, str] | None = None,
+    threads: int | None = None,
+    copied_bytes: int = scratch.COPIED_BYTES,
+    writable: Sequence[str] = (),
+    stop: threading.Event | None = None,
+    until: Callable[[], bool] | None = None,
+) -> Conducted:
+    """Run `command` as if in `folder` (default: here), recorded into `out`, and wait for its end.
+
+    It is ended after `steps` optimizer steps, after `seconds`, when `stop` is set, or when `until`,
+    which is asked four times a second, says so; in an exception (Ctrl-C) it is ended first. `base`
+    is the environment (default: ours), `threads` the number of threads for its arithmetic,
+    `writable` further paths that it may write to. Raises ConfigError when there is no such program
+    or intervention, OSError when the scratch copy has no room."""
+    here = (folder or Path.cwd()).resolve()
+    base = dict(os.environ if base is None else base)
+    check_program(command[0], here, base)
+    before = scratch.state(scratch.project(here))
+    copy = scratch.make(here, copied_bytes=copied_bytes)
+    begun = time.monotonic()
+    try:
+        inside = with_threads(scratch.environment_in(base, copy), threads)
+        environment = record(out, interventions, steps, inside, str(copy.folder))
+        may = [str(copy.place), str(out.resolve()), "/dev", "/proc", *scratch.caches(base), *writable]
+        request = {
+            "command": scratch.command_in(command, copy),
+            "writable": may,
+            "seconds": seconds,
+            "grace": GRACE,
+        }
+        with open(out / "stdout.log", "wb") as log:
+            tail, answer = kept(request, environment, copy, log.fileno(), stop, until)
+        now = scratch.state(copy.root)
+        changed = tuple(
+            n for n in scratch.changes(before, now) if not scratch.within(str(copy.root / n), out.resolve())
+        )
+    finally:
+        scratch.remove(copy.place)
+    return Conducted(
+        out=out,
+        ended=answer.get("ended", "stopped"),
+        status=int(answer.get("status", 0)),
+        signal=int(answer.get("signal", 0)),
+        seconds=time.monotonic() - begun,
+        tail=tail,
+        interventions=tuple(interventions),
+        fenced=bool(answer.get("fenced", False)),
+        linked=copy.linked,
+        changed=changed,
+        why=str(answer.get("why", "")),
+    )
+
+
+def kept(
+    request: Mapping[str, object],
+    environment: Mapping[str, str],
+    copy: scratch.Scratch,
+    log: int,
+    stop: threading.Event | None,
+    until: Callable[[], bool] | None,
+) -> tuple[str, dict[str, Any]]:
+    """Run a request under a keeper; the end of its output, and the keeper's answer."""
+    lifeline, ours = os.pipe()
+    answers, answer = os.pipe()
+    output = Output(log)
+    asked = {**request, "lifeline": lifeline, "answer": answer}
+    try:
+        keeper = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", KEEPER, str(HOME), json.dumps(asked)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            cwd=copy.folder,
+            env=dict(environment),
+            pass_fds=(lifeline, answer),
+            start_new_session=True,
+        )
+    finally:
+        os.close(lifeline)
+        os.close(answer)
+    ended: dict[str, Any] = {}
+    try:
+        ended |= follow(keeper, output, copy.place, stop, until)
+    finally:
+        os.close(ours)  # where the command still runs, this ends it and all that it started
+        output.rest(keeper)
+        keeper.wait()
+        with os.fdopen(answers, "rb") as told, contextlib.suppress(ValueError):
+            ended = {**json.loads(told.read()), **ended}
+    return output.tail.decode("utf-8", "replace"), ended
+
+
+def follow(
+    keeper: subprocess.Popen[bytes],
+    output: Output,
+    place: Path,
+    stop: threading.Event | None,
+    until: Callable[[], bool] | None,
+) -> dict[str, Any]:
+    """Take the output until the keeper has ended; why it is to be ended before, if it is."""
+    while keeper.poll() is None:
+        output.take(keeper, LOOK)
+        if (stop is not None and stop.is_set()) or (until is not None and until()):
+            return {"ended": "stopped"}
+        if shutil.disk_usage(place).free < FREE_BYTES:
+            return {"ended": "full-disk"}
+    return {}
+
+
+class Output:
+    """What a command prints: its beginning goes into a file, its end is kept in memory."""
+
+    def __init__(self, log: int) -> None:
+        self.log, self.room = log, KEPT_BYTES
+        self.tail = b""
+
+    def take(self, keeper: subprocess.Popen[bytes], patience: float) -> bool:
+        """What there is within `patience` seconds. False when there was nothing, or no writer is left."""
+        assert keeper.stdout is not None
+        ready, _, _ = select.select([keeper.stdout], [], [], patience)
+        data = os.read(keeper.stdout.fileno(), 65536) if ready else b""
+        if data:
+            os.write(self.log, data[: self.room])
+            self.room -= min(self.room, len(data))
+            self.tail = (self.tail + data)[-TAIL_BYTES:]
+        elif ready:
+            time.sleep(0.01)  # it has closed its output and still runs
+        return bool(data)
+
+    def rest(self, keeper: subprocess.Popen[bytes]) -> None:
+        """What is printed until the keeper has ended: it must not wait for a reader meanwhile."""
+        while keeper.poll() is None:
+            self.take(keeper, LOOK)
+        while self.take(keeper, 0.0):
+            continue
+        assert keeper.stdout is not None
+        keeper.stdout.close()
+
+
+def check_program(program: str, folder: Path, base: Mapping[str, str]) -> None:
+    """Raises ConfigError when there is no such program."""
+    found = folder / program if os.sep in program else shutil.which(program, path=base.get("PATH"))
+    if found is None or not os.access(found, os.X_OK) or Path(found).is_dir():
+        known = (folder / program).is_file()
+        hint = f"; to run a script: python {program}" if known else ""
+        raise ConfigError(f"{program}: {'cannot be executed' if known else 'there is no such program'}{hint}")
+
+
+def with_threads(base: Mapping[str, str], threads: int | None) -> dict[str, str]:
+    """`base` with a bound on the threads of arithmetic libraries, where one is given."""
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS") if threads else ()
+    return {**base, **dict.fromkeys(names, str(threads))}

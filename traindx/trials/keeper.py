@@ -1,0 +1,165 @@
+"""A small process between traindx and an experiment: sees to it that nothing of it stays behind.
+
+It is the parent of the command and adopts whatever that leaves behind (Linux), also processes that
+went into a session of their own. It ends them all when the command has ended, when time is up, or
+when traindx itself is gone, however it went: the lifeline is a pipe that breaks then.
+
+`python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null
+for no fence), `seconds` (null: no limit), `grace`, and the descriptors `lifeline` and `answer`. The
+answer is one JSON object: `status`, `signal`, `ended`, `fenced`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from typing import Any
+
+from traindx.trials import fence
+
+LEFT_BEHIND = 0.5  # seconds that processes get which outlive the command
+
+
+class Keeper:
+    """One command and all of its descendants."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.lifeline: int = request["lifeline"]
+        self.fenced = False
+        self.status: int | None = None  # as os.waitpid gives it, once the command has ended
+        self.woken, wake = os.pipe()
+        os.set_blocking(wake, False)
+        os.set_blocking(self.woken, False)
+        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self.heard)
+        self.told_to_end = False
+        self.child = 0
+
+    def heard(self, number: int, _frame: object) -> None:
+        self.told_to_end |= number != signal.SIGCHLD
+
+    def start(self) -> None:
+        """Start the command. Raises OSError when that cannot be."""
+        writable = self.request["writable"]
+        self.fenced = writable is not None and fence.version() > 0
+
+        def before() -> None:
+            fence.die_with_parent(signal.SIGKILL)
+            if self.fenced:
+                fence.restrict(writable)
+
+        fence.adopt_orphans()
+        process = subprocess.Popen(
+            self.request["command"], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=before
+        )
+        self.child = process.pid
+        process.returncode = 0  # it is waited for here, together with those that were adopted
+
+    def keep(self) -> str:
+        """Wait for the end of the command, whichever way it comes: `finished`, `out-of-time`, `stopped`."""
+        limit = self.request["seconds"]
+        end = None if limit is None else time.monotonic() + limit
+        ended = self.wait(end)
+        if ended != "finished":
+            self.tell(self.child, signal.SIGTERM)
+            self.wait(time.monotonic() + self.request["grace"], hear=False)
+        self.clear()
+        return ended
+
+    def wait(self, end: float | None, *, hear: bool = True) -> str:
+        """Until the command has ended, `end` has come, or traindx has gone."""
+        while True:
+            self.reap()
+            if self.status is not None:
+                return "finished"
+            if hear and self.told_to_end:
+                return "stopped"
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                return "out-of-time"
+            ready, _, _ = select.select([self.woken, *([self.lifeline] if hear else [])], [], [], left)
+            if self.woken in ready:
+                os.read(self.woken, 4096)
+            self.told_to_end |= self.lifeline in ready
+
+    def reap(self) -> None:
+        """Take leave of all that have ended."""
+        with contextlib.suppress(ChildProcessError):
+            while True:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+                if pid == 0:
+                    return
+                if pid == self.child:
+                    self.status = status
+
+    def clear(self) -> None:
+        """End every descendant that is left, asking once."""
+        for number, patience in ((signal.SIGTERM, LEFT_BEHIND), (signal.SIGKILL, 5.0)):
+            end = time.monotonic() + patience
+            told: set[int] = set()
+            while time.monotonic() < end:
+                self.reap()
+                left = set(descendants(os.getpid()))
+                if self.status is None or not descendants_known():
+                    self.tell_group(number)
+                if not left and self.status is not None:
+                    return
+                for pid in left - told:
+                    self.tell(pid, number)
+                told |= left
+                time.sleep(0.01)
+
+    def tell(self, pid: int, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+    def tell_group(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.child, number)
+
+
+def descendants_known() -> bool:
+    return os.path.isdir("/proc/self")
+
+
+def descendants(root: int) -> list[int]:
+    """Processes that descend from `root`, by /proc; none where there is no /proc."""
+    if not descendants_known():
+        return []
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as stat:
+                fields = stat.read().rpartition(b")")[2].split()
+                if fields[0] != b"Z":
+                    children.setdefault(int(fields[1]), []).append(int(name))
+    found: list[int] = []
+    waiting = [root]
+    while waiting:
+        below = children.get(waiting.pop(), [])
+        found += below
+        waiting += below
+    return found
+
+
+def main() -> None:
+    request = json.loads(sys.argv[1])
+    keeper = Keeper(request)
+    try:
+        keeper.start()
+    except (OSError, subprocess.SubprocessError) as error:
+        answer: dict[str, Any] = {"ended": "not-started", "why": getattr(error, "strerror", None) or str(error)}
+    else:
+        ended = keeper.keep()
+        code = 0 if keeper.status is None else os.waitstatus_to_exitcode(keeper.status)
+        answer = {"ended": ended, "status": max(code, 0), "signal": max(-code, 0), "fenced": keeper.fenced}
+    with contextlib.suppress(BrokenPipeError):
+        os.write(request["answer"], json.dumps(answer).encode())

@@ -1,0 +1,250 @@
+"""A copy of the user's folder in which an experiment may write what it likes.
+
+    scratch/
+    ├── tree/<the folder's parents>/<folder>   small files copied, the rest linked to the original
+    ├── home/                                  links to what is in the user's home
+    └── tmp/
+
+The nearest parents hold links to what lies beside the folder, so that `../data/train.csv` is found.
+A file that is copied is the experiment's own. A link leads to the original: reading goes through,
+and writing is refused where the system can (see fence.py); where it cannot, `changes` tells.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections import deque
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
+COPIED_FILES = 20_000  # in total; folders that are reached after these are linked as a whole
+LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "wandb", "mlruns", "traindx-runs"})
+PARENTS, BESIDE = 3, 2000  # parents that are imitated, and entries beside the folder that are linked
+FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
+ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
+ROOTS = (".git", ".hg", "pyproject.toml", "setup.py")
+# Trackers write beside the script and send nothing while an experiment runs.
+QUIET = {
+    "WANDB_MODE": "offline",
+    "NEPTUNE_MODE": "offline",
+    "CLEARML_OFFLINE_MODE": "1",
+    "COMET_START_ONLINE": "0",
+    "SWANLAB_MODE": "offline",
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
+class Scratch(NamedTuple):
+    """`place` is what to remove, `root` the user's folder, `copy` its copy, `folder` the copy of
+    the working directory, `linked` what leads to originals (relative to `root`)."""
+
+    place: Path
+    root: Path
+    copy: Path
+    folder: Path
+    linked: tuple[str, ...]
+
+
+def project(folder: Path) -> Path:
+    """The project that a folder belongs to: the nearest parent with a repository or a project file
+    in it; the folder itself where there is none, or where that would be somebody's home."""
+    home = Path.home()
+    for parent in (folder, *folder.parents):
+        if parent == home or parent == parent.parent:
+            break
+        if any((parent / name).exists() for name in ROOTS):
+            return parent
+    return folder
+
+
+def make(folder: Path, *, copied_bytes: int = COPIED_BYTES, copied_files: int = COPIED_FILES) -> Scratch:
+    """Copy the project of `folder`. Raises OSError when there is no room; nothing is left then."""
+    folder = folder.resolve()
+    root = project(folder)
+    place = Path(tempfile.mkdtemp(prefix="traindx-"))
+    try:
+        (place / "tmp").mkdir()
+        link_entries(Path.home(), place / "home", {place.name})
+        copy = beside(root, place / "tree")
+        linked = copy_tree(root, copy, copied_bytes, copied_files)
+    except BaseException:
+        remove(place)
+        raise
+    return Scratch(place, root, copy, copy / folder.relative_to(root), linked)
+
+
+def remove(place: Path) -> None:
+    """Remove a scratch folder; what it links to stays."""
+    shutil.rmtree(place, ignore_errors=True)
+
+
+def beside(root: Path, tree: Path) -> Path:
+    """Imitate the parents of `root` in `tree`; where the copy of `root` is to be made."""
+    parents = [p for p in list(root.parents)[:PARENTS] if p != p.parent]
+    here = tree
+    for parent, below in zip(reversed(parents), [*reversed(parents[:-1]), root], strict=True):
+        here = here / (parent.name or "root")
+        link_entries(parent, here, {below.name, tree.parent.name})
+    return here / (root.name or "root")
+
+
+def link_entries(source: Path, target: Path, besides: set[str]) -> None:
+    """Make `target`, with a link to everything in `source`."""
+    target.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(PermissionError, FileNotFoundError), os.scandir(source) as entries:
+        for entry, _ in zip(entries, range(BESIDE), strict=False):
+            if entry.name not in besides:
+                os.symlink(entry.path, target / entry.name)
+
+
+def copy_tree(root: Path, copy: Path, room: int, most: int) -> tuple[str, ...]:
+    """Copy small files first, until `room` bytes or `most` files are copied; link the rest."""
+    files, linked = survey(root, copy, most)
+    cloner = Cloner()
+    for size, name in sorted(files):
+        if cloner.copy(root / name, copy / name, size <= room):
+            room -= 0 if cloner.works else size
+        else:
+            os.symlink(root / name, copy / name)
+            linked.append(name)
+    return tuple(sorted(linked))
+
+
+def survey(root: Path, copy: Path, most: int) -> tuple[list[tuple[int, str]], list[str]]:
+    """Make the folders and links of the copy, the shallow ones first: (size, name) of the files
+    that are to be copied, and the names of folders that were linked."""
+    files: list[tuple[int, str]] = []
+    linked: list[str] = []
+    waiting = deque([""])
+    while waiting:
+        name = waiting.popleft()
+        if name and (len(files) >= most or linked_whole(root / name)):
+            os.symlink(root / name, copy / name)
+            linked.append(name)
+            continue
+        (copy / name).mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(PermissionError, FileNotFoundError), os.scandir(root / name) as entries:
+            for entry in entries:
+                inner = os.path.join(name, entry.name)
+                if entry.is_symlink():
+                    copy_link(entry.path, root, copy, inner)
+                elif entry.is_dir():
+                    waiting.append(inner)
+                elif entry.is_file():
+                    files.append((entry.stat().st_size, inner))
+    return files, linked
+
+
+def linked_whole(folder: Path) -> bool:
+    """Whether a folder is history, installed packages or records, which no training changes."""
+    return folder.name in LINKED or any((folder / name).exists() for name in ENVIRONMENT)
+
+
+def copy_link(path: str, root: Path, copy: Path, name: str) -> None:
+    """A link within the project leads to the copy, one out of it to where it led before."""
+    led = os.path.normpath(os.path.join(os.path.dirname(path), os.readlink(path)))
+    os.symlink(copy / os.path.relpath(led, root) if within(led, root) else led, copy / name)
+
+
+class Cloner:
+    """Copies files, without moving a byte where the file system can share blocks until they are
+    written to."""
+
+    def __init__(self) -> None:
+        self.works = True  # until it fails once
+
+    def copy(self, source: Path, target: Path, room: bool) -> bool:
+        """Whether the file could be copied: always where it can be cloned, else if there is room."""
+        try:
+            if self.works and self.clone(source, target):
+                shutil.copystat(source, target)
+                return True
+            if room:
+                shutil.copy2(source, target)
+        except PermissionError:  # cannot be read: the experiment cannot read the original either
+            target.unlink(missing_ok=True)
+            return False
+        return room
+
+    def clone(self, source: Path, target: Path) -> bool:
+        try:
+            import fcntl
+
+            with open(source, "rb") as old, open(target, "wb") as new:
+                fcntl.ioctl(new.fileno(), FICLONE, old.fileno())
+        except PermissionError:
+            raise
+        except (OSError, ImportError):
+            self.works = False
+            target.unlink(missing_ok=True)
+        return self.works
+
+
+def within(path: str, root: Path) -> bool:
+    return path == str(root) or path.startswith(str(root).rstrip(os.sep) + os.sep)
+
+
+def moved(text: str, scratch: Scratch) -> str:
+    """A path, a list of them, or `--option=path`: what lies in the project leads to the copy."""
+    return os.pathsep.join(_moved(part, scratch) for part in text.split(os.pathsep))
+
+
+def _moved(text: str, scratch: Scratch) -> str:
+    option, equals, path = text.rpartition("=")
+    if path.startswith(os.sep) and within(os.path.normpath(path), scratch.root):
+        return option + equals + os.path.normpath(str(scratch.copy) + path[len(str(scratch.root)) :])
+    return text
+
+
+def command_in(command: Sequence[str], scratch: Scratch) -> list[str]:
+    """The command with absolute paths into the project leading to the copy."""
+    return [moved(word, scratch) for word in command]
+
+
+def environment_in(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
+    """`base` for a process in the copy: home and temporary folder are the scratch's, trackers keep
+    to themselves, caches of downloads stay where they are."""
+    home = base.get("HOME", str(Path.home()))
+    env = {name: moved(value, scratch) for name, value in base.items()}
+    env["XDG_CACHE_HOME"] = base.get("XDG_CACHE_HOME", os.path.join(home, ".cache"))
+    env |= {"HOME": str(scratch.place / "home"), "PWD": str(scratch.folder)}
+    env |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch.place / "tmp"))
+    env |= QUIET
+    env["WANDB_DIR"] = str(scratch.folder)
+    env["MLFLOW_TRACKING_URI"] = (scratch.place / "mlruns").as_uri()
+    return env
+
+
+def caches(base: Mapping[str, str]) -> tuple[str, ...]:
+    """Folders of downloads and compiled code, which experiments share with everything else."""
+    home = base.get("HOME", str(Path.home()))
+    named = [base[n] for n in ("XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "TRITON_CACHE_DIR") if n in base]
+    return (*named, *(os.path.join(home, n) for n in (".cache", ".triton", ".nv")))
+
+
+State = dict[str, tuple[int, int, int]]
+
+
+def state(root: Path, most: int = COPIED_FILES) -> State:
+    """Size, time of change and inode of each file of a folder (the shallow ones, up to `most`)."""
+    found: State = {}
+    waiting = deque([str(root)])
+    while waiting and len(found) < most:
+        with contextlib.suppress(PermissionError, FileNotFoundError), os.scandir(waiting.popleft()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    told = entry.stat(follow_symlinks=False)
+                    found[os.path.relpath(entry.path, root)] = (told.st_size, told.st_mtime_ns, told.st_ino)
+    return found
+
+
+def changes(before: State, after: State) -> tuple[str, ...]:
+    """Names of files that were added, changed or removed."""
+    return tuple(sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n)))
