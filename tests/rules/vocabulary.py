@@ -77,6 +77,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "batches-sorted-by-class",
         "batch-repeats",
         "files-unreadable",
+        "labels-make-no-difference",
     ),
     "ARC": (
         "model-larger-than-data",
@@ -86,6 +87,10 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "output-cannot-reach-targets",
         "loss-does-not-fit-targets",
         "input-has-no-effect",
+        "bias-before-normalization",
+        "first-loss-far-from-guessing",
+        "samples-affect-each-other",
+        "modes-disagree",
     ),
     "LOP": (
         "gradients-accumulate-across-steps",
@@ -98,6 +103,9 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "loss-not-scaled-for-accumulation",
         "scheduler-steps-too-often",
         "clipping-after-step",
+        "parameters-not-registered",
+        "loss-sums-over-batch",
+        "one-batch-not-fitted",
     ),
     "PRC": (
         "half-precision-overflows",
@@ -133,5 +141,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "accelerator-missing",
         "checkpoint-unreadable",
         "checkpoint-not-finite",
+        "disk-space-short",
+        "memory-too-small",
     ),
 }

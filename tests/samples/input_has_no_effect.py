@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from tests.captured import several
+from tests.captured import several, told
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
-    return several("weights_zero", "deep_sigmoid")
+    return {
+        **several("weights_zero", "deep_sigmoid"),
+        "blank inputs do as well": told(
+            "healthy", one_batch_start=2.3, one_batch_end=2.15, blank_batch_end=2.15, one_batch_steps=300
+        ),
+    }
 
 
 def stays_quiet() -> dict[str, Run]:
-    return several("healthy", "healthy_frozen_base", "rate_10", "decay_1")
+    return {
+        **several("healthy", "healthy_frozen_base", "rate_10", "decay_1"),
+        "blank inputs do worse": told("healthy", one_batch_start=2.3, one_batch_end=0.01, blank_batch_end=2.15),
+    }

@@ -16,7 +16,7 @@ from traindx.vocabulary.run import Run
 
 @rule(
     code="ARC007",
-    needs=("act_rank/*",),
+    needs=("act_rank/*|setup:blank_batch_end",),
     min_points=1,
     severity="high",
     message="the output is the same for every input, from the start to the end",
@@ -37,11 +37,16 @@ def input_has_no_effect(
         0.9, "of the rows", basis="convention", source="an accident of a few batches does not count"
     ),
     rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
+    better: float = threshold(
+        0.1, "of the loss with blank inputs", basis="convention", source="inputs that help do so by far more"
+    ),
+    moved: float = threshold(0.02, "of the first loss", basis="convention", source="less is no learning"),
 ) -> Iterator[Evidence]:
     """What goes in makes no difference to what comes out.
 
     What it sees: an effective rank of 0 of the last measured module from the first sampled step on, in nine of ten
-    rows.
+    rows. After traindx check also: trained on one batch, the loss falls no lower with its inputs than without them
+    (all blank), and is not learned by heart.
 
     Why it matters: the model cannot tell any two samples apart: it can learn the most frequent answer and no more.
 
@@ -52,6 +57,9 @@ def input_has_no_effect(
 
     Sources: TheDeepChecker (Ben Braiek, Khomh 2023), the zeroed-input control; fault catalogue rows 33, 45.
     """
+    if run.setup.known("blank_batch_end") is not None:
+        yield from no_better_than_blank(run, better, moved)
+        return
     found = panel(features, "act_rank", rows=int(rows))
     last = found.values[:, -1]
     known = last[np.isfinite(last)]
@@ -66,4 +74,23 @@ def input_has_no_effect(
         where=found.modules[-1],
         severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
         points=(EvidencePoint(f"act_rank/{found.modules[-1]}", float(found.steps[-1]), float(known[-1]), rank),),
+    )
+
+
+def no_better_than_blank(run: Run, better: float, moved: float) -> Iterator[Evidence]:
+    """What two experiments on one batch say: with its inputs, and with blank ones."""
+    names = ("one_batch_start", "one_batch_end", "blank_batch_end")
+    start, real, blank = (run.setup.number(name) for name in names)
+    if start is None or real is None or blank is None or start <= 0:
+        raise CannotJudge("a loss on one batch is not finite")
+    if real < 0.5 * start and blank < 0.5 * start:
+        raise CannotJudge("the targets of the batch are learned without inputs")
+    if max(start - real, start - blank) < moved * start:
+        raise CannotJudge("nothing was learned of the one batch, with or without inputs")
+    if real < (1 - better) * blank:
+        return
+    yield Evidence(
+        aspects=("blank",),
+        message=f"on one batch the loss ends at {real:.3g} with its inputs and at {blank:.3g} with blank ones",
+        points=(EvidencePoint("one_batch_end", None, real, (1 - better) * blank, "loss"),),
     )

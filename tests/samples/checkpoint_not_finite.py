@@ -1,0 +1,23 @@
+"""Samples of checkpoint-not-finite."""
+
+from __future__ import annotations
+
+from tests.captured import told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        "weights of NaN": told(
+            "healthy",
+            checkpoints_seen=2,
+            checkpoints_not_finite=1,
+            checkpoints_not_finite_names="best.safetensors (fc1.weight)",
+        ),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        "all finite": told("healthy", checkpoints_seen=2, checkpoints_not_finite=0),
+    }

@@ -1,0 +1,20 @@
+"""Samples of loss-sums-over-batch."""
+
+from __future__ import annotations
+
+from tests.captured import told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        "a sum over 64": told("rate_10", loss_batch_growth=2.0),
+        "that learns all the same": told("healthy", loss_batch_growth=2.0),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        "a mean": told("healthy", loss_batch_growth=1.0),
+        "a mean and a penalty of the weights": told("healthy", loss_batch_growth=1.02),
+    }

@@ -1,0 +1,46 @@
+"""Samples of one-batch-not-fitted."""
+
+from __future__ import annotations
+
+from tests.captured import told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        "a floor": told("healthy", one_batch_start=2.3, one_batch_end=1.46, one_batch_steps=300, one_batch_pace=0.001),
+        "flat": told("healthy", one_batch_start=2.3, one_batch_end=2.29, one_batch_steps=300, one_batch_pace=0.002),
+        "it explodes": told(
+            "healthy", one_batch_start=2.3, one_batch_end=float("inf"), one_batch_steps=300, one_batch_pace=0.0
+        ),
+        "it grows, soon": told(
+            "healthy", one_batch_start=2.3, one_batch_end=88.0, one_batch_steps=20, one_batch_pace=0.0
+        ),
+        "flat, with a floor that is not known": told(
+            "healthy",
+            one_batch_start=2.3,
+            one_batch_end=2.29,
+            one_batch_steps=300,
+            one_batch_pace=0.0,
+            one_batch_floor_is_zero=False,
+        ),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        "learned by heart": told(
+            "healthy", one_batch_start=2.3, one_batch_end=0.01, one_batch_steps=300, one_batch_pace=0.6
+        ),
+        "slow, but on its way": told(
+            "healthy", one_batch_start=2.3, one_batch_end=1.5, one_batch_steps=300, one_batch_pace=0.2
+        ),
+        "the floor of smoothed labels": told(
+            "healthy",
+            one_batch_start=2.3,
+            one_batch_end=1.3,
+            one_batch_steps=300,
+            one_batch_pace=0.0,
+            one_batch_floor_is_zero=False,
+        ),
+    }

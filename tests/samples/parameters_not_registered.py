@@ -1,0 +1,20 @@
+"""Samples of parameters-not-registered."""
+
+from __future__ import annotations
+
+from tests.captured import told
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        "a list of layers": told(
+            "healthy", parameters_unregistered=4160, parameters_unregistered_names="layers[0], layers[1]"
+        ),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        "all registered": told("healthy", parameters_unregistered=0),
+    }

@@ -1,0 +1,78 @@
+"""ARC009 first-loss-far-from-guessing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.chance import chance_loss
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ARC009",
+    needs=("train/loss", "setup:loss_name|setup:loss"),
+    min_points=1,
+    severity="medium",
+    message="the first loss is {first:.3g}; a net that only guesses scores {theory:.3g} ({which})",
+    follows=("inputs-not-normalized", "targets-not-normalized", "weights-start-badly-scaled", "loss-sums-over-batch"),
+)
+def first_loss_far_from_guessing(
+    run: Run,
+    features: Features,
+    *,
+    far: float = threshold(
+        3.0, "x the loss of a guess", basis="convention", source="sane initializations start within a quarter of ln k"
+    ),
+) -> Iterator[Evidence]:
+    """The first loss is many times that of a net that knows nothing.
+
+    What it sees: the loss of the first step, beside ln k for a cross-entropy over k classes, ln 2 for a binary one,
+    and the mean square of the targets for a squared error. Medium where the run does not learn, low where that cannot
+    be told, information where it learns. Means only: a sum over the batch is another matter.
+
+    Why it matters: the initial outputs are large and wrong: initialization, the scale of the inputs or the loss's
+    arguments are off, and the first steps are spent on undoing that.
+
+    When it is wrong: fine-tuning on other classes; losses with further terms; targets of which only a few were seen.
+
+    What to try: print the scale of inputs and of outputs at the first step; a smaller last layer.
+
+    Sources: Karpathy (2019), A recipe for training neural networks (verify loss at init); fault catalogue rows 35,
+    64, 65.
+    """
+    curve, setup = features.curve("train/loss"), run.setup
+    if curve is None or curve.n == 0 or any(event.code == "late-start" for event in run.events):
+        raise CannotJudge("the loss of the first step was not recorded")
+    if setup.word("loss_reduction") not in ("", "mean"):
+        raise CannotJudge("the loss is a sum over the batch, not a mean")
+    theory, which = guess(run)
+    first = float(curve.raw.values[0])
+    if not first > far * theory:
+        return
+    yield Evidence(
+        onset=float(curve.steps[0]),
+        severity=by_progress(features, stuck="medium", unknown="low", learns="info"),
+        strength=0.5,
+        values={"first": first, "theory": theory, "which": which},
+        points=(EvidencePoint("train/loss", float(curve.steps[0]), first, theory, "loss"),),
+    )
+
+
+def guess(run: Run) -> tuple[float, str]:
+    """The loss of the best net that ignores its input, or of one that answers zero, and its name."""
+    setup = run.setup
+    loss, classes = setup.word("loss_name") or setup.word("loss"), setup.number("classes")
+    if "binary_cross_entropy" in loss:
+        return chance_loss(2), "ln 2"
+    if "cross_entropy" in loss or "nll_loss" in loss:
+        if classes is None or classes < 2:
+            raise CannotJudge("the number of classes is not known")
+        return chance_loss(int(classes)), f"ln {classes:.0f}"
+    spread, mean = setup.number("targets_std_mean"), setup.number("targets_mean_abs")
+    if "mse_loss" in loss and spread is not None and mean is not None and spread > 0:
+        return spread**2 + mean**2, "the mean square of the targets"
+    raise CannotJudge("what a guess scores is not known for this loss")

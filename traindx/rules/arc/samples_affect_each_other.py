@@ -1,0 +1,56 @@
+"""ARC010 samples-affect-each-other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ARC010",
+    needs=("setup:leak_pairs_checked", "setup:leak_pairs"),
+    min_points=1,
+    severity="high",
+    message="the output of one sample depends on the input of another, in {found:.0f} of {checked:.0f} pairs",
+)
+def samples_affect_each_other(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(
+        0, "pairs", basis="theory", source="in evaluation mode a sample's output is a function of that sample alone"
+    ),
+) -> Iterator[Evidence]:
+    """Information leaks from one sample of a batch to another.
+
+    What it sees: the gradient of one sample's output with respect to the input of another sample, with the model in
+    evaluation mode; for whole-number inputs, whether an output changes when another sample is replaced (made by
+    traindx check). High where the run does not learn or that cannot be told, medium where it learns.
+
+    Why it matters: a reshape, transpose or softmax along the wrong dimension mixes samples: the model trains on
+    answers to other questions, and behaves otherwise for another batch size.
+
+    When it is wrong: nets over one graph, whose rows are nodes that see each other; attention between samples that
+    is meant.
+
+    What to try: replace view and reshape after a transpose by permute; look at every dim= of softmax, mean and cat;
+    batch_first=True for recurrent layers.
+
+    Sources: Karpathy (2019), A recipe for training neural networks (use backprop to chart dependencies); fault
+    catalogue rows 53, 85.
+    """
+    found, checked = run.setup.number("leak_pairs") or 0.0, run.setup.number("leak_pairs_checked") or 0.0
+    if checked <= 0:
+        raise CannotJudge(str(run.setup.known("leak_not_checked") or "no pair of samples could be checked"))
+    if found <= any_at_all:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="high", learns="medium"),
+        values={"found": found, "checked": checked},
+        points=(EvidencePoint("leak_pairs", None, found, 0.0, "pairs"),),
+    )

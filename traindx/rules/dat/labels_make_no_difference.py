@@ -1,0 +1,62 @@
+"""DAT015 labels-make-no-difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT015",
+    needs=("setup:permuted_end", "setup:real_end", "setup:real_advantage"),
+    min_points=1,
+    severity="medium",
+    message="with permuted labels the loss is {permuted:.3g}, with the real ones {real:.3g}: no better",
+)
+def labels_make_no_difference(
+    run: Run,
+    features: Features,
+    *,
+    clear: float = threshold(3.0, "standard errors", basis="theory", source="chance gives that once in 700"),
+    share: float = threshold(0.02, "of the loss", basis="convention", source="less is no difference worth having"),
+    fitted: float = threshold(0.5, "of the first loss", basis="convention", source="one batch could be learned"),
+    passes: float = threshold(2, "epochs", basis="convention", source="every sample was seen more than once"),
+) -> Iterator[Evidence]:
+    """The real labels are learned no faster than permuted ones.
+
+    What it sees: the losses of two starts, one of them with the labels permuted among the samples (made by traindx
+    check), compared in every tenth of the steps. Only said where one batch can be learned by heart, so that the net
+    works, and after two passes over the data.
+
+    Why it matters: what the net learns is then the frequency of the labels or single samples by heart, not how the
+    label follows from the input: labels and inputs do not belong together.
+
+    When it is wrong: tasks that are learned late (parity, modular arithmetic); labels that are really random.
+
+    What to try: look at ten inputs with their labels; shuffle inputs and labels with one permutation; sort files and
+    label lists alike.
+
+    Sources: Zhang et al. (2017), Understanding deep learning requires rethinking generalization; fault catalogue row
+    71.
+    """
+    setup = run.setup
+    real, permuted, error = (setup.number(n) for n in ("real_end", "permuted_end", "real_advantage_error"))
+    advantage, epochs = setup.number("real_advantage"), setup.number("real_epochs") or 0.0
+    if real is None or permuted is None or advantage is None:
+        raise CannotJudge("one of the losses is not finite")
+    start, end = setup.number("one_batch_start"), setup.number("one_batch_end")
+    if start is None or end is None or end > fitted * start:
+        raise CannotJudge("not even one batch was learned, or that was not tried")
+    if epochs < passes:
+        raise CannotJudge(f"{epochs:.1f} passes over the data were made, {passes:.0f} are needed")
+    if advantage > clear * (error or 0.0) and advantage > share * abs(permuted):
+        return
+    yield Evidence(
+        strength=0.5,
+        values={"permuted": permuted, "real": real},
+        points=(EvidencePoint("real_advantage", None, advantage, clear * (error or 0.0), "loss"),),
+    )

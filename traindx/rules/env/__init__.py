@@ -1,0 +1,1 @@
+"""env rules: the environment of a run."""

@@ -1,0 +1,58 @@
+"""ENV004 accelerator-missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ENV004",
+    needs=("setup:accelerator_usable", "setup:device"),
+    min_points=1,
+    severity="medium",
+    message="{what}",
+)
+def accelerator_missing(
+    run: Run,
+    features: Features,
+    *,
+    small: float = threshold(
+        1e6, "parameters", basis="convention", source="below it a processor is often as fast as an accelerator"
+    ),
+) -> Iterator[Evidence]:
+    """The machine has an accelerator, and the training does not use it.
+
+    What it sees: an accelerator that the machine or the library knows of, beside the device of the parameters. Medium
+    for models of a million parameters and more, low for smaller ones.
+
+    Why it matters: a training on the processor takes ten to a hundred times as long.
+
+    When it is wrong: small models, which an accelerator does not speed up; an accelerator that is left to another
+    job on purpose.
+
+    What to try: model.to("cuda") (or "mps") and the same for every batch; where the library sees no accelerator,
+    install the build that fits its driver; look at CUDA_VISIBLE_DEVICES.
+
+    Sources: PyTorch documentation, CUDA semantics; fault catalogue row 109.
+    """
+    setup = run.setup
+    usable, present = bool(setup.flag("accelerator_usable")), bool(setup.flag("accelerator_present"))
+    if not (usable or present) or not setup.word("device").startswith("cpu"):
+        return
+    name = setup.known("accelerator") or "an accelerator"
+    parameters = setup.number("parameters") or 0.0
+    what = f"{name} is there, and the model is on the processor"
+    if not usable:
+        what = f"{name} is in this machine, and this build of the library cannot use it"
+    yield Evidence(
+        severity="medium" if parameters >= small else "low",
+        strength=1.0 if parameters >= small else 0.5,
+        aspects=() if usable else ("not-usable",),
+        values={"what": what},
+        points=(EvidencePoint("parameters", None, parameters, small, "parameters"),),
+    )

@@ -1,0 +1,47 @@
+"""ENV006 checkpoint-not-finite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ENV006",
+    needs=("setup:checkpoints_seen", "setup:checkpoints_not_finite"),
+    min_points=1,
+    severity="medium",
+    message="{count:.0f} of {seen:.0f} checkpoint files hold values that are not finite: {names}",
+)
+def checkpoint_not_finite(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(0, "files", basis="theory", source="one such weight spoils every output"),
+) -> Iterator[Evidence]:
+    """A checkpoint file beside the script holds NaN or infinite weights.
+
+    What it sees: tensors of floating-point numbers in safetensors files and in the zip archives that torch.save
+    writes, read as bytes.
+
+    Why it matters: a training that starts from it is lost from the first step, and the loss is NaN for a reason that
+    lies in another run.
+
+    When it is wrong: masks and positions that hold infinities on purpose (attention masks of -inf).
+
+    What to try: go back to a checkpoint from before the loss became NaN; do not save after a step that is not
+    finite.
+
+    Sources: IEEE 754; requirements (checkpoint sanity).
+    """
+    count, seen = run.setup.number("checkpoints_not_finite") or 0.0, run.setup.number("checkpoints_seen") or 0.0
+    if count <= any_at_all:
+        return
+    yield Evidence(
+        values={"count": count, "seen": seen, "names": run.setup.known("checkpoints_not_finite_names") or ""},
+        points=(EvidencePoint("checkpoints_not_finite", None, count, 0.0, "files"),),
+    )

@@ -1,0 +1,47 @@
+"""ENV005 checkpoint-unreadable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ENV005",
+    needs=("setup:checkpoints_seen", "setup:checkpoints_unreadable"),
+    min_points=1,
+    severity="medium",
+    message="{count:.0f} of {seen:.0f} checkpoint files cannot be read: {names}",
+)
+def checkpoint_unreadable(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(0, "files", basis="theory", source="a checkpoint is there to be read"),
+) -> Iterator[Evidence]:
+    """A checkpoint file beside the script is damaged.
+
+    What it sees: files that are named like checkpoints and whose container is broken: a zip archive without its
+    index, a wrong checksum, tensors that reach beyond the end of the file. They are inspected and never unpickled.
+
+    Why it matters: a resume fails hours later, or the only copy of a long run is lost and nobody knows yet.
+
+    When it is wrong: a file that another process is writing at this moment; a file of another kind with the same
+    suffix.
+
+    What to try: load an older checkpoint; write checkpoints to a temporary name and rename them when they are whole;
+    look for a full disk.
+
+    Sources: safetensors format documentation; PyTorch documentation, Serialization semantics.
+    """
+    count, seen = run.setup.number("checkpoints_unreadable") or 0.0, run.setup.number("checkpoints_seen") or 0.0
+    if count <= any_at_all:
+        return
+    yield Evidence(
+        values={"count": count, "seen": seen, "names": run.setup.known("checkpoints_unreadable_names") or ""},
+        points=(EvidencePoint("checkpoints_unreadable", None, count, 0.0, "files"),),
+    )

@@ -1,0 +1,45 @@
+"""ENV007 disk-space-short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ENV007",
+    needs=("setup:disk_free", "setup:disk_needed"),
+    min_points=1,
+    severity="medium",
+    message="{free:.2g} GB are free on the disk, and the run's checkpoints need about {needed:.2g} GB",
+)
+def disk_space_short(
+    run: Run,
+    features: Features,
+    *,
+    gigabyte: float = threshold(1e9, "bytes", basis="theory", source="the unit of the message"),
+) -> Iterator[Evidence]:
+    """The disk cannot hold the checkpoints of the run.
+
+    What it sees: free bytes of the folder's file system, beside the bytes of two checkpoints (weights, gradients' and
+    optimizer's state) or of what the first steps wrote, scaled to the planned length.
+
+    Why it matters: a full disk ends a run in its last hour, often with a damaged checkpoint.
+
+    When it is wrong: checkpoints that go elsewhere; quotas, which are tighter than the free space.
+
+    What to try: remove old checkpoints, keep the last few only, write to another disk.
+
+    Sources: POSIX statvfs; requirements (resources before the run).
+    """
+    free, needed = run.setup.number("disk_free") or 0.0, run.setup.number("disk_needed") or 0.0
+    if free >= needed:
+        return
+    yield Evidence(
+        values={"free": free / gigabyte, "needed": needed / gigabyte},
+        points=(EvidencePoint("disk_free", None, free, needed, "bytes"),),
+    )

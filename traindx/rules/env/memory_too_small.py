@@ -1,0 +1,50 @@
+"""ENV008 memory-too-small."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ENV008",
+    needs=("setup:memory_available", "setup:memory_needed"),
+    min_points=1,
+    severity="medium",
+    message="the run needs about {needed:.2g} GB of memory, and the {place} has {there:.2g} GB",
+)
+def memory_too_small(
+    run: Run,
+    features: Features,
+    *,
+    full: float = threshold(0.95, "of the memory", basis="convention", source="the rest is the system's"),
+    gigabyte: float = threshold(1e9, "bytes", basis="theory", source="the unit of the message"),
+) -> Iterator[Evidence]:
+    """Weights, gradients, optimizer state and activations do not fit into the memory.
+
+    What it sees: the larger of what the first steps used and of an estimate (weights, as much again for gradients,
+    the optimizer's state, and the activations that the backward pass keeps), beside the memory of the device.
+
+    Why it matters: the run ends with out of memory, at the latest in the first evaluation or with the longest batch.
+
+    When it is wrong: checkpointed activations, offloading and sharding need less than the estimate says.
+
+    What to try: a smaller batch with gradient accumulation, bfloat16, activation checkpointing.
+
+    Sources: Rajbhandari et al. (2020), ZeRO: Memory optimizations toward training trillion parameter models.
+    """
+    there, needed = run.setup.number("memory_available") or 0.0, run.setup.number("memory_needed") or 0.0
+    if there <= 0 or needed <= full * there:
+        return
+    yield Evidence(
+        values={
+            "needed": needed / gigabyte,
+            "there": there / gigabyte,
+            "place": str(run.setup.known("memory_of") or "machine"),
+        },
+        points=(EvidencePoint("memory_needed", None, needed, full * there, "bytes"),),
+    )

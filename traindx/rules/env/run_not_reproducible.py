@@ -1,0 +1,58 @@
+"""ENV002 run-not-reproducible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="ENV002",
+    needs=("setup:repeat_difference", "setup:repeat_steps"),
+    min_points=1,
+    severity="medium",
+    message="started twice with one seed, the loss differs from step {first:.0f} on, by up to {difference:.2g} of it",
+)
+def run_not_reproducible(
+    run: Run,
+    features: Features,
+    *,
+    rounding: float = threshold(
+        1e-3, "of the loss", basis="convention", source="sums in another order differ by far less in a hundred steps"
+    ),
+    rounding_first: float = threshold(
+        1e-4, "of the loss", basis="convention", source="the first step has had no time to amplify rounding"
+    ),
+) -> Iterator[Evidence]:
+    """Two starts of the same script with the same seed give different losses.
+
+    What it sees: the losses of two starts, step by step (made by traindx check). Medium where the script sets seeds,
+    or where seeds were set for it, and they differ by more than rounding can explain.
+
+    Why it matters: some source of chance is outside the seed: an unseeded library, the clock, the order of a set or
+    of files, threads. Experiments then differ for no reason.
+
+    When it is wrong: some operations of an accelerator are not deterministic by design; chaotic training amplifies
+    rounding within a few hundred steps.
+
+    What to try: seed every library that draws numbers (torch, numpy, random, the loader's generator and its workers);
+    sort lists of files; torch.use_deterministic_algorithms(True).
+
+    Sources: PyTorch documentation, Reproducibility; fault catalogue row 82.
+    """
+    difference = run.setup.number("repeat_difference") or 0.0
+    at_once = run.setup.number("repeat_first_loss_difference") or 0.0
+    seeded = run.setup.word("seeds_set") not in ("", "none") or bool(run.setup.flag("repeat_seeded"))
+    if not seeded or (difference <= rounding and at_once <= rounding_first):
+        return
+    first = run.setup.number("repeat_first_difference") or 1.0
+    yield Evidence(
+        severity="medium" if at_once > rounding_first or not run.setup.word("device").startswith("cuda") else "low",
+        aspects=("from-start",) if at_once > rounding_first else ("later",),
+        values={"first": first, "difference": difference},
+        points=(EvidencePoint("repeat_difference", None, difference, rounding, "of the loss"),),
+    )

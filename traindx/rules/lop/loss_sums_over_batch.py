@@ -1,0 +1,50 @@
+"""LOP012 loss-sums-over-batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP012",
+    needs=("setup:loss_batch_growth",),
+    min_points=1,
+    severity="medium",
+    message="twice the batch gives {growth:.2g} times the loss: it is a sum over the batch, not a mean",
+)
+def loss_sums_over_batch(
+    run: Run,
+    features: Features,
+    *,
+    grows: float = threshold(1.5, "x the loss", basis="theory", source="a mean stays (1), a sum doubles (2)"),
+) -> Iterator[Evidence]:
+    """The loss that backward is called on grows with the batch.
+
+    What it sees: the reduction of the loss and what it is divided by (made by traindx check). High where the run does
+    not learn, low where that cannot be told, information where it learns.
+
+    Why it matters: the learning rate then means something else for every batch size, and the last, smaller batch of
+    an epoch counts less; with 64 samples the step is 64 times as long as intended.
+
+    When it is wrong: sums are usual in variational models and likelihoods, with a rate that was chosen for them.
+
+    What to try: reduction="mean", or divide by the number of samples.
+
+    Sources: PyTorch documentation, CrossEntropyLoss (reduction); fault catalogue row 52.
+    """
+    growth = run.setup.number("loss_batch_growth")
+    if growth is None:
+        raise CannotJudge("the loss of a larger batch is not finite")
+    if growth < grows:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="low", learns="info"),
+        values={"growth": growth},
+        points=(EvidencePoint("loss_batch_growth", None, growth, 1.0, "x"),),
+    )

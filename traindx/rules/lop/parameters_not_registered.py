@@ -1,0 +1,50 @@
+"""LOP011 parameters-not-registered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.progress import by_progress
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP011",
+    needs=("setup:parameters_unregistered",),
+    min_points=1,
+    severity="high",
+    message="{count:.0f} values take part in the forward pass and are no parameters of the model ({names})",
+)
+def parameters_not_registered(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(0, "values", basis="theory", source="a layer of the model belongs to its parameters"),
+) -> Iterator[Evidence]:
+    """Layers that the model uses are not among its parameters.
+
+    What it sees: parameters that get a gradient, lie in a plain list, tuple or dict of a module, and are neither in
+    model.parameters() nor in any optimizer (made by traindx check). High where the run does not learn or that cannot
+    be told, medium where it learns.
+
+    Why it matters: they are never trained, never saved, and never moved to another device.
+
+    When it is wrong: layers that are kept out of the model on purpose, and still get gradients.
+
+    What to try: nn.ModuleList, nn.ModuleDict or nn.ParameterList instead of the plain container.
+
+    Sources: PyTorch documentation, ModuleList.
+    """
+    count = run.setup.number("parameters_unregistered")
+    if count is None:
+        raise CannotJudge("their number is not known")
+    if count <= any_at_all:
+        return
+    yield Evidence(
+        severity=by_progress(features, stuck="high", unknown="high", learns="medium"),
+        values={"count": count, "names": run.setup.known("parameters_unregistered_names") or ""},
+        points=(EvidencePoint("parameters_unregistered", None, count, 0.0, "values"),),
+    )

@@ -1,0 +1,73 @@
+"""The shapes of a pre-flight check: what was looked at before the long run, and what came of it.
+
+Field names are those of the JSON document `traindx.check/1`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from traindx.vocabulary.diagnosis import EvidencePoint, RunDiagnosis, Severity
+
+CHECK_SCHEMA = "traindx.check/1"
+
+Group = Literal["environment", "data", "architecture", "loop", "experiments"]
+Status = Literal["passed", "failed", "not-run"]
+
+
+class Check(msgspec.Struct, frozen=True, kw_only=True):
+    """One check: a view on the rules named in `rules`. It fails when one of them fires at or above
+    the severity asked for, and is not run when none of them could be evaluated. `passed` says what
+    is so when nothing was found; `facts` are setup facts that are shown beside it."""
+
+    slug: str
+    group: Group
+    title: str
+    passed: str
+    rules: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+
+
+class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of a check. `message` says what was seen, or why it was not run; `remark` holds
+    a finding below the severity asked for; `rules` the rules behind a failure or a remark."""
+
+    slug: str
+    group: Group
+    title: str
+    status: Status
+    message: str
+    severity: Severity | None = None
+    remark: str = ""
+    rules: tuple[str, ...] = ()
+    evidence: tuple[EvidencePoint, ...] = ()
+    facts: dict[str, str | float | int | bool] = {}
+
+
+class Experiment(msgspec.Struct, frozen=True, kw_only=True):
+    """One start of the script: under which interventions (`"data=repeat-batch"`), for how many
+    steps, how it went."""
+
+    name: str
+    interventions: tuple[str, ...]
+    steps: int
+    seconds: float
+    ended: str
+
+
+class CheckReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What `traindx check --format json` prints. `diagnosis` is that of the script's first steps
+    with all that the checks found out, None where nothing was recorded."""
+
+    schema: str = CHECK_SCHEMA
+    traindx_version: str
+    command: tuple[str, ...]
+    seconds: float
+    checks: tuple[CheckResult, ...]
+    experiments: tuple[Experiment, ...]
+    diagnosis: RunDiagnosis | None = None
+
+    def count(self, status: Status) -> int:
+        return sum(check.status == status for check in self.checks)
