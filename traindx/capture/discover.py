@@ -16,7 +16,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from traindx.capture.discover_data import Loaders
 from traindx.capture.discover_extras import Extras
@@ -27,6 +27,9 @@ from traindx.capture.guard import say
 from traindx.capture.launch_patch import Lines, Patches
 from traindx.capture.session import Session
 from traindx.vocabulary.setup import Fact
+
+if TYPE_CHECKING:
+    from traindx.capture.probe_live import Live
 
 
 class Report(Protocol):
@@ -50,16 +53,20 @@ class Discovery:
         self.active = True
         self.opened: Session | None = None
         self.known: dict[str, Fact] = {}
+        self.live: Live | None = None  # keeps the last step for the probes of `traindx check`
         self.patches = Patches()
         self.handles: list[Any] = []
         self.models, self.loop, self.losses = Models(self), Loop(self), Losses(self)
         self.loaders, self.extras = Loaders(self), Extras(self)
         self.parts = (self.models, self.loop, self.losses, self.loaders, self.extras)
 
-    def attach(self) -> None:
-        """Put every hook in place. torch must have been imported."""
+    def attach(self, between: Callable[[], None] = lambda: None) -> None:
+        """Put every hook in place. torch must have been imported. `between` is called before the one
+        hook that may end the script: what it registers runs after all measuring."""
         for part in self.parts:
             part.attach()
+        between()
+        self.loop.attach_last()
         itself = weakref.ref(self)
 
         def forked() -> None:
@@ -70,7 +77,8 @@ class Discovery:
         os.register_at_fork(after_in_child=forked)
 
     def detach(self) -> None:
-        """Take everything away again."""
+        """Take everything away again, but for the hooks of steps, which do nothing from here on: this
+        may be called from inside of one."""
         self.active = False
         self.patches.undo()
         for handle in self.handles:
@@ -83,6 +91,7 @@ class Discovery:
         for part in (self.loop, self.losses):
             self.safely(part.end)
         self.detach()
+        self.loop.release()
 
     def forked(self) -> None:
         """In a child process: the parent's session is not ours."""

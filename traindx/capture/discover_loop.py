@@ -43,6 +43,8 @@ class Loop:
         self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
         self.inside_backward = self.inside_step = False
         self.factor, self.undecided = 1.0, UNDECIDED_STEPS
+        self.handles: list[Any] = []
+        self.held_back = False  # an intervention keeps this step from being one (accumulation)
         self.scaled: tuple[torch.Tensor, torch.Tensor] | None = None  # what GradScaler.scale gave, and got
 
     def attach(self) -> None:
@@ -52,10 +54,20 @@ class Loop:
         patches.replace(torch.optim.Optimizer, "zero_grad", self.zeroed)
         patches.replace(torch.nn.Module, "zero_grad", self.zeroed)
         before, after = optim.register_optimizer_step_pre_hook, optim.register_optimizer_step_post_hook
-        self.discovery.handles += [
+        self.handles += [
             before(lambda optimizer, _args, _named: safely(self.step_begins, optimizer)),
-            after(self.step_ended),
+            after(lambda optimizer, _args, _named: safely(self.step_ends, optimizer)),
         ]
+
+    def attach_last(self) -> None:
+        """What may end the script comes after all other hooks of a step."""
+        self.handles.append(optim.register_optimizer_step_post_hook(self.step_counted))
+
+    def release(self) -> None:
+        """Take the hooks of steps away; not from inside of one, where PyTorch is going through them."""
+        for handle in self.handles:
+            handle.remove()
+        self.handles.clear()
 
     def end(self) -> None:
         self.manual.end()
@@ -93,7 +105,7 @@ class Loop:
         return zero_grad
 
     def zero_grad(self, owner: Any) -> None:
-        if self.discovery.opened is not None:
+        if self.discovery.opened is not None and not self.held_back:
             if "where/zero_grad" not in self.discovery.known:
                 self.discovery.line("zero_grad")
             self.discovery.opened.zero_grad(owner)
@@ -102,7 +114,7 @@ class Loop:
 
     def step_begins(self, optimizer: torch.optim.Optimizer) -> None:
         session = self.discovery.session()
-        if session is None:
+        if session is None or self.held_back:
             return
         if self.primary is None:
             self.primary = id(optimizer)
@@ -116,17 +128,16 @@ class Loop:
         self.inside_step = True
         session.optimizer_step_begin(optimizer)
 
-    def step_ended(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
-        """Not guarded as a whole: ending the script after the last step is meant to reach it."""
-        self.discovery.safely(self.step_ends, optimizer)
-        if id(optimizer) == self.primary:
+    def step_counted(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
+        """Not guarded: ending the script after the last step is meant to reach it."""
+        if id(optimizer) == self.primary and self.discovery.active and not self.held_back:
             self.steps += 1
             self.discovery.after_step(self.steps)
 
     def step_ends(self, optimizer: torch.optim.Optimizer) -> None:
         self.inside_step = False
         session = self.discovery.session()
-        if session is None:
+        if session is None or self.held_back:
             return
         first: dict[str, Held] = {}  # a closure may compute the loss many times: the first is that of the step
         for held in self.held:
@@ -171,6 +182,8 @@ class Loop:
             if not self.optimizers:
                 self.manual.backward_begins(tensor)
             self.discovery.losses.backward_begins(tensor)
+            if self.discovery.live is not None:
+                self.discovery.live.backward_begins(tensor)
             self.lost(session, tensor, where)
         self.discovery.loaders.backward_begins(session)
         session.backward_begin()

@@ -35,6 +35,8 @@ class Request(NamedTuple):
     steps: int | None = None
     every: int | None = None
     curvature: bool = False
+    interventions: tuple[str, ...] = ()  # NAME=VALUE each
+    probes: bool = False  # look at the live model after the last of `steps` (probe_live)
 
 
 class Ended(NamedTuple):
@@ -59,6 +61,8 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "steps": request.steps,
         "every": request.every,
         "curvature": request.curvature,
+        "with": request.interventions,
+        "probes": request.probes,
         "home": str(HOME),
         "pythonpath": before,
         "folder": folder or os.getcwd(),

@@ -20,6 +20,7 @@ from typing import Any
 
 from traindx.capture import scrape
 from traindx.capture.discover import Discovery
+from traindx.capture.launch_experiment import Experiment
 from traindx.capture.launch_patch import Lines, without_wrappers
 from traindx.capture.session import Session
 
@@ -46,6 +47,11 @@ class Process:
         self.told: set[str] = set()
         self.lines = Lines(request.get("folder") or os.getcwd())
         self.discovery = Discovery(self.open_session, self.lines, self.after_step, self.report)
+        if request.get("probes"):
+            from traindx.capture.probe_live import Live
+
+            self.discovery.live = Live(self.discovery)
+        self.experiment = Experiment(request, self.discovery)
 
     def report(self, stage: str, **more: Any) -> None:
         """Tell the launcher, once for each stage."""
@@ -84,6 +90,7 @@ class Process:
         if not limit or steps < limit or self.session is None or os.getpid() != self.pid:
             return
         if not self.stops:
+            self.look()
             self.session.event("stopped", f"ended after {steps} steps, as asked for by --steps", "steps-limit")
             self.session.flush()
         self.stops += 1
@@ -94,6 +101,17 @@ class Process:
             os._exit(0)
         raise StopRun(0)
 
+    def look(self) -> None:
+        """Ask the probes about the live model, once, where they were asked for."""
+        live, self.discovery.live = self.discovery.live, None
+        if live is None or self.session is None:
+            return
+        self.discovery.active = False
+        self.session.watched.measures.probe.disarm()
+        for name, value in live.facts().items():
+            self.session.fact(name, value)
+        self.discovery.active = True
+
     def end(self) -> None:
         """Write everything, and how the script ended. Runs at the exit of the interpreter."""
         if self.session is None or os.getpid() != self.pid:
@@ -103,6 +121,7 @@ class Process:
             self.session.event("stopped", "interrupted by Ctrl-C", "interrupted")
         elif error is not None:
             self.crashed(error)
+        self.experiment.end()
         self.discovery.end()
         self.session.close()
         self.session = None
@@ -140,6 +159,7 @@ class Process:
         signal.signal(number, signal.SIG_DFL)
         if self.session is not None and os.getpid() == self.pid:
             self.session.event("stopped", f"ended by {signal.Signals(number).name}", "terminated")
+            self.experiment.end()
             self.discovery.end()
             self.session.close()
         os.kill(os.getpid(), number)
@@ -165,7 +185,8 @@ def attach(request: dict[str, Any], watch: Any) -> None:
     """Start to look for a training in this process. `watch.wanted` takes what is to be called once
     a module has been imported."""
     process = Process(request)
-    process.discovery.attach()
+    process.experiment.attach_first()
+    process.discovery.attach(process.experiment.attach)
     scrape.attach(process.discovery, watch.wanted)
     starter = sys.modules.get("torch.multiprocessing.spawn")
     for home in (starter, sys.modules.get("torch.multiprocessing")):

@@ -36,6 +36,12 @@ def recorded(folder: Path) -> bool:
     return any(file.stat().st_size > 0 for file in folder.glob("steps-*.arrows"))
 
 
+def experiment_stopped(folder: Path) -> str:
+    """Why an intervention ended the script, or "" where none did."""
+    ends = (entry for entry in stages(folder) if entry.get("stage") == "experiment")
+    return next((str(entry.get("why")) for entry in ends), "")
+
+
 def why_nothing(folder: Path, command: Sequence[str], ended: Ended) -> str:
     """One sentence on why a command left no record."""
     told = stages(folder)

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from traindx import pipeline
+from traindx.capture.interventions import parse
 from traindx.capture.launch import Ended, Request, launch, run_folder
-from traindx.capture.launch_stages import how_it_ended, note_end, recorded, why_nothing
+from traindx.capture.launch_stages import experiment_stopped, how_it_ended, note_end, recorded, why_nothing
 from traindx.cli.diagnose import draw, rendered, status
 from traindx.cli.options import Output, config_options, output_options
 from traindx.cli.streams import emit, note
@@ -21,6 +22,7 @@ EXAMPLES = """\b
 Examples:
   traindx run -- python train.py --epochs 3
   traindx run --steps 200 -- python -m project.train
+  traindx run --with "lr=*0.1" --with clip=1.0 -- python train.py
   traindx run --out runs/exp1 -- torchrun --nproc_per_node 2 train.py
   traindx run -f html -o report.html -- python train.py
 
@@ -49,6 +51,13 @@ Exit status (of the script itself with --propagate-exit):
     metavar="K",
     help="Measure modules on every K-th step. Default: as often as is cheap.",
 )
+@click.option(
+    "--with",
+    "interventions",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Change the training from outside: lr=*0.1, clip=1.0, optimizer=adamw ... May be repeated.",
+)
 @click.option("--curvature", is_flag=True, help="Also measure the curvature of the loss on sampled batches.")
 @click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
@@ -60,6 +69,7 @@ def run(
     out: Output,
     steps: int | None,
     every: int | None,
+    interventions: tuple[str, ...],
     curvature: bool,
     propagate_exit: bool,
     figures: str | None,
@@ -69,9 +79,10 @@ def run(
 
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
+    given = tuple(found.spec for found in parse(interventions))
     folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
     made = not folder.exists()
-    ended = launch(command, Request(folder, steps, every, curvature), stdout=1 if to_stdout(out) else 2)
+    ended = launch(command, Request(folder, steps, every, curvature, given), stdout=1 if to_stdout(out) else 2)
     code = diagnosed(folder, command, ended, config, out, figures)
     if code == 2 and made and not folder_name and not recorded(folder):
         shutil.rmtree(folder, ignore_errors=True)
@@ -87,6 +98,10 @@ def diagnosed(
     folder: Path, command: tuple[str, ...], ended: Ended, config: Config, out: Output, figures: str | None
 ) -> int:
     """Read what was recorded and report; the exit status."""
+    why = experiment_stopped(folder)
+    if why:
+        note(f"traindx: the experiment was stopped: {why}")
+        return 2
     if not recorded(folder):
         note(f"traindx: nothing was recorded: {why_nothing(folder, command, ended)}")
         return 2
