@@ -7,6 +7,7 @@ from tests.rules.vocabulary import SLUGS
 from traindx.causes import catalogue, find, patterns
 from traindx.causes.evidence import GROUPS
 from traindx.causes.facts import FACTS, QUESTIONS
+from traindx.causes.grades import SCALES
 from traindx.causes.shapes import SHAPES
 from traindx.vocabulary.cause import Cause
 
@@ -24,6 +25,9 @@ def test_every_pattern_can_be_shown() -> None:
     assert {slug for slug, _ in SHAPES} == set(PATTERNS)
 
 
+GRADES = {scale.name: scale.names for scale in SCALES}
+
+
 @pytest.mark.parametrize("cause", catalogue(), ids=lambda c: c.slug)
 def test_weights_speak_of_things_that_exist(cause: Cause) -> None:
     assert cause.weights
@@ -31,6 +35,9 @@ def test_weights_speak_of_things_that_exist(cause: Cause) -> None:
         subject, _, rest = key.partition(":")
         if subject == "fact":
             assert rest in FACT_NAMES, key
+        elif "=" in key:
+            scale, _, word = key.partition("=")
+            assert word in GRADES[scale], key
         else:
             assert subject in RULES, key
         assert weight.fired != 0 or weight.clear != 0, f"{key} says nothing"

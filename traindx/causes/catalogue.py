@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import msgspec
+
 from traindx.causes import (
     data,
     loop,
@@ -19,7 +21,8 @@ from traindx.causes import (
     regularization,
     systems,
 )
-from traindx.vocabulary.cause import Cause, Pattern
+from traindx.causes.grade_weights import GRADE_WEIGHTS
+from traindx.vocabulary.cause import Cause, Pattern, Weight
 
 FAMILIES = (optimization, regularization, model, numerics, data, loop, quantization, systems, nothing_wrong)
 
@@ -27,7 +30,13 @@ FAMILIES = (optimization, regularization, model, numerics, data, loop, quantizat
 @cache
 def catalogue() -> tuple[Cause, ...]:
     """Every cause, family by family, in the order of the vocabulary."""
-    return tuple(cause for family in FAMILIES for cause in family.CAUSES)
+    return tuple(graded(cause) for family in FAMILIES for cause in family.CAUSES)
+
+
+def graded(cause: Cause) -> Cause:
+    """The cause with what grades say of it."""
+    more = {key: Weight(value) for key, value in GRADE_WEIGHTS.get(cause.slug, {}).items()}
+    return msgspec.structs.replace(cause, weights={**cause.weights, **more})
 
 
 def patterns() -> tuple[Pattern, ...]:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
+from traindx.causes.grade_weights import SAME_AS
 from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 from traindx.vocabulary.rule import Outcome
 
@@ -88,8 +89,13 @@ class Sign(msgspec.Struct, frozen=True):
     severity: Severity = "info"
 
 
-def signs_of(outcomes: Iterable[Outcome], facts: Mapping[str, bool], symptoms: Iterable[str] = ()) -> dict[str, Sign]:
-    """Signs by key. A rule that was not evaluated and a fact that is not known leave none.
+def signs_of(
+    outcomes: Iterable[Outcome],
+    facts: Mapping[str, bool],
+    symptoms: Iterable[str] = (),
+    grades: Mapping[str, str] | None = None,
+) -> dict[str, Sign]:
+    """Signs by key. A rule that was not evaluated, a fact or a grade that is not known leave none.
     `symptoms` are slugs of rules that a user says would fire; they count only where no rule could look."""
     judged = {o.rule.slug: o for o in outcomes if o.status != "not-evaluated"}
     signs = {slug: sign_of(outcome, judged) for slug, outcome in judged.items()}
@@ -99,6 +105,9 @@ def signs_of(outcomes: Iterable[Outcome], facts: Mapping[str, bool], symptoms: I
     for name, holds in facts.items():
         key = f"fact:{name}"
         signs[key] = Sign(key, holds, GROUP_OF.get(key, key))
+    for name, word in (grades or {}).items():
+        same = SAME_AS.get(name, name)
+        signs[f"{name}={word}"] = Sign(f"{name}={word}", True, GROUP_OF.get(same, same))
     return signs
 
 
@@ -127,3 +136,24 @@ def worst_severity(outcome: Outcome) -> Severity:
     """The gravest severity among the outcome's evidence."""
     named = [e.severity or outcome.rule.severity for e in outcome.evidence] or [outcome.rule.severity]
     return min(named, key=SEVERITIES.index)
+
+
+# How much of a finding counts for the fitted weights, by its severity. Basis: convention, the order of severities.
+GRAVITY: Mapping[Severity, float] = {"critical": 1.0, "high": 1.0, "medium": 0.8, "low": 0.5, "info": 0.25}
+CLEAR = "!"  # marks the key of a rule that was evaluated and is clear, or of a fact that does not hold
+
+
+def values_of(signs: Mapping[str, Sign]) -> dict[str, float]:
+    """What fitted weights are multiplied with, by key: a finding ("slug") and its aspects ("slug:aspect") by
+    gravity and strength, a fact that holds 1, a grade ("loss-fall=most") 1; what is clear ("!slug") 1. What was not
+    evaluated has no key."""
+    values: dict[str, float] = {}
+    for key, sign in signs.items():
+        if not sign.held:
+            values[CLEAR + key] = 1.0
+            continue
+        size = 1.0 if key.startswith("fact:") or "=" in key else sign.strength * GRAVITY[sign.severity]
+        values[key] = size
+        for mark in sign.marks:
+            values[f"{key}:{mark}"] = size
+    return values

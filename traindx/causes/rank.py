@@ -16,6 +16,7 @@ import numpy as np
 from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import SECOND_HAND, Sign, signs_of
 from traindx.causes.facts import facts_of
+from traindx.causes.grades import grades_of
 from traindx.causes.shapes import pattern
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
@@ -42,7 +43,7 @@ def rank(
     them. `causes` replaces the catalogue (for tests and for fitting weights)."""
     chosen = catalogue() if causes is None else tuple(causes)
     symptoms = run.setup.word("symptoms").replace(",", " ").split()
-    signs = signs_of(outcomes, facts_of(run, features), symptoms)
+    signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
     terms = [terms_of(cause, signs) for cause in chosen]
     scores = np.array([c.prior + sum(t.values()) for c, t in zip(chosen, terms, strict=True)])
     probabilities = np.exp(scores - scores.max())
@@ -57,6 +58,11 @@ def rank(
     # A benign shape explains a run only where health is the best explanation.
     shape = pattern(outcomes, run, features) if chosen[order[0]].slug == "healthy" else None
     return tuple(hypothesis(chosen[i], float(probabilities[i]) / total, terms[i], shape) for i in kept)
+
+
+def hand_scores(signs: Mapping[str, Sign]) -> dict[str, float]:
+    """Log-odds of every cause by the hand-set weights alone: where fitting starts from."""
+    return {c.slug: c.prior + sum(terms_of(c, signs).values()) for c in catalogue()}
 
 
 def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], shape: str | None) -> Hypothesis:
