@@ -1,0 +1,121 @@
+"""The places of a running script at which interventions on model, data and loss act."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.capture.alter_activations import Call
+from traindx.capture.alter_calls import After, Around, Before, Pass, Passes
+from traindx.capture.alter_loaders import Loaders
+from traindx.capture.alter_losses import LossCall, LossCalls
+from traindx.capture.alter_rehearsal import CannotRehearse, rehearse
+
+if TYPE_CHECKING:
+    from traindx.capture.interventions.site import Site
+    from traindx.capture.launch_experiment import Experiment
+
+Draw = Callable[[], Any]
+SCRIPTS: weakref.WeakKeyDictionary[Experiment, Script] = weakref.WeakKeyDictionary()
+
+
+class Script:
+    """Passes of models, calls of loss functions, loaders and optimizers of the script in this process;
+    one for all interventions of a run, made by the first that asks (`script_of`)."""
+
+    def __init__(self, site: Site) -> None:
+        patches = site.experiment.patches
+        self.passes = Passes()
+        site.around_calls(self.passes.called)
+        self.losses = LossCalls(patches, lambda: self.passes.training or not self.passes.counts)
+        self.loaders = Loaders(patches, self.passes.trains_now)
+        self.optimizers: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
+        self.loaded: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()  # models that got weights from elsewhere
+        self.rehearsed: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
+        self.rehearsing = False
+        patches.replace(torch.optim.Optimizer, "__init__", self.made)
+        patches.replace(torch.nn.Module, "load_state_dict", self.loads)
+
+    def made(self, original: Callable[..., None]) -> Callable[..., None]:
+        optimizers = self.optimizers
+
+        def __init__(self: torch.optim.Optimizer, *args: Any, **named: Any) -> None:
+            original(self, *args, **named)
+            optimizers.add(self)
+
+        return __init__
+
+    def loads(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        loaded = self.loaded
+
+        def load_state_dict(self: torch.nn.Module, *args: Any, **named: Any) -> Any:
+            loaded.add(self)
+            return original(self, *args, **named)
+
+        return load_state_dict
+
+    # Where an intervention hooks in; its failure is told as its own.
+
+    def before_pass(self, site: Site, hook: Before) -> None:
+        self.passes.before.append(lambda this: site.experiment.guarded(site, hook, this))
+
+    def around_pass(self, site: Site, hook: Around) -> None:
+        self.passes.around.append(lambda this: site.experiment.guarded(site, hook, this))
+
+    def after_pass(self, site: Site, hook: After) -> None:
+        self.passes.after.append(lambda this, found: site.experiment.guarded(site, hook, this, found))
+
+    def on_loss(self, site: Site, hook: Callable[[LossCall], None]) -> None:
+        """The first that asks is the last to change a call."""
+        self.losses.changes.insert(0, lambda call: site.experiment.guarded(site, hook, call))
+
+    def on_loader(self, site: Site, hook: Callable[[Any], None]) -> None:
+        """Once for each loader that is trained from."""
+        self.loaders.setups.append(lambda loader: site.experiment.guarded(site, hook, loader))
+
+    def on_batches(self, site: Site, hook: Callable[[Any], Callable[[Draw], Any]]) -> None:
+        """For each training iterator, with its loader: what is returned is called for each batch with a
+        function that draws one (StopIteration at the end)."""
+
+        def stream(loader: Any, draw: Draw) -> Draw:
+            return site.onion(site.experiment.guarded(site, hook, loader), draw)
+
+        self.loaders.streams.append(stream)
+
+    def needs_loader(self, site: Site, why: str) -> None:
+        """Refuse at the first backward pass when nothing was drawn from a DataLoader."""
+
+        def check(_: Any) -> None:
+            if not self.loaders.seen:
+                site.refuse("no DataLoader was iterated in training mode" if self.loaders.iterated else why)
+
+        site.on_backward(check)
+
+    def rehearsal(self, site: Site, this: Pass) -> tuple[list[Call], int]:
+        """The activation calls of a model and its dropout calls, from its first pass; raises CannotRehearse."""
+        known = self.rehearsed.get(this.module)
+        if known is None:
+            self.rehearsing = self.losses.inside = True
+            try:
+                with site.unseen():
+                    known = rehearse(this)
+            except CannotRehearse as error:
+                known = error
+            finally:
+                self.rehearsing = self.losses.inside = False
+            self.rehearsed[this.module] = known
+        if isinstance(known, CannotRehearse):
+            raise known
+        calls, dropouts = known
+        return calls, dropouts
+
+
+def script_of(site: Site) -> Script:
+    """The script that an intervention is applied to."""
+    found = SCRIPTS.get(site.experiment)
+    if found is None:
+        found = SCRIPTS[site.experiment] = Script(site)
+    return found

@@ -1,0 +1,72 @@
+"""Hidden activations are computed by another function, or have dropout behind them."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.nn import functional
+from torch.overrides import TorchFunctionMode
+
+from traindx.capture.alter_activations import KINDS, SATURATING, Call, Key, in_place, key_of
+
+Function = Callable[[torch.Tensor], torch.Tensor]
+FUNCTIONS: dict[str, Function] = {
+    "relu": functional.relu,
+    "gelu": functional.gelu,
+    "leaky_relu": functional.leaky_relu,
+}
+RECTIFIERS = ("relu", "relu6")
+
+
+def swapped(calls: list[Call], into: str) -> set[tuple[Key, int]]:
+    """The hidden calls that are to be replaced: saturating ones, and rectifiers by what cannot die."""
+    kinds = SATURATING if into == "relu" else (*SATURATING, *RECTIFIERS)
+    return {(call.key, call.turn) for call in calls if call.role == "hidden" and call.kind in kinds}
+
+
+class AtCalls(TorchFunctionMode):  # type: ignore[misc]
+    """During one pass: `change(original, args, named)` instead of each of the activation calls `wanted`."""
+
+    def __init__(self, wanted: set[tuple[Key, int]], change: Callable[[Any, Any, Any], Any]) -> None:
+        super().__init__()
+        self.wanted, self.change = wanted, change
+        self.turns: Counter[Key] = Counter()
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        named = kwargs or {}
+        if func not in KINDS:
+            return func(*args, **named)
+        key, _ = key_of(sys._getframe(1))
+        turn = self.turns[key]
+        self.turns[key] += 1
+        if (key, turn) not in self.wanted:
+            return func(*args, **named)
+        return self.change(func, args, named)
+
+
+def instead(function: Function) -> Callable[[Any, Any, Any], Any]:
+    """The change that computes another function; in place where the original does."""
+
+    def change(func: Any, args: Any, named: Any) -> Any:
+        given = args[0] if args else named["input"]
+        if not in_place(func, args, named):
+            return function(given)
+        return given.copy_(function(given.clone()))
+
+    return change
+
+
+def dropped(share: float, random: torch.Generator) -> Callable[[Any, Any, Any], Any]:
+    """The change that sets a share of the result to zero and scales the rest; the mask is drawn on the
+    host, from a generator of our own."""
+
+    def change(func: Any, args: Any, named: Any) -> Any:
+        found = func(*args, **named)
+        mask = torch.empty(found.shape).bernoulli_(1 - share, generator=random)
+        return found * (mask / (1 - share)).to(found)
+
+    return change
