@@ -73,6 +73,8 @@ class Losses:
             value = original(input, *args, **named)
             target = args[0] if args else named.get("target")
             discovery.safely(losses.computed, name, value, input, target, named.get("reduction", "mean"))
+            if discovery.live is not None:
+                discovery.safely(discovery.live.loss_called, original, input, args, named, value)
             return value
 
         return loss

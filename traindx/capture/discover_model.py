@@ -111,6 +111,8 @@ class Models:
             if len(self.roots) > 1 and not self.is_fed(module):
                 return
             self.fed += 1
+            if self.discovery.live is not None:
+                self.discovery.live.model_called(module, inputs, named)
         session = self.discovery.session()
         if session is not None:
             session.batch(inputs if inputs else named, training=self.training)
