@@ -1,0 +1,105 @@
+"""What a data set is like, before anything is trained on it: facts, for the rules to judge.
+
+Every row is read once, in bounded memory: counts, scales and hashes are of all rows, what needs values
+side by side (outliers, label noise, shift) is of a fair sample, whose size is among the facts. No
+sample's content is kept beyond the call or told: only row numbers, names of columns and statistics.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from traindx.survey import inputs, labels, leakage, noise, rows, shift, slices
+from traindx.survey.gather import Gathered, Progress, Sample, gather
+from traindx.survey.labels import Task
+from traindx.survey.measured import Measured
+from traindx.survey.table import Codes, Table, Wanted
+from traindx.survey.words import listing
+
+__all__ = ["Codes", "Measured", "Survey", "Table", "Wanted", "of_table"]
+
+
+class Survey(msgspec.Struct, frozen=True, kw_only=True):
+    """What was measured on a data set. `samples` rows were read."""
+
+    name: str
+    format: str
+    origin: str
+    samples: int
+    measured: Measured
+    notes: tuple[str, ...] = ()
+
+
+def of_table(
+    table: Table,
+    codes: Codes,
+    held_out: Table | None = None,
+    *,
+    task: Task | None = None,
+    progress: Progress | None = None,
+) -> Survey:
+    """Survey a table, and its validation data where there are some. `task` overrides what the target
+    is taken for. Raises ReadError where a source turns out to be damaged."""
+    found = gather(table, progress)
+    other = None if held_out is None else gather(held_out, progress)
+    made = Measured(facts=known(found, other))
+    if found.rows:
+        measure(made, found, other, codes, task)
+    notes = [*table.notes, *(held_out.notes if held_out else ())]
+    if table.left_out:
+        notes.append(f"taken for names of rows and left out: {listing(table.left_out)}")
+    return Survey(
+        name=table.name, format=table.format, origin=table.origin, samples=found.rows, measured=made, notes=tuple(notes)
+    )  # fmt: skip
+
+
+def known(found: Gathered, other: Gathered | None) -> dict[str, Any]:
+    facts: dict[str, Any] = {"dataset_size": found.rows, "data_origin": found.table.origin}
+    facts["data_is_raw"] = found.table.origin in ("file", "arrays")
+    if other is not None:
+        facts["val_samples"] = other.rows
+    return facts
+
+
+def measure(made: Measured, found: Gathered, other: Gathered | None, codes: Codes, task: Task | None) -> None:
+    """Every measurement that the table allows, into `made`."""
+    sample = found.reservoir.sample()
+    made.facts |= {"samples_looked_at": len(sample.rows)}
+    made.add(inputs.measured(found, sample))
+    made.add(rows.copies(found, sample))
+    labelled = found.table.target is not None
+    kind = task or (labels.task_of(found) if labelled else "numbers")
+    if labelled:
+        targets(made, found, other, sample, codes, kind)
+    else:
+        made.reasons |= dict.fromkeys(OF_TARGETS, "no target was named (--target)")
+    if other is None:
+        made.reasons |= dict.fromkeys(OF_HELD_OUT, "no validation data were given (--validation)")
+    elif other.rows:
+        made.add(rows.overlap(found, other))
+        made.add(shift.measured(found, sample, other, other.reservoir.sample(), kind))
+
+
+def targets(
+    made: Measured, found: Gathered, other: Gathered | None, sample: Sample, codes: Codes, task: Task
+) -> None:  # fmt: skip
+    made.facts["target_task"] = task
+    wrong_kind = "the target is a quantity, not a class" if task == "numbers" else "the target is a class"
+    made.reasons |= dict.fromkeys(OF_CLASSES if task == "numbers" else OF_QUANTITIES, wrong_kind)
+    made.add(labels.measured(found, sample, task, codes, other))
+    made.add(rows.order(found, sample, task))
+    made.add(leakage.measured(found, sample, task))
+    found_noise, predicted = noise.measured(found, sample, task)
+    made.add(found_noise)
+    made.add(slices.measured(found, sample, task, codes, predicted))
+
+
+OF_CLASSES = ("class_counts_max_min_ratio", "label_min", "classes", "label_noise_share")
+OF_QUANTITIES = ("targets_std_max", "targets_outliers")
+OF_HELD_OUT = ("train_val_overlap_share", "val_inputs_shift")
+OF_TARGETS = (
+    *OF_CLASSES, *OF_QUANTITIES, "feature_skill_best", "rows_class_purity", "slice_label_gap", "samples_conflicting",
+    "targets_distinct",
+)  # fmt: skip

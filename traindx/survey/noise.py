@@ -1,0 +1,151 @@
+"""Labels that the data contradict: confident learning (Northcutt et al., 2021) by cleanlab, on class
+probabilities that are cross-validated with scikit-learn."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from traindx.survey.design import Matrix, matrix
+from traindx.survey.gather import Gathered, Sample
+from traindx.survey.labels import Task
+from traindx.survey.measured import Measured
+from traindx.survey.words import indices
+from traindx.vocabulary.setup import Fact
+
+FOLDS, LEAST_A_CLASS, LEAST = 5, 5, 100
+MOST_CLASSES, MOST_COLUMNS = 200, 512
+WORK = 6e7  # rows x columns x classes that are fitted: tens of seconds on one core
+SUREST = 0.5  # of the samples: those far from the borders between classes
+SEED = 0
+
+Probabilities = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+
+class Predicted(msgspec.Struct, frozen=True):
+    """Cross-validated predictions: `places[m]` in the sample, `labels[m]`, `probabilities[m, k]`."""
+
+    places: NDArray[np.intp]
+    labels: Labels
+    probabilities: Probabilities
+
+    @property
+    def wrong(self) -> NDArray[np.bool_]:
+        return np.asarray(self.probabilities.argmax(1) != self.labels)
+
+
+def measured(found: Gathered, sample: Sample, task: Task) -> tuple[Measured, Predicted | None]:
+    """The estimated share of wrong labels, the suspicious rows (worst first), and the predictions behind them."""
+    why = lacking(sample, task)
+    predicted = None
+    if not why:
+        predicted, why = predict(found, sample)
+    if predicted is None:
+        return Measured(reasons={"label_noise_share": why}), None
+    suspects = suspicious(predicted.labels, predicted.probabilities)
+    rows = sample.rows[predicted.places[suspects]]
+    sure = surest(predicted)
+    facts: dict[str, Fact] = {
+        "label_noise_share": len(suspects) / len(predicted.labels),
+        "label_noise_suspects": len(suspects),
+        "label_noise_checked": len(predicted.labels),
+        "label_noise_where": indices(rows),
+        "label_noise_sure": len(sure),
+        "label_noise_sure_wrong": int(predicted.wrong[sure].sum()),
+        "label_noise_accuracy": float(1 - predicted.wrong.mean()),
+    }
+    return Measured(facts, {"labels-look-noisy": rows}), predicted
+
+
+def lacking(sample: Sample, task: Task) -> str:
+    """Why labels cannot be judged, or ""."""
+    import importlib.util
+
+    if task != "classes":
+        return "the target is a quantity, not a class"
+    if len(sample.rows) < LEAST:
+        return f"needs {LEAST} samples"
+    if not all(importlib.util.find_spec(name) for name in ("sklearn", "cleanlab")):
+        return "needs cleanlab and scikit-learn: pip install 'traindx[data]'"
+    return ""
+
+
+def predict(found: Gathered, sample: Sample) -> tuple[Predicted | None, str]:
+    """Predictions for the samples of classes that are frequent enough, or why there are none."""
+    places = np.flatnonzero(np.isfinite(sample.target))
+    _, labels, counts = np.unique(sample.target[places], return_inverse=True, return_counts=True)
+    common = counts >= LEAST_A_CLASS
+    if common.sum() < 2:
+        return None, f"needs two classes with {LEAST_A_CLASS} samples each"
+    if common.sum() > MOST_CLASSES:
+        return None, f"there are more than {MOST_CLASSES} classes"
+    places, labels = places[common[labels]], (np.cumsum(common) - 1)[labels[common[labels]]]
+    width = min(len(found.table.fields), MOST_COLUMNS) + 2048 * len(sample.texts)
+    chosen = thinned(labels, int(WORK / (width * common.sum())))
+    places, labels = places[chosen], labels[chosen]
+    inputs = matrix(found.table.fields, sample, places, MOST_COLUMNS)
+    if not inputs.shape[1]:
+        return None, "no feature can be learned from"
+    return Predicted(places, labels, probabilities(inputs, labels)), ""
+
+
+def thinned(labels: Labels, most: int) -> NDArray[np.intp]:
+    """At most about `most` rows, drawn fairly, LEAST_A_CLASS of each class at least."""
+    order = np.random.default_rng(SEED).permutation(len(labels))
+    if len(labels) <= most:
+        return np.arange(len(labels))
+    rare = [order[labels[order] == c][:LEAST_A_CLASS] for c in range(int(labels.max()) + 1)]
+    return np.unique(np.concatenate([order[:most], *rare]))
+
+
+def probabilities(inputs: Matrix, labels: Labels) -> Probabilities:
+    """`p[m, k]`: for every sample by models that have not seen it. Of a linear model, a forest and their mean
+    the one with the smallest cross-validated log loss."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # lbfgs that has not converged predicts well enough
+        made = [cross_val_predict(m, inputs, labels, cv=folds, method="predict_proba") for m in models(inputs)]
+    if len(made) > 1:
+        made.append(sum(made) / len(made))
+    return np.asarray(min(made, key=lambda p: log_loss(p, labels)), dtype=np.float64)
+
+
+def models(inputs: Matrix) -> list[Any]:
+    from sklearn.ensemble import ExtraTreesClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    linear = LogisticRegression(C=1.0 / np.sqrt(inputs.shape[1]), max_iter=200)
+    forest = ExtraTreesClassifier(200, min_samples_leaf=2, random_state=SEED, n_jobs=1)
+    return [linear, forest]
+
+
+def log_loss(p: Probabilities, labels: Labels) -> float:
+    return float(-np.log(np.clip(p[np.arange(len(labels)), labels], 1e-3, 1.0)).mean())
+
+
+def suspicious(labels: Labels, p: Probabilities) -> NDArray[np.intp]:
+    """Places whose label is likely wrong, worst first."""
+    from cleanlab.filter import find_label_issues
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = find_label_issues(
+            labels, p, filter_by="prune_by_noise_rate", return_indices_ranked_by="self_confidence", n_jobs=1
+        )
+    return np.asarray(found, dtype=np.intp)
+
+
+def surest(predicted: Predicted) -> NDArray[np.intp]:
+    """The half of the samples whose class the models are surest of, whatever the label says: far from the
+    borders between classes, where only a wrong label can disagree."""
+    order = np.argsort(-predicted.probabilities.max(1), kind="stable")
+    return np.asarray(order[: int(SUREST * len(order))])

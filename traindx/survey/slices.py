@@ -1,0 +1,82 @@
+"""Whether labels, and the errors of a model, are spread evenly over the slices of a sensitive column."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traindx.survey.gather import Gathered, Sample
+from traindx.survey.labels import Task
+from traindx.survey.measured import Measured
+from traindx.survey.noise import Predicted
+from traindx.survey.table import Codes, Floats
+from traindx.survey.words import escaped
+from traindx.vocabulary.setup import Fact
+
+LEAST = 30  # samples of a slice
+MOST = 50  # slices
+CLASSES = 20  # most frequent classes whose rates are compared
+
+Compared = tuple[float, float, int, int]  # largest difference, its standard errors, slice, class
+
+
+def measured(found: Gathered, sample: Sample, task: Task, codes: Codes, predicted: Predicted | None) -> Measured:
+    """The largest differences between a slice and all others: of the rate of a class (or the mean target, in
+    spreads), and of the error rate of the cross-validated model."""
+    column = found.table.sensitive
+    if column is None or not np.isfinite(sample.sensitive).any():
+        return Measured(reasons={"slice_label_gap": "no sensitive column was named (--sensitive COLUMN)"})
+    values, counts = np.unique(sample.sensitive[np.isfinite(sample.sensitive)], return_counts=True)
+    kept = values[(counts >= LEAST)][:MOST]
+    if len(kept) < 2:
+        return Measured(reasons={"slice_label_gap": f"needs two slices with {LEAST} samples each"})
+    words = codes.words("sensitive:" + column)
+    facts: dict[str, Fact] = {
+        "slices": len(values), "slices_compared": len(kept), "slice_column": escaped(column),
+        "slice_smallest_share": float(counts.min() / counts.sum()),
+    }  # fmt: skip
+    known = np.isfinite(sample.target)
+    gap = largest(sample.target[known], sample.sensitive[known], kept, task)
+    facts |= told("slice_label", gap, words, kept)
+    if predicted is not None:
+        wrong, groups = predicted.wrong, sample.sensitive[predicted.places]
+        facts |= told(
+            "slice_error", largest(wrong.astype(np.float64), groups, kept, "numbers", spread=1.0), words, kept
+        )
+    return Measured(facts)
+
+
+def told(name: str, gap: Compared, words: list[str], slices: Floats) -> dict[str, Fact]:
+    difference, errors, place, _ = gap
+    code = int(slices[place])
+    return {
+        f"{name}_gap": difference,
+        f"{name}_gap_errors": errors,
+        f"{name}_gap_slice": escaped(words[code] if code < len(words) else code),
+    }
+
+
+def largest(target: Floats, groups: Floats, slices: Floats, task: Task, spread: float | None = None) -> Compared:
+    """The difference between a slice and the rest that is farthest beyond its standard error."""
+    columns = [target / (spread or max(float(target.std()), 1e-300))]
+    if task == "classes":
+        values, counts = np.unique(target, return_counts=True)
+        frequent = values[np.argsort(-counts, kind="stable")][:CLASSES]
+        columns = [(target == c) * 1.0 for c in frequent]
+    best: Compared = (0.0, 0.0, 0, 0)
+    for place, code in enumerate(slices):
+        inside = groups == code
+        for number, column in enumerate(columns):
+            difference, error = apart(column, inside)
+            score = abs(difference) / error if error > 0 else 0.0
+            if score > best[1]:
+                best = (difference, score, place, number)
+    return best
+
+
+def apart(column: Floats, inside: NDArray[np.bool_]) -> tuple[float, float]:
+    """The difference of the means inside and outside, and its standard error (pooled spread)."""
+    a, b = column[inside], column[~inside]
+    if not len(a) or not len(b):
+        return 0.0, 0.0
+    return float(a.mean() - b.mean()), float(column.std() * np.sqrt(1 / len(a) + 1 / len(b)))
