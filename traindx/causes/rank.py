@@ -14,8 +14,9 @@ from functools import cache
 import numpy as np
 
 from traindx.causes.catalogue import catalogue
-from traindx.causes.evidence import SECOND_HAND, Sign, signs_of
+from traindx.causes.evidence import SECOND_HAND, Sign, signs_of, values_of
 from traindx.causes.facts import facts_of
+from traindx.causes.fitted import Fitted, added, fitted
 from traindx.causes.grades import grades_of
 from traindx.causes.shapes import pattern
 from traindx.features.shared import Features
@@ -28,6 +29,8 @@ from traindx.vocabulary.run import Run
 # the others are scaled to sum to 1. Basis: convention.
 SHOWN_FROM = 0.005
 SHOWN_AT_LEAST = 3
+# Log-odds below which a term is not listed as evidence. Basis: convention, it moves no probability by 3 %.
+TOLD_FROM = 0.1
 
 
 # Log-odds that a cause pays for a finding it has no weight for; a weight of EXPLAINS or more frees it, a
@@ -37,15 +40,22 @@ EXPLAINS = 0.5
 
 
 def rank(
-    outcomes: Sequence[Outcome], run: Run, features: Features, causes: Sequence[Cause] | None = None
+    outcomes: Sequence[Outcome],
+    run: Run,
+    features: Features,
+    causes: Sequence[Cause] | None = None,
+    fit: Fitted | None = None,
 ) -> tuple[Hypothesis, ...]:
     """Hypotheses, most probable first; their probabilities sum to 1 and `healthy` is always among
-    them. `causes` replaces the catalogue (for tests and for fitting weights)."""
+    them. `causes` replaces the catalogue, `fit` the fitted weights (for tests and comparisons)."""
     chosen = catalogue() if causes is None else tuple(causes)
+    fit = fitted() if fit is None else fit
     symptoms = run.setup.word("symptoms").replace(",", " ").split()
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
-    terms = [terms_of(cause, signs) for cause in chosen]
-    scores = np.array([c.prior + sum(t.values()) for c, t in zip(chosen, terms, strict=True)])
+    more = added(fit, values_of(signs))
+    terms = [both(terms_of(c, signs), fit.scale, more.get(c.slug, {})) for c in chosen]
+    bases = [fit.scale * c.prior + fit.base.get(c.slug, 0.0) for c in chosen]
+    scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
     probabilities = np.exp(scores - scores.max())
     probabilities /= probabilities.sum()
     order = sorted(range(len(chosen)), key=lambda i: (-probabilities[i], chosen[i].slug))
@@ -60,6 +70,11 @@ def rank(
     return tuple(hypothesis(chosen[i], float(probabilities[i]) / total, terms[i], shape) for i in kept)
 
 
+def both(hand: Mapping[str, float], scale: float, more: Mapping[str, float]) -> dict[str, float]:
+    """Terms by hand, scaled, with those that the fit adds."""
+    return {key: scale * hand.get(key, 0.0) + more.get(key, 0.0) for key in {**hand, **more}}
+
+
 def hand_scores(signs: Mapping[str, Sign]) -> dict[str, float]:
     """Log-odds of every cause by the hand-set weights alone: where fitting starts from."""
     return {c.slug: c.prior + sum(terms_of(c, signs).values()) for c in catalogue()}
@@ -68,7 +83,7 @@ def hand_scores(signs: Mapping[str, Sign]) -> dict[str, float]:
 def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], shape: str | None) -> Hypothesis:
     """The published form: evidence for and against, strongest first."""
     ordered = sorted(terms.items(), key=lambda item: (-abs(item[1]), item[0]))
-    rounded = [EvidenceTerm(name, round(value, 3)) for name, value in ordered]
+    rounded = [EvidenceTerm(name, round(value, 3)) for name, value in ordered if abs(value) >= TOLD_FROM]
     return Hypothesis(
         cause=cause.slug,
         title=cause.title,

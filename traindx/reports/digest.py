@@ -151,6 +151,8 @@ def term_words(term: EvidenceTerm, fired: Iterable[str]) -> str:
     """What a piece of evidence says: a rule that fired by its name, one that did not as "no ...",
     a fact of the setup by its name."""
     slug = term.finding.removeprefix("fact:")
+    if "=" in slug:  # a grade: what the run is like on a scale
+        return slug.replace("=", " ")
     plain, _, aspect = slug.partition(":")
     words = f"{plain} ({aspect})" if aspect else plain
     if term.finding.startswith("fact:") or plain in fired:

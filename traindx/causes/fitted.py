@@ -1,0 +1,53 @@
+"""Fitted weights: what many labelled runs added to the weights set by hand.
+
+`weights.json` is written by `python -m benchmarks.gym fit` from the gym's signs, and says from which. A cause's
+score is `scale` times its hand-set log-odds, plus `base`, plus a weight for every sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+
+import msgspec
+
+from traindx.causes.evidence import CLEAR
+
+FILE = "weights.json"
+
+
+class Fitted(msgspec.Struct, frozen=True):
+    """`weights[key][cause]` in log-odds, keys as in `evidence.values_of`; `data` is the SHA-256 of the signs they
+    were fitted on, `rows` how many there were, `date` when."""
+
+    scale: float = 1.0
+    base: Mapping[str, float] = {}
+    weights: Mapping[str, Mapping[str, float]] = {}
+    data: str = ""
+    rows: int = 0
+    date: str = ""
+
+
+@cache
+def fitted() -> Fitted:
+    """The weights that are shipped; none where there is no file (then only the hand-set ones count)."""
+    file = resources.files("traindx.causes").joinpath(FILE)
+    return msgspec.json.decode(file.read_bytes(), type=Fitted) if file.is_file() else Fitted()
+
+
+def added(fit: Fitted, values: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """cause -> sign -> what the fit adds to its log-odds. A sign's aspects are counted with it."""
+    terms: dict[str, dict[str, float]] = {}
+    for key, value in values.items():
+        for cause, weight in fit.weights.get(key, {}).items():
+            own = terms.setdefault(cause, {})
+            sign = sign_of(key)
+            own[sign] = own.get(sign, 0.0) + weight * value
+    return terms
+
+
+def sign_of(key: str) -> str:
+    """The key of the sign that a value belongs to."""
+    bare = key.removeprefix(CLEAR)
+    return bare if bare.startswith("fact:") else bare.partition(":")[0]
