@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.utils.data import dataloader
+from torch.utils.data import BatchSampler, dataloader
 
 if TYPE_CHECKING:
     from traindx.capture.discover import Discovery
@@ -27,6 +27,9 @@ class Loaders:
         self.kept: list[Any] = []  # those data sets, so that their ids stay theirs
         self.waited = 0.0
         self.described = False
+        self.iterator: int | None = None  # id of the iterator in use
+        self.draws = self.passes = 0  # its batches, and the backward passes since its first
+        self.most = 0  # values in the largest tensor of the batch drawn last
 
     def attach(self) -> None:
         self.discovery.patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
@@ -50,23 +53,39 @@ class Loaders:
 
         def __next__(self: Any) -> Any:
             begun = clock()
-            batch = original(self)
-            discovery.safely(loaders.drawn, self, clock() - begun)
+            try:
+                batch = original(self)
+            except StopIteration:
+                discovery.safely(loaders.ended)
+                raise
+            discovery.safely(loaders.drawn, self, batch, clock() - begun)
             return batch
 
         return __next__
 
-    def drawn(self, iterator: Any, seconds: float) -> None:
+    def drawn(self, iterator: Any, batch: Any, seconds: float) -> None:
         """A batch was handed out; whether for training shows at the next backward pass."""
+        if id(iterator) != self.iterator:
+            self.iterator, self.draws, self.passes = id(iterator), 0, 0
+        self.draws += 1
+        self.most = most_values(batch)
         data = id(iterator._dataset)
         if data != self.current:
             self.current, self.waited = data, 0.0
         self.waited += seconds
 
+    def ended(self) -> None:
+        """No batches are left; where none that was drawn ahead is still to be trained on, what is
+        evaluated next is not of this loader."""
+        if self.draws and self.passes >= self.draws:
+            self.current = None
+        self.iterator = None
+
     def backward_begins(self, session: Session) -> None:
         """The data set in use is one that is trained on."""
         if self.current is None:
             return
+        self.passes += 1
         if self.waited:
             session.data_wait(self.waited)
             self.waited = 0.0
@@ -84,11 +103,12 @@ class Loaders:
         batch = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)
         fact("batch_size", batch)
         fact("workers", loader.num_workers)
-        fact("drop_last", bool(loader.drop_last))
-        sampler = type(loader.sampler).__name__
-        fact("sampler", sampler)
-        if sampler in (*SHUFFLED, "SequentialSampler"):
-            fact("shuffle", sampler in SHUFFLED and bool(getattr(loader.sampler, "shuffle", True)))
+        fact("drop_last", bool(getattr(loader.batch_sampler, "drop_last", loader.drop_last)))
+        sampler = sampler_of(loader)
+        fact("sampler", type(sampler).__name__)
+        kinds = {kind.__name__ for kind in type(sampler).__mro__}
+        if kinds & {*SHUFFLED, "SequentialSampler"}:
+            fact("shuffle", bool(kinds & {*SHUFFLED}) and bool(getattr(sampler, "shuffle", True)))
         for name, counted in (("dataset_size", loader.dataset), ("steps_per_epoch", loader)):
             try:
                 fact(name, len(counted))
@@ -96,3 +116,20 @@ class Loaders:
                 continue
         fact("dataset", type(loader.dataset).__name__)
         fact("pinned", bool(loader.pin_memory) and torch.cuda.is_available())
+
+
+def sampler_of(loader: Any) -> Any:
+    """What draws the single samples, within batch samplers of any depth (those of libraries wrap others)."""
+    batches = loader.batch_sampler
+    while getattr(batches, "batch_sampler", None) is not None:
+        batches = batches.batch_sampler
+    found = getattr(batches, "sampler", loader.sampler)
+    return found.sampler if isinstance(found, BatchSampler) else found
+
+
+def most_values(batch: Any) -> int:
+    """How many values the largest tensor of a batch has; 0 where none is found."""
+    if isinstance(batch, torch.Tensor):
+        return batch.numel()
+    parts = batch.values() if isinstance(batch, Mapping) else batch if isinstance(batch, list | tuple) else ()
+    return max((p.numel() for p in parts if isinstance(p, torch.Tensor)), default=0)

@@ -158,11 +158,16 @@ class Losses:
 
     def data(self, target: Any) -> Any:
         """What tells one evaluated data set from another: the loader's, or the training targets."""
-        loader = self.discovery.loaders.current
-        if loader is not None:
-            return loader
+        loaders = self.discovery.loaders
+        if loaders.current is not None and not self.beyond(target):
+            return loaders.current
         known = self.targets.get(id(target)) if id(target) in self.trained else None
         return id(target) if known is not None and known() is target else None
+
+    def beyond(self, target: Any) -> bool:
+        """Whether a target has more values than anything in the batch that a loader gave last."""
+        most = self.discovery.loaders.most
+        return isinstance(target, torch.Tensor) and 0 < most < target.numel()
 
     def finish(self) -> None:
         """An evaluation pass is over: tell its means."""

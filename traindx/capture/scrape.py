@@ -21,7 +21,7 @@ def attach(discovery: Discovery, wanted: dict[str, Callable[[Any], None]]) -> No
         "torch.utils.tensorboard.writer": lambda module: tensorboard(discovery, module.SummaryWriter),
         "tensorboardX.writer": lambda module: tensorboard(discovery, module.SummaryWriter),
         "wandb.sdk.wandb_run": lambda module: wandb(discovery, module.Run),
-        "mlflow.tracking.fluent": lambda module: mlflow(discovery, module),
+        "mlflow.tracking.client": lambda module: mlflow(discovery, module.MlflowClient),
     }
     for name, then in later.items():
         if name in sys.modules:
@@ -40,10 +40,11 @@ def tell(discovery: Discovery, name: Any, value: Any) -> None:
 
 
 def as_number(value: Any) -> float | None:
-    """A float from a number, a numpy scalar or a tensor of one element on the host."""
+    """A float from a number, a numpy scalar or a tensor of one element."""
     if isinstance(value, bool | str) or value is None:
         return None
     try:
+        value = value.detach() if hasattr(value, "detach") else value  # float() warns of a graph
         return float(value)
     except (TypeError, ValueError, RuntimeError):
         return None
@@ -77,23 +78,29 @@ def tell_all(discovery: Discovery, data: Any) -> None:
             tell(discovery, name, value)
 
 
-def mlflow(discovery: Discovery, module: Any) -> None:
+def mlflow(discovery: Discovery, client: Any) -> None:
+    """Everything that is logged goes through the client, also from the functions of `mlflow` itself."""
+
     def one(original: Callable[..., Any]) -> Callable[..., Any]:
-        def log_metric(key: Any, value: Any, *args: Any, **named: Any) -> Any:
+        def log_metric(self: Any, run_id: Any, key: Any, value: Any, *args: Any, **named: Any) -> Any:
             discovery.safely(tell, discovery, key, value)
-            return original(key, value, *args, **named)
+            return original(self, run_id, key, value, *args, **named)
 
         return log_metric
 
     def many(original: Callable[..., Any]) -> Callable[..., Any]:
-        def log_metrics(metrics: Any, *args: Any, **named: Any) -> Any:
-            discovery.safely(tell_all, discovery, metrics)
-            return original(metrics, *args, **named)
+        def log_batch(self: Any, run_id: Any, metrics: Any = (), *args: Any, **named: Any) -> Any:
+            discovery.safely(told, metrics)
+            return original(self, run_id, metrics, *args, **named)
 
-        return log_metrics
+        return log_batch
 
-    discovery.patches.replace(module, "log_metric", one)
-    discovery.patches.replace(module, "log_metrics", many)
+    def told(metrics: Any) -> None:
+        for metric in metrics:
+            tell(discovery, metric.key, metric.value)
+
+    discovery.patches.replace(client, "log_metric", one)
+    discovery.patches.replace(client, "log_batch", many)
 
 
 def csv_files(discovery: Discovery) -> None:

@@ -96,15 +96,26 @@ def _measured(module: nn.Module) -> bool:
     return leaf and (isinstance(module, ACTIVATIONS) or any(p is not None for p in module._parameters.values()))
 
 
+def weighted(module: nn.Module) -> bool:
+    """Whether a module of a library's own making multiplies with a matrix of weights."""
+    weight = module._parameters.get("weight")
+    return weight is not None and weight.dim() > 1 and "Embed" not in type(module).__name__
+
+
+def named_activation(module: nn.Module) -> bool:
+    """An activation of a library's own making (`NewGELUActivation`), as its name says."""
+    return type(module).__name__.endswith("Activation") and not module._parameters
+
+
 def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
     """Setup facts about one model (docs/capture.md)."""
     root = unwrapped(model)
     modules = list(root.modules())
-    used = sorted({type(m).__name__ for m in modules if isinstance(m, ACTIVATIONS)})
+    used = sorted({type(m).__name__ for m in modules if isinstance(m, ACTIVATIONS) or named_activation(m)})
     rates = [float(m.p) for m in modules if isinstance(m, DROPOUTS)]
     facts: dict[str, str | int | float | bool] = {
         "model": type(root).__name__,
-        "depth": sum(isinstance(m, WEIGHTED) for m in modules),
+        "depth": sum(isinstance(m, WEIGHTED) or weighted(m) for m in modules),
         "has_normalization": any(isinstance(m, NORMS) or "Norm" in type(m).__name__ for m in modules),
         "has_dropout": any(r > 0 for r in rates),
         "activations": ", ".join(used),
