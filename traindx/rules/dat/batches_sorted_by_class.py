@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from traindx.features.progress import by_progress
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
 
@@ -22,6 +22,7 @@ def batches_sorted_by_class(
     run: Run,
     features: Features,
     *,
+    one: float = threshold(1, "optimizer", basis="theory", source="more than one: a game, not a classifier"),
     purity: float = threshold(0.3, "0..1", basis="measured", source="shuffled: within 0.02 of 0; sorted: 0.6 and more"),
 ) -> Iterator[Evidence]:
     """The training samples come sorted by class.
@@ -38,6 +39,8 @@ def batches_sorted_by_class(
 
     Sources: Bottou (2012), Stochastic gradient descent tricks; fault catalogue row 81.
     """
+    if (run.setup.number("optimizers") or one) > one:
+        raise CannotJudge("several optimizers: opponents are shown one class at a time on purpose")
     found = run.setup.number("batch_class_purity")
     if found is None or found < purity:
         return
