@@ -130,6 +130,6 @@ def sampler_of(loader: Any) -> Any:
 def most_values(batch: Any) -> int:
     """How many values the largest tensor of a batch has; 0 where none is found."""
     if isinstance(batch, torch.Tensor):
-        return batch.numel()
+        return int(batch.numel())
     parts = batch.values() if isinstance(batch, Mapping) else batch if isinstance(batch, list | tuple) else ()
     return max((p.numel() for p in parts if isinstance(p, torch.Tensor)), default=0)
