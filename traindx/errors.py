@@ -5,6 +5,7 @@ TraindxError                     everything traindx raises on purpose
 │   └── NotALog                  the bytes are readable, but hold no training log
 ├── ConfigError                  an option, threshold or mapping that makes no sense
 ├── UnknownPage                  `explain` was asked for something that is not there
+├── ExperimentFailed             a script could not be run as an experiment, or showed nothing to judge
 └── MissingExtra                 an optional dependency is needed and not installed
 """
 
@@ -38,6 +39,10 @@ class ConfigError(TraindxError):
 
 class UnknownPage(TraindxError):
     """No rule, cause, fix or pattern has this code or slug."""
+
+
+class ExperimentFailed(TraindxError):
+    """A script could not be run as an experiment, or left no record; the message says why."""
 
 
 class MissingExtra(TraindxError):

@@ -4,13 +4,28 @@ records and intervenes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from traindx.capture.launch import Request, environment, start_folder
-from traindx.errors import ConfigError
+import traindx
+from traindx import pipeline
+from traindx.capture.interventions import parse
+from traindx.capture.launch import Ended, Request, environment, start_folder
+from traindx.capture.launch_stages import experiment_stopped, recorded, why_nothing
+from traindx.errors import ReadError
+from traindx.features.sweep import Suggestion
 from traindx.trials import conduct as trials
+from traindx.trials import find_lr as rates
+from traindx.trials.conduct import Conducted
+from traindx.vocabulary.rates import RateSearch, TriedRate
+from traindx.vocabulary.run import Run
+
+GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
+PATIENT = 10.0  # times as long as the last look took
 
 
 def record(
@@ -19,10 +34,136 @@ def record(
     """Make the folder `out` and the environment in which a command records itself there.
 
     Raises ConfigError where the folder cannot be, or an intervention is unknown."""
-    if interventions:
-        raise ConfigError("interventions are not built yet")
+    given = tuple(found.spec for found in parse(interventions))
     start_folder(out)
-    return environment(Request(out, steps), base, folder)
+    return environment(Request(out, steps, interventions=given), base, folder)
 
 
 conduct = partial(trials.conduct, record=record)
+
+
+class Glances:
+    """Asks a question about a record while it is being written, not too often."""
+
+    def __init__(self, out: Path, question: Callable[[Run], bool]) -> None:
+        self.out, self.question = out, question
+        self.next = time.monotonic() + GLANCE
+
+    def __call__(self) -> bool:
+        begun = time.monotonic()
+        if begun < self.next or not recorded(self.out):
+            return False
+        try:
+            answer = self.question(pipeline.read(self.out))
+        except ReadError:
+            answer = False  # the first batch is not whole yet
+        now = time.monotonic()
+        self.next = now + max(GLANCE, PATIENT * (now - begun))
+        return answer
+
+
+def attempt(
+    command: Sequence[str],
+    out: Path,
+    interventions: Sequence[str],
+    steps: int,
+    over: Callable[[Run], bool],
+    *,
+    seconds: float | None = None,
+    writable: Sequence[str] = (),
+) -> rates.Attempt:
+    """Run the command once, and read what it left."""
+    done = conduct(
+        command, interventions, out=out, steps=steps, seconds=seconds, writable=writable, until=Glances(out, over)
+    )
+    refused = experiment_stopped(out)
+    if refused or not recorded(out):
+        return rates.Attempt(done, None, refused or why_not(done, command))
+    return rates.Attempt(done, pipeline.read(out))
+
+
+def why_not(done: Conducted, command: Sequence[str]) -> str:
+    """Why a command left no record."""
+    if done.ended != "finished":
+        return f"the script {done.words()}, and had made no step"
+    why = why_nothing(done.out, command, Ended(done.status, done.signal, done.seconds))
+    return why if done.ok else f"{why}; its last words: {trials.last_line(done.tail)}"
+
+
+def find_lr(
+    command: Sequence[str],
+    plan: rates.Plan,
+    *,
+    seconds: float | None = None,
+    writable: Sequence[str] = (),
+    tell: Callable[[str], None] = lambda _: None,
+) -> RateSearch:
+    """Search the learning rate of an unmodified script. `seconds` bounds each start of it.
+
+    Raises ConfigError for a program that is not there, ExperimentFailed where nothing was recorded."""
+    begun = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="traindx-records-") as place:
+        starts = 0
+
+        def start(what: Sequence[str], steps: int, over: Callable[[Run], bool]) -> rates.Attempt:
+            nonlocal starts
+            starts += 1
+            out = Path(place) / str(starts)
+            return attempt(command, out, what, steps, over, seconds=seconds, writable=writable)
+
+        swept = rates.search(plan, start, tell)
+        found = swept.found if isinstance(swept.found, Suggestion) else None
+        tried: tuple[TriedRate, ...] = ()
+        if plan.sensitivity and found is not None:
+            tried = rates.try_rates(plan, found.reading.suggested, swept.steps, start, tell)
+    return RateSearch(
+        traindx_version=traindx.__version__,
+        command=tuple(command),
+        optimizer=swept.sweeps[0].run.setup.word("optimizer"),
+        reason=swept.found if isinstance(swept.found, str) else "",
+        steps=swept.steps,
+        seeds=plan.seeds,
+        sweeps=tuple(one.trace for one in swept.sweeps),
+        tried=tried,
+        good=rates.good(tried, found.reading.start) if found is not None else None,
+        notes=notes(swept),
+        seconds=round(time.monotonic() - begun, 3),
+        **({} if found is None else read_off(found)),
+    )
+
+
+def read_off(found: Suggestion) -> dict[str, Any]:
+    """The fields of a search that a suggestion fills."""
+    reading = found.reading
+    return {
+        "suggested": rounded(reading.suggested),
+        "low": rounded(found.low),
+        "high": rounded(found.high),
+        "steepest": rounded(reading.steepest),
+        "safe": rounded(reading.safe),
+        "open_end": reading.open_end,
+    }
+
+
+def rounded(rate: float) -> float:
+    """Two digits: more are not known."""
+    return float(f"{rate:.2g}")
+
+
+def notes(swept: rates.Swept) -> tuple[str, ...]:
+    """What the user should know about how it was done."""
+    told: list[str] = []
+    for one in swept.sweeps:
+        told += [e.message for e in one.run.events if e.code == "intervention-unused"]
+        if one.conducted.changed and not one.conducted.fenced:  # else it was somebody else
+            told.append(f"files of the project changed meanwhile: {some(one.conducted.changed)}")
+        if one.conducted.linked and not one.conducted.fenced:
+            told.append(
+                f"not copied, and this system cannot keep the script from changing: {some(one.conducted.linked)}"
+            )
+    return tuple(dict.fromkeys(told))
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

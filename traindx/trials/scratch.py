@@ -24,6 +24,7 @@ from typing import NamedTuple
 COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
 COPIED_FILES = 20_000  # in total; folders that are reached after these are linked as a whole
 LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "wandb", "mlruns", "traindx-runs"})
+OTHERS = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"})
 PARENTS, BESIDE = 3, 2000  # parents that are imitated, and entries beside the folder that are linked
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
@@ -231,14 +232,16 @@ State = dict[str, tuple[int, int, int]]
 
 
 def state(root: Path, most: int = COPIED_FILES) -> State:
-    """Size, time of change and inode of each file of a folder (the shallow ones, up to `most`)."""
+    """Size, time of change and inode of each file of a folder (the shallow ones, up to `most`), but
+    of history, installed packages and caches."""
     found: State = {}
     waiting = deque([str(root)])
     while waiting and len(found) < most:
         with contextlib.suppress(PermissionError, FileNotFoundError), os.scandir(waiting.popleft()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    waiting.append(entry.path)
+                    if entry.name not in OTHERS and not linked_whole(Path(entry.path)):
+                        waiting.append(entry.path)
                 else:
                     told = entry.stat(follow_symlinks=False)
                     found[os.path.relpath(entry.path, root)] = (told.st_size, told.st_mtime_ns, told.st_ino)
