@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from traindx.capture.discover import Discovery
 
 LISTED = 60  # modules in the fact `modules`
+MOST_LOOKS = 10_000  # calls of modules after which a root that is never called itself is given up
 WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "DataParallel")
 
 
@@ -23,6 +24,8 @@ class Models:
         self.discovery = discovery
         self.wanted: set[int] = set()  # ids of trained parameters whose module is not known yet
         self.passed: set[int] = set()  # ids of modules that hold none of them
+        self.unfed: dict[int, int] = {}  # ids of parts of roots that were never called yet -> ids of the roots
+        self.looks = 0
         self.roots: list[weakref.ref[torch.nn.Module]] = []
         self.handle: Any = None
         self.calls: list[Any] = []  # handles of the hooks on the roots
@@ -43,8 +46,13 @@ class Models:
     def want(self, parameters: Any) -> None:
         """Look for the module of these parameters."""
         self.wanted |= {id(p) for p in parameters}
-        if self.handle is None and not self.blocked and self.wanted:
+        if self.wanted:
             self.passed.clear()
+            self.listen()
+
+    def listen(self) -> None:
+        """Look at every module call."""
+        if self.handle is None and not self.blocked:
             register = torch.nn.modules.module.register_module_forward_pre_hook
             self.handle = register(lambda module, inputs: self.discovery.safely(self.seen, module, inputs))
 
@@ -69,12 +77,16 @@ class Models:
             whole = largest(lambda m: any(part is module for part in m.modules())) if self.wanted - own else []
             self.found(whole[0] if len(whole) == 1 else module, called=module)
             self.entered(module, inputs, {})
+        elif id(module) in self.unfed:
+            self.called_in(self.unfed[id(module)], module)
+            self.entered(module, inputs, {})
         self.passed.add(id(module))
-        if not self.wanted:
+        self.looks += 1
+        if not self.wanted and (not self.unfed or self.looks > MOST_LOOKS):
             self.disarm()
 
     def found(self, module: torch.nn.Module, called: torch.nn.Module | None = None) -> None:
-        """A root; where only a part of it is `called`, batches are seen there."""
+        """A root; where only a part of it is `called`, batches are seen there. None: not yet called."""
         session = self.discovery.session()
         if session is None or any(root() is module for root in self.roots):
             return
@@ -83,11 +95,24 @@ class Models:
         plain = unwrapped(module)
         session.add_model(module, "" if len(self.roots) == 1 else type(plain).__name__.lower())
         self.describe(module, plain)
+        if called is not None or self.blocked:
+            self.called_in(id(module), called or module)
+        else:
+            holding = [part for part in module.modules() if next(part.parameters(), None) is not None]
+            self.unfed |= {id(part): id(module) for part in holding}
+            self.looks = 0
+            self.listen()
+
+    def called_in(self, root: int, module: torch.nn.Module) -> None:
+        """The loop calls `module`, the root with that id or a part of it: batches are seen there."""
+        self.unfed = {part: of for part, of in self.unfed.items() if of != root}
+        if id(module) != root and self.discovery.opened is not None:
+            self.discovery.opened.called(module)
 
         def entered(module: torch.nn.Module, inputs: Any, named: Any) -> None:
             self.discovery.safely(self.entered, module, inputs, named)
 
-        self.calls.append((called or module).register_forward_pre_hook(entered, with_kwargs=True))
+        self.calls.append(module.register_forward_pre_hook(entered, with_kwargs=True))
 
     def search(self) -> None:
         """A step is due and some parameters' module was never called as a whole: look among all
@@ -99,6 +124,8 @@ class Models:
             if self.wanted:
                 self.found(module)
         self.wanted.clear()
+        if self.unfed:
+            self.listen()
 
     def entered(self, module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A root is called: say with what, and whether this is part of training."""

@@ -84,6 +84,12 @@ class Session:
         self.watched.add_model(model, name)
 
     @guarded
+    def called(self, part: torch.nn.Module) -> None:
+        """The loop calls `part` of a model, not the whole. Forward passes are measured there if all
+        trained parameters lie in it."""
+        self.watched.called(part)
+
+    @guarded
     def add_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
         """An optimizer; told again it is ignored. The first that steps counts the steps."""
         if self.watched.add_optimizer(optimizer) and len(self.watched.optimizers) == 1:

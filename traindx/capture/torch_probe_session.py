@@ -58,11 +58,20 @@ class Watched:
         self._small = sorted(parameters, key=lambda p: p.numel())[:SMALLEST]
         self._facts.setdefault("device", str(next((p.device for p in parameters), "cpu")))
         self._facts.setdefault("parameter_dtype", str(next((p.dtype for p in parameters), "")).removeprefix("torch."))
+        self._hear(model)
+        self.measures.probe.arm()
+
+    def called(self, part: nn.Module) -> None:
+        own = {id(p) for p in part.parameters()}
+        if all(id(p) in own for p in self.measures.layout.parameters if p.requires_grad):
+            self._hear(part)
+
+    def _hear(self, model: nn.Module) -> None:
+        """Hooks on the calls of a whole model (those of what is compiled whole would be compiled)."""
         if getattr(model, "_compiled_call_impl", None) is None:
             tells = any(isinstance(m, DROPOUTS + NORMS[:1]) for m in model.modules())
             self._handles.append(model.register_forward_pre_hook(self._before(tells), with_kwargs=True))
             self._handles.append(model.register_forward_hook(self._after))
-        self.measures.probe.arm()
 
     def add_optimizer(self, optimizer: torch.optim.Optimizer) -> bool:
         """Whether it was not known before."""
