@@ -47,7 +47,7 @@ def test_the_overview_says_what_the_verb_says(verb: str) -> None:
 
 def test_every_verb_is_a_file() -> None:
     folder = Path(package.__file__).parent / "cli"
-    assert set(VERBS) <= {path.stem for path in folder.glob("*.py")}
+    assert {verb.replace("-", "_") for verb in VERBS} <= {path.stem for path in folder.glob("*.py")}
 
 
 def test_no_arguments_prints_the_overview_on_stderr(tmp_path: Path) -> None:

@@ -19,11 +19,12 @@ from traindx.errors import TraindxError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Each verb is `traindx/cli/<verb>.py` with a click command `<verb>`; the line is what the overview
-# says of it, so that `traindx --help` need not import any (a test keeps it equal to the verb's own).
+# Each verb is `traindx/cli/<verb>.py` with a click command `<verb>` (find-lr: find_lr); the line is what
+# the overview says of it, so that `traindx --help` need not import any (a test keeps it equal to the verb's own).
 VERBS = {
     "diagnose": "Read training logs and say what is wrong with the run.",
     "run": "Run an unmodified script under capture, then diagnose it.",
+    "find-lr": "Find the learning rate of an unmodified script by a sweep.",
     "gradients": "Table of every module's gradient, weights and updates.",
     "activations": "Table of what every module puts out, with flags.",
     "compare": "Put several runs side by side: what differs, which is best.",
@@ -49,7 +50,8 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = getattr(importlib.import_module(f"traindx.cli.{cmd_name}"), cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(importlib.import_module(f"traindx.cli.{name}"), name)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
