@@ -68,9 +68,11 @@ class Script:
     def after_pass(self, site: Site, hook: After) -> None:
         self.passes.after.append(lambda this, found: site.experiment.guarded(site, hook, this, found))
 
-    def on_loss(self, site: Site, hook: Callable[[LossCall], None]) -> None:
-        """The first that asks is the last to change a call."""
-        self.losses.changes.insert(0, lambda call: site.experiment.guarded(site, hook, call))
+    def on_loss(self, site: Site, order: int, hook: Callable[[LossCall], None]) -> None:
+        """For each call of a loss function, in the order given: first what is data (below 5), then what
+        the function does with it."""
+        self.losses.changes.append((order, lambda call: site.experiment.guarded(site, hook, call)))
+        self.losses.changes.sort(key=lambda change: change[0])
 
     def on_loader(self, site: Site, hook: Callable[[Any], None]) -> None:
         """Once for each loader that is trained from."""
@@ -85,12 +87,31 @@ class Script:
 
         self.loaders.streams.append(stream)
 
-    def needs_loader(self, site: Site, why: str) -> None:
-        """Refuse at the first backward pass when nothing was drawn from a DataLoader."""
+    # Where it cannot apply: seen at the first backward pass.
 
+    def needs_loader(self, site: Site) -> None:
         def check(_: Any) -> None:
             if not self.loaders.seen:
-                site.refuse("no DataLoader was iterated in training mode" if self.loaders.iterated else why)
+                by_hand = "the script draws no batches from a DataLoader, it makes them itself"
+                site.refuse("no DataLoader was iterated in training mode" if self.loaders.iterated else by_hand)
+
+        site.on_backward(check)
+
+    def needs_model(self, site: Site) -> None:
+        def check(_: Any) -> None:
+            if not self.passes.counts:
+                site.refuse("the script calls no module with trainable parameters, it computes with plain tensors")
+
+        site.on_backward(check)
+
+    def needs_loss(self, site: Site, names: tuple[str, ...], kind: str) -> None:
+        """A training loss computed by one of these functions."""
+
+        def check(_: Any) -> None:
+            trained = self.losses.trained
+            if not any(name in names for name in trained):
+                other = f"the loss is {' + '.join(trained)}" if trained else "no loss function of PyTorch was called"
+                site.refuse(f"{other}, not {kind}")
 
         site.on_backward(check)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,7 +27,7 @@ POSITIONS = {
 @dataclass
 class LossCall:
     """One call: `name` of the function that will be called, `options` all arguments by name, input and
-    target apart. `value` is set when it is known; what is to be done to it stands in `after`."""
+    target apart; `after` what is to be done to its value."""
 
     name: str
     input: Any
@@ -36,20 +37,23 @@ class LossCall:
     training: bool
     after: list[Callable[[Any], Any]] = field(default_factory=list)
 
-    def compute(self, originals: dict[str, Callable[..., Any]], **instead: Any) -> Any:
-        """The value of the function called, with some arguments replaced."""
-        input, target = instead.pop("input", self.input), instead.pop("target", self.target)
-        return originals[self.name](input, target, *self.rest, **{**self.options, **instead})
+    def compute(self, originals: dict[str, Callable[..., Any]]) -> Any:
+        """The value of the function called."""
+        return originals[self.name](self.input, self.target, *self.rest, **self.options)
+
+    def unseen(self, originals: dict[str, Callable[..., Any]], input: Any, target: Any) -> Any:
+        """The value for other arguments, computed without telling the capture."""
+        return inspect.unwrap(originals[self.name])(input, target, *self.rest, **self.options)
 
 
 class LossCalls:
     """Calls each of `changes` in order on each outermost call of a loss function with two tensors."""
 
     def __init__(self, patches: Patches, training: Callable[[], bool]) -> None:
-        self.changes: list[Callable[[LossCall], None]] = []
+        self.changes: list[tuple[int, Callable[[LossCall], None]]] = []
         self.originals: dict[str, Callable[..., Any]] = {}
         self.training, self.inside = training, False
-        self.calls = self.training_calls = 0
+        self.trained: dict[str, int] = {}  # function -> calls in training
         for name in FUNCTIONS:
             patches.replace(torch.nn.functional, name, partial(self.wrap, name))
 
@@ -79,12 +83,12 @@ class LossCalls:
         if not isinstance(input, torch.Tensor) or not isinstance(target, torch.Tensor):
             return None
         training = torch.is_grad_enabled() and input.requires_grad and self.training()
-        self.calls += 1
-        self.training_calls += training
+        if training:
+            self.trained[name] = self.trained.get(name, 0) + 1
         return LossCall(name, input, target, options, args[len(names) :], training)
 
     def changed(self, call: LossCall) -> Any:
-        for change in self.changes:
+        for _, change in self.changes:
             change(call)
         value = call.compute(self.originals)
         for alter in call.after:

@@ -58,6 +58,7 @@ def activation(value: str) -> Apply:
             found = wanted.get(this.module)
             return AtCalls(found, change) if found else nullcontext()
 
+        script.needs_model(site)
         script.before_pass(site, look)
         script.around_pass(site, enter)
         site.unused = "no hidden activation was one to replace"

@@ -45,6 +45,7 @@ def init(value: str) -> Apply:
             if left:
                 site.fact("init_parameters_left", left)
 
+        script.needs_model(site)
         script.before_pass(site, fresh)
         site.unused = "no module of a known type was called"
 

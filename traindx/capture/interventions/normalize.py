@@ -54,6 +54,7 @@ def normalize(value: str) -> Apply:
                 if not join(layer, norm, script.optimizers):
                     site.fact("normalize_without_optimizer", True)
 
+        script.needs_model(site)
         script.before_pass(site, build)
         site.unused = "no layer's output goes straight into a hidden activation"
 
