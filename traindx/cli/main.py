@@ -25,6 +25,7 @@ VERBS = {
     "diagnose": "Read training logs and say what is wrong with the run.",
     "run": "Run an unmodified script under capture, then diagnose it.",
     "find-lr": "Find the learning rate of an unmodified script by a sweep.",
+    "check": "Check an unmodified script before its long run.",
     "gradients": "Table of every module's gradient, weights and updates.",
     "activations": "Table of what every module puts out, with flags.",
     "compare": "Put several runs side by side: what differs, which is best.",

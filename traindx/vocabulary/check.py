@@ -20,7 +20,9 @@ Status = Literal["passed", "failed", "not-run"]
 class Check(msgspec.Struct, frozen=True, kw_only=True):
     """One check: a view on the rules named in `rules`. It fails when one of them fires at or above
     the severity asked for, and is not run when none of them could be evaluated. `passed` says what
-    is so when nothing was found; `facts` are setup facts that are shown beside it."""
+    is so when nothing was found; `facts` are setup facts that are shown beside it; `source` names the
+    experiment or probe that it hangs on, whose failure is then the reason for not being run. One without
+    rules only reports its facts."""
 
     slug: str
     group: Group
@@ -28,6 +30,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     passed: str
     rules: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
+    source: str = ""
 
 
 class CheckResult(msgspec.Struct, frozen=True, kw_only=True):

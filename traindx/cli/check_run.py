@@ -1,0 +1,180 @@
+"""Carries out the experiments of `traindx check`: starts the script in scratch copies, and gathers what
+the records say into one run."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from traindx import pipeline
+from traindx.capture.launch import Ended, Request, environment, start_folder
+from traindx.capture.launch_stages import note_end, recorded, why_nothing
+from traindx.config import Config
+from traindx.errors import ReadError
+from traindx.trials import check_facts
+from traindx.trials import environment as surroundings
+from traindx.trials.check_catalogue import AGAIN, BLANK, FIRST, ONE_BATCH, PERMUTED
+from traindx.trials.check_plan import PROBES, Planned, limit, steps_for
+from traindx.trials.conduct import Conducted, conduct
+from traindx.vocabulary.check import Experiment
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Fact
+
+# Facts that the probes of a live model leave in the record of the second start.
+PROBED = (
+    "accelerator", "bias_before_normalization", "parameters_unregistered", "parameters_shared", "leak_", "loss_batch_",
+    "modes_", "memory_", "latency", "inference_", "label_smoothing", *(f"{probe}_not_checked" for probe in PROBES),
+)  # fmt: skip
+
+
+class Gathered(NamedTuple):
+    """What the experiments came to: the run with all facts (None: nothing was recorded), why some did
+    not come about, and how each went."""
+
+    run: Run | None
+    reasons: dict[str, str]
+    experiments: tuple[Experiment, ...]
+
+
+Report = Callable[[int, str], None]
+
+
+class Bench:
+    """Where experiments are carried out, within a budget of seconds."""
+
+    def __init__(self, command: Sequence[str], budget: float, config: Config, records: Path) -> None:
+        self.command, self.budget, self.config, self.records = command, budget, config, records
+        self.folder = Path.cwd()
+        self.begun = time.monotonic()
+        self.runs: dict[str, Run] = {}
+        self.took: dict[str, float] = {}
+        self.reasons: dict[str, str] = {}
+        self.done: list[Experiment] = []
+
+    def left(self) -> float:
+        return self.budget - (time.monotonic() - self.begun)
+
+    def start(self, planned: Planned, waiting: int) -> None:
+        """One start of the script: its run, or the reason why there is none."""
+        first = self.runs.get(FIRST)
+        if planned.name != FIRST and first is None:
+            self.reasons[planned.name] = self.reasons.get(FIRST, "nothing was recorded")
+            return
+        if planned.name == BLANK and ONE_BATCH in self.reasons:
+            self.reasons[BLANK] = self.reasons[ONE_BATCH]
+            return
+        seconds = limit(planned, waiting, self.left(), self.budget, self.took.get(FIRST))
+        if not seconds:
+            self.reasons[planned.name] = f"the time of {self.budget:.0f} s was used up (--budget)"
+            return
+        whole = first is not None and not any(e.code == "steps-limit" for e in first.events)
+        steps = steps_for(planned, int(first.last_step or 0) if first is not None else 0, whole)
+        conducted = self.conducted(planned, steps, seconds)
+        self.took[planned.name] = conducted.seconds
+        self.done.append(
+            Experiment(
+                name=planned.name,
+                interventions=planned.interventions,
+                steps=self.read(planned, conducted),
+                seconds=round(conducted.seconds, 2),
+                ended=conducted.words(),
+            )
+        )
+
+    def conducted(self, planned: Planned, steps: int, seconds: float) -> Conducted:
+        def record(
+            out: Path, interventions: Sequence[str], steps: int | None, base: Mapping[str, str], folder: str
+        ) -> dict[str, str]:
+            start_folder(out)
+            request = Request(out, steps, interventions=tuple(interventions), probes=planned.probes)
+            return environment(request, base, folder)
+
+        return conduct(
+            self.command,
+            planned.interventions,
+            record=record,
+            out=self.records / planned.name.replace(" ", "-"),
+            steps=steps,
+            seconds=seconds,
+            folder=self.folder,
+        )
+
+    def read(self, planned: Planned, conducted: Conducted) -> int:
+        """Take over the record of a start; the number of its steps."""
+        ended = Ended(conducted.status, conducted.signal, conducted.seconds)
+        if not recorded(conducted.out):
+            failed = conducted.ended != "finished" or bool(ended.shell_status)
+            why = conducted.words() if failed else why_nothing(conducted.out, self.command, ended)
+            self.reasons[planned.name] = f"the script {why}" if failed else why
+            return 0
+        if conducted.ended == "finished":
+            note_end(conducted.out, ended)
+        try:
+            runs = pipeline.read_capture(conducted.out, mapping=self.config.aliases)
+        except ReadError as error:
+            self.reasons[planned.name] = error.why
+            return 0
+        run = max(runs, key=lambda r: r.points)
+        unused = [e.message for e in run.events if e.code in ("intervention-unused", "intervention-failed")]
+        if unused:
+            self.reasons[planned.name] = unused[0]
+        else:
+            self.runs[planned.name] = run
+        return run.points
+
+    def facts(self) -> dict[str, Fact]:
+        """What all starts together say."""
+        first = self.runs[FIRST]
+        known = {**first.setup.facts, **surroundings.facts(self.command, self.folder)}
+        found: dict[str, Fact] = {n: known[n] for n in known if n not in first.setup.facts}
+        found |= check_facts.pace(first)
+        found |= surroundings.pins(self.command, self.folder, versions(first))
+        again, one = self.runs.get(AGAIN), self.runs.get(ONE_BATCH)
+        if again is not None:
+            found |= {n: v for n, v in again.setup.facts.items() if n.startswith(PROBED)}
+            found |= check_facts.repeated(first, again)
+            found |= check_facts.needed(first.setup.with_facts(found, "check"))
+        if one is not None:
+            found |= check_facts.one_batch(with_facts(one, found))
+        if BLANK in self.runs:
+            found |= check_facts.blank_batch(self.runs[BLANK])
+        if PERMUTED in self.runs:
+            found |= check_facts.permuted(first, self.runs[PERMUTED])
+        return found
+
+
+def with_facts(run: Run, facts: Mapping[str, Fact]) -> Run:
+    return msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "check"))
+
+
+def versions(run: Run) -> dict[str, str]:
+    """Versions of packages that were loaded in the script's process."""
+    told = {n.partition("/")[2]: str(v) for n, v in run.setup.facts.items() if n.startswith("versions/")}
+    return {n: v for n, v in told.items() if n not in ("python", "traindx")}
+
+
+def gather(
+    command: Sequence[str],
+    experiments: Sequence[Planned],
+    config: Config,
+    *,
+    budget: float,
+    out: Path | None = None,
+    report: Report = lambda _done, _label: None,
+) -> Gathered:
+    """Carry out the experiments one after the other. Records stay in `out`, where one is given. Raises
+    ConfigError where there is no such program."""
+    with tempfile.TemporaryDirectory(prefix="traindx-check-") as temporary:
+        bench = Bench(command, budget, config, out or Path(temporary))
+        bench.records.mkdir(parents=True, exist_ok=True)
+        for number, experiment in enumerate(experiments):
+            report(number, experiment.name)
+            bench.start(experiment, len(experiments) - number)
+        first = bench.runs.get(FIRST)
+        run = None if first is None else with_facts(first, bench.facts())
+        return Gathered(run, bench.reasons, tuple(bench.done))
