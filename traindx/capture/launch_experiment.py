@@ -47,7 +47,9 @@ class Experiment:
         self.calls: list[tuple[Site, Callable[..., Any]]] = []
         self.ends: list[tuple[Site, Callable[..., Any]]] = []
         self.counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self.hidden: dict[int, list[tuple[Any, Any]]] = {}  # id(optimizer) -> parameters and gradients kept from it
+        self.withheld: dict[int, list[tuple[Any, Any]]] = {}  # id(optimizer) -> gradients kept from its step
+        self.held_back: set[int] = set()  # ids of optimizers whose step is none yet
+        self.closures: list[tuple[Site, Callable[..., Any]]] = []
         self.theirs: BaseException | None = None  # what the script's own code has raised, inside of a hook
         self.inside_call = self.inside_backward = False
         self.stopped: str = ""
@@ -109,6 +111,7 @@ class Experiment:
     # Steps.
 
     def before_measuring(self, optimizer: Any, args: Any, named: Any) -> None:
+        self.discovery.loop.held_back = False
         if self.early and closure_of(args, named) is None:
             with torch.no_grad():
                 unscale(optimizer)
@@ -116,20 +119,22 @@ class Experiment:
                     self.guarded(site, hook, optimizer)
 
     def step_begins(self, optimizer: Any, args: Any, named: Any) -> Any:
+        if id(optimizer) in self.held_back:
+            return (idle(optimizer), *args[1:]), named
         for site, enter, _ in self.steps:
             self.guarded(site, enter, optimizer)
-        hooks = [*self.gradients]
         closure = closure_of(args, named)
         if closure is None:
-            self.use(optimizer, hooks)
-            return None
-        hooks = [*self.early, *hooks]
-        if not hooks:
-            return None
+            self.use(optimizer, self.gradients)
+            return ((idle(optimizer), *args[1:]), named) if id(optimizer) in self.withheld else None
 
         def then() -> Any:
+            for site, hook in self.closures:
+                self.guarded(site, hook, optimizer)
             loss = closure()
-            self.use(optimizer, hooks)
+            self.use(optimizer, [*self.early, *self.gradients])
+            if id(optimizer) in self.withheld:
+                self.hide(optimizer)
             return loss
 
         if len(args) > 1:
@@ -148,9 +153,13 @@ class Experiment:
                 self.guarded(site, hook, optimizer)
 
     def step_ended(self, optimizer: Any, _args: Any, _named: Any) -> None:
+        if id(optimizer) in self.held_back:
+            self.held_back.discard(id(optimizer))
+            return
         for site, _, leave in reversed(self.steps):
             self.guarded(site, leave, optimizer)
-        self.show(optimizer)
+        for p, grad in self.withheld.pop(id(optimizer), ()):
+            p.grad = grad
         self.counts[optimizer] = self.count(optimizer) + 1
         self.tell()
 
@@ -158,16 +167,11 @@ class Experiment:
         return self.counts.get(optimizer, 0)
 
     def hide(self, optimizer: Any) -> None:
-        """Keep the gradients from this step: without any, it changes no parameter and no state."""
-        kept = self.hidden.setdefault(id(optimizer), [])
+        """Keep the gradients from a step that has begun: without any, it changes nothing."""
         for group in optimizer.param_groups:
             for p in group["params"]:
-                kept.append((p, p.grad))
+                self.withheld[id(optimizer)].append((p, p.grad))
                 p.grad = None
-
-    def show(self, optimizer: Any) -> None:
-        for p, grad in self.hidden.pop(id(optimizer), ()):
-            p.grad = grad
 
     # Other places.
 
@@ -238,7 +242,8 @@ class Experiment:
                 self.discovery.fact(f"intervention/{site.spec}/{what}", number)
 
     def end(self) -> None:
-        """The script is over: say of each intervention what it did, and of those that did nothing why."""
+        """The script is over: say of each intervention what it did, and of those that did nothing why;
+        then let go."""
         for site, hook in self.ends:
             self.guarded(site, hook)
         self.tell()
@@ -248,6 +253,10 @@ class Experiment:
                 continue
             self.discovery.fact(f"intervention/{site.spec}", "changed nothing")
             session.event("note", f"{site.spec} changed nothing: {self.why(site)}", "intervention-unused")
+        self.patches.undo()
+        for handle in self.handles:
+            handle.remove()
+        self.handles.clear()
 
     def why(self, site: Site) -> str:
         if site.needs_optimizer and not self.discovery.loop.optimizers:
@@ -260,6 +269,14 @@ class Experiment:
 def closure_of(args: Any, named: Any) -> Any:
     """The closure that a step was called with; the optimizer itself stands first."""
     return args[1] if len(args) > 1 else named.get("closure")
+
+
+def idle(optimizer: Any) -> Any:
+    """A stand-in whose step does nothing: the same optimizer without any parameters."""
+    stand_in = object.__new__(type(optimizer))
+    stand_in.__dict__.update(optimizer.__dict__)
+    stand_in.param_groups = [{**group, "params": []} for group in optimizer.param_groups]
+    return stand_in
 
 
 def unscale(optimizer: Any) -> None:

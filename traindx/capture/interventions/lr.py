@@ -49,7 +49,7 @@ def lr(value: str) -> Apply:
             return own if base == wanted.number else own * (wanted.number / base)
 
         site.unused = "the rate was already that"
-        site.group("lr", telling(site, new))
+        site.group("lr", new)
 
     return apply
 
@@ -61,7 +61,7 @@ def schedule(value: str) -> Apply:
         return shaped(name, lambda site: lambda base, step: base)
     if name == "cosine" and len(numbers) < 2:
         given = whole(numbers[0], "lr=cosine") if numbers else None
-        return shaped(name, lambda site: cosine(given or planned(site, "lr=cosine", "lr=cosine:1000")))
+        return shaped(name, lambda site: cosine(site, given))
     if name == "sweep" and len(numbers) == 3:
         low, high = (positive(n, "lr=sweep") for n in numbers[:2])
         return sweep(low, high, whole(numbers[2], "lr=sweep", low=2))
@@ -77,14 +77,21 @@ def shaped(name: str, make: Callable[[Site], Shape]) -> Apply:
             wanted = shape(bases.of(optimizer, i), site.step(optimizer))
             return own if float(own) == wanted else like(own, wanted)
 
-        site.unused = f"the script's own rate was {name}"
-        site.group("lr", telling(site, new, name))
+        site.unused = f"the rate was {name} already"
+        site.around_step(lambda _: site.fact("schedule", name), lambda _: None)
+        site.group("lr", new)
 
     return apply
 
 
-def cosine(steps: int) -> Shape:
-    return lambda base, step: base * 0.5 * (1 + math.cos(math.pi * min(step / steps, 1.0)))
+def cosine(site: Site, given: int | None) -> Shape:
+    def shape(base: float, step: int) -> float:
+        steps = given or site.planned()
+        if steps is None:
+            site.refuse("the number of steps is not known: lr=cosine:1000, or --steps")
+        return base * 0.5 * (1 + math.cos(math.pi * min(step / steps, 1.0)))
+
+    return shape
 
 
 def sweep(low: float, high: float, steps: int) -> Apply:
@@ -97,32 +104,10 @@ def sweep(low: float, high: float, steps: int) -> Apply:
             share = bases.of(optimizer, i) / highest if highest else 1.0
             return like(own, share * low * (high / low) ** (min(site.step(optimizer), steps - 1) / (steps - 1)))
 
-        site.group("lr", telling(site, new, "sweep"))
+        site.fact("schedule", "sweep")
+        site.group("lr", new)
 
     return apply
-
-
-def planned(site: Site, spec: str, example: str) -> int:
-    """How many steps the run will have."""
-    steps = site.limit()
-    if steps is None:
-        site.refuse(f"{spec} needs the number of steps: {example}, or --steps")
-    return steps
-
-
-def telling(site: Site, new: Callable[[Optimizer, int, Any], Any], schedule: str = "") -> Callable[..., Any]:
-    """The same, and the facts that are now other ones, at the first step."""
-
-    def told(optimizer: Optimizer, i: int, own: Any) -> Any:
-        found = new(optimizer, i, own)
-        if not site.step(optimizer):
-            if schedule:
-                site.fact("schedule", schedule)
-            if not i:
-                site.fact("lr", float(found))
-        return found
-
-    return told
 
 
 class Bases:

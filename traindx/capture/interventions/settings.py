@@ -12,6 +12,7 @@ class Override:
 
     def __init__(self, site: Site, key: str, new: Change, what: str) -> None:
         self.site, self.key, self.new, self.what = site, key, new, what
+        self.told = False
         self.saved: dict[int, list[tuple[dict[str, Any], Any, Any]]] = {}  # group, its own value, ours
 
     def enter(self, optimizer: Optimizer) -> None:
@@ -19,7 +20,8 @@ class Override:
         saved, changed = self.saved.setdefault(id(optimizer), []), False
         for i, group in enumerate(optimizer.param_groups):
             if self.key not in group:
-                self.site.refuse(f"{type(optimizer).__name__} has no {self.key}")
+                instead = "; it has betas" if self.key == "momentum" and "betas" in group else ""
+                self.site.refuse(f"{type(optimizer).__name__} has no {self.key}{instead}")
             own = group[self.key]
             ours = self.new(optimizer, i, own)
             saved.append((group, own, ours))
@@ -27,6 +29,21 @@ class Override:
             changed = changed or not same(own, ours)
         if changed:
             self.site.touched(self.what)
+            self.tell([ours for _, _, ours in saved])
+
+    def tell(self, values: list[Any]) -> None:
+        """The setup facts that are other ones now, once: those of the first optimizer."""
+        if self.told:
+            return
+        self.told = True
+        if self.key == "lr":
+            self.site.fact("lr", max(map(float, values)))
+        elif self.key == "betas":
+            self.site.fact("beta1", float(values[0][0]))
+            self.site.fact("beta2", float(values[0][1]))
+            self.site.fact("momentum", float(values[0][0]))
+        else:
+            self.site.fact(self.key, float(values[0]))
 
     def leave(self, optimizer: Optimizer) -> None:
         """What the script has written in the meantime stays."""

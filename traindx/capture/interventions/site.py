@@ -106,6 +106,19 @@ class Site:
         self.needs_optimizer = True
         self.experiment.steps.append((self, enter, leave))
 
+    def before_closure(self, hook: Callable[[Optimizer], None]) -> None:
+        """Before each call of the closure that a step was given."""
+        self.experiment.closures.append((self, hook))
+
+    def withhold(self, optimizer: Optimizer) -> None:
+        """From a hook on gradients: the script's own step does nothing this time."""
+        self.experiment.withheld.setdefault(id(optimizer), [])
+
+    def hold_back(self, optimizer: Optimizer) -> None:
+        """From a hook before measuring: this step is none, neither in what it does nor in the record."""
+        self.experiment.held_back.add(id(optimizer))
+        self.experiment.discovery.loop.held_back = True
+
     def group(self, key: str, new: Change, *, what: str = "steps") -> None:
         """Another value of a setting of the optimizer's groups during each step: `new(optimizer, number
         of the group, the script's value)`. A group without the setting is refused."""
@@ -128,6 +141,11 @@ class Site:
         """After how many steps the script will be ended, where that was asked for."""
         steps = self.experiment.request.get("steps")
         return int(steps) if steps else None
+
+    def planned(self) -> int | None:
+        """How many steps the run will have, where that is known: asked for, or told by its schedule."""
+        planned = self.experiment.discovery.known.get("planned_steps")
+        return self.limit() or (planned if isinstance(planned, int) else None)
 
     def stop_after(self, steps: int) -> None:
         """End the script after that many optimizer steps (or earlier, where that was asked for)."""
