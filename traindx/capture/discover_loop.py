@@ -43,6 +43,7 @@ class Loop:
         self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
         self.inside_backward = self.inside_step = False
         self.factor, self.undecided = 1.0, UNDECIDED_STEPS
+        self.lines: set[str] = set()  # of backward passes that accumulate one loss
         self.handles: list[Any] = []
         self.held_back = False  # an intervention keeps this step from being one (accumulation)
         self.scaled: tuple[torch.Tensor, torch.Tensor] | None = None  # what GradScaler.scale gave, and got
@@ -198,6 +199,7 @@ class Loop:
     def lost(self, session: Session, loss: torch.Tensor, where: str) -> None:
         """The loss of one backward pass. It is held back while it is not known what it was divided
         for, and inside of a step's closure."""
+        where = min(self.lines) if where in self.lines else where
         self.passes[where] += 1
         by = divisor(loss) if self.undecided else 1.0
         if self.inside_step or by != 1.0:
@@ -221,11 +223,21 @@ class Loop:
             return
         self.undecided -= 1
         where, count = passes.most_common(1)[0]
+        divisors = {held.divisor for held in self.held}
+        if len(passes) > 1 and divided_by(passes.total(), divisors) and len(self.held) == passes.total():
+            self.lines = set(passes)  # one loss, from several lines: the last micro-batch synchronizes the ranks
+            count = passes.total()
+            where = min(passes)
+            self.held = [held._replace(where=where) for held in self.held]
         if count > 1:
             self.discovery.fact("accumulation", count)
-            divisors = {held.divisor for held in self.held if held.where == where}
-            if len(divisors) == 1 and abs(divisors.pop() - count) < 1e-6 * count:
+            if divided_by(count, {held.divisor for held in self.held if held.where == where}):
                 self.factor, self.undecided = float(count), 0
+
+
+def divided_by(count: int, divisors: set[float]) -> bool:
+    """Whether all losses were divided by that count."""
+    return len(divisors) == 1 and abs(next(iter(divisors)) - count) < 1e-6 * count
 
 
 def divisor(loss: torch.Tensor) -> float:

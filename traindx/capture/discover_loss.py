@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 
+from traindx.capture.discover_model import unwrapped
+
 if TYPE_CHECKING:
     from traindx.capture.discover import Discovery
 
@@ -92,7 +94,7 @@ class Losses:
             single = value.detach() / samples if reduction == "sum" else value.detach()
             where = self.discovery.lines.here(4)
             modes = [root() for root in models.roots]
-            train_mode = any(root is not None and root.training for root in modes)
+            train_mode = any(root is not None and unwrapped(root).training for root in modes)
             found = Value(single, samples, name, grad, train_mode)
             self.evaluated.setdefault((where, self.data(target)), []).append(found)
 

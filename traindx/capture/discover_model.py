@@ -158,6 +158,8 @@ class Models:
         for wrapper in WRAPPERS:
             if type(module).__name__ == wrapper:
                 self.discovery.fact("wrapper", wrapper)
+        if is_sharded(module):
+            self.discovery.fact("wrapper", "fully_shard")
 
 
 def largest(wanted: Callable[[torch.nn.Module], bool]) -> list[torch.nn.Module]:
@@ -179,8 +181,17 @@ def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
         module = inner
 
 
+def is_sharded(module: torch.nn.Module) -> bool:
+    """Whether `fully_shard` has changed the module's class, to one whose name begins with FSDP."""
+    return any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
+
+
+def class_name(module: torch.nn.Module) -> str:
+    return type(module).__name__.removeprefix("FSDP" if is_sharded(module) else "")
+
+
 def tree(module: torch.nn.Module) -> str:
     """The leaves of a model by name and class, in one line: `0 Linear, 1 ReLU, ...`."""
-    leaves = [f"{name} {type(m).__name__}" for name, m in module.named_modules() if not m._modules and name]
+    leaves = [f"{name} {class_name(m)}" for name, m in module.named_modules() if not m._modules and name]
     more = f", and {len(leaves) - LISTED} more" if len(leaves) > LISTED else ""
     return ", ".join(leaves[:LISTED]) + more
