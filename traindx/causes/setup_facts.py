@@ -151,8 +151,8 @@ def finetuning(run: Run, features: Features) -> bool | None:
 
 
 def recurrent_model(run: Run, features: Features) -> bool | None:
-    """The model is recurrent, told by its name."""
-    name = run.setup.word("model")
+    """The model is recurrent, told by its name or its modules."""
+    name = " ".join((run.setup.word("model"), run.setup.word("modules"))).strip()
     if not name:
         return None
     return any(w in name for w in ("lstm", "gru", "rnn", "recurrent")) and not any(w in name for w in ("rcnn", "r-cnn"))

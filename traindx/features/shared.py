@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from traindx.features.curve import Curve
@@ -10,6 +11,8 @@ from traindx.vocabulary.signals import direction_of
 
 # Held-out signals that tell a reinforcement-learning run, whose losses say little about progress.
 REWARD_WORDS = ("reward", "return", "rew")
+OTHER_LOSS = re.compile(r"train/.+:\d+_loss$")  # a further loss, named after the line that computes it
+EARLY = 0.1  # of the run; an optimizer that comes later is the first one made anew
 
 
 class Features:
@@ -35,6 +38,17 @@ class Features:
     def is_reinforcement(self) -> bool:
         """Whether rewards are logged: then a loss may rise while the agent learns."""
         return any(word in name.lower() for name in self.run.series for word in REWARD_WORDS)
+
+    @cached_property
+    def is_game(self) -> bool:
+        """Whether several optimizers work against or beside each other, each with a loss of its own, from early on
+        (as capture records them): then no single loss tells of progress."""
+        second = [s for n, s in self.run.series.items() if n.startswith("optimizer/1/") and len(s)]
+        losses = [s for n, s in self.run.series.items() if OTHER_LOSS.match(n) and len(s)]
+        first, last = self.run.first_step, self.run.last_step
+        if not second or not losses or first is None or last is None:
+            return False
+        return bool(min(s.steps[0] for s in (*second, *losses)) <= first + EARLY * (last - first))
 
     @cached_property
     def objective(self) -> Curve | None:

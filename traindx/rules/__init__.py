@@ -16,6 +16,8 @@ from traindx.features.shared import Features
 from traindx.vocabulary.rule import CannotJudge, Outcome, Rule
 from traindx.vocabulary.run import Run
 
+NOT_FINITE = "loss-not-finite"  # is a fault whatever the loss means
+
 
 @cache
 def catalogue() -> tuple[Rule, ...]:
@@ -67,11 +69,22 @@ def missing(rule: Rule, features: Features) -> str:
         if not present:
             return f"needs {' or '.join(alternatives)}, which was not recorded"
         if position == 0:
+            if rule.family == "LOS" and rule.slug != NOT_FINITE and (why := says_little(present[0], features)):
+                return why
             curve = features.curve(present[0])
             have = curve.n if curve is not None else features.run.points
             # A rule about values that are not finite asks for a single point, finite or not.
             if have < rule.min_points > 1:
                 return f"needs {rule.min_points} finite points of {present[0]}, there are {have}"
+    return ""
+
+
+def says_little(name: str, features: Features) -> str:
+    """Why a loss is no measure of progress in this run ("" where it is one)."""
+    if features.is_game:
+        return "several nets are trained, each with a loss of its own: none of them tells of progress"
+    if features.is_reinforcement and name == "train/loss":
+        return "rewards are logged: the loss of a policy or a critic tells little of progress"
     return ""
 
 
