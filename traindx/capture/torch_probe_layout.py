@@ -122,7 +122,8 @@ def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
         "compiled": compiled(model),
     }
     momenta = [float(m.momentum) for m in modules if getattr(m, "track_running_stats", False) and m.momentum is not None]
-    widths = [w.shape[0] for m in modules if isinstance(m, WEIGHTED) and (w := m._parameters.get("weight")) is not None]
+    weights = [m._parameters.get("weight") for m in modules if isinstance(m, WEIGHTED)]
+    widths = [w.shape[0] for w in weights if w is not None and not nn.parameter.is_lazy(w)]
     facts |= {"dropout": max(rates)} if rates else {}
     facts |= {"normalization_momentum": min(momenta)} if momenta else {}
     return facts | ({"narrowest_width": min(widths[:-1])} if len(widths) > 1 and min(widths) else {})
