@@ -17,6 +17,7 @@ from traindx.features.noise import difference_noise
 from traindx.vocabulary.run import Floats, Series
 
 PARTS = 25  # the width of the smoothing is this part of the sweep: a third of a decade, if that has eight
+SHARP = 60  # ... as it is drawn
 LEAST = 30  # points of a sweep in which anything can be seen
 CERTAIN = 5.0  # standard errors that the fall of the loss must have; the best of some ten places is looked for
 # A rate is held for an instant only, and a slow divergence does not show: the rate at which the loss is
@@ -38,9 +39,9 @@ class Sweep(NamedTuple):
 
     @property
     def smoothed(self) -> Floats:
-        """The losses without their noise, an explosion cut off as in the reading."""
+        """The losses without their noise, for the eye: smoothed over less than for a reading."""
         n = len(self.losses)
-        return local_lines(padded(self, n), n / PARTS)[0] if n > 1 else self.losses
+        return local_lines(padded(self, n), n / SHARP)[0] if n > 1 else self.losses
 
 
 class Reading(NamedTuple):

@@ -100,6 +100,7 @@ def conduct(
     folder: Path | None = None,
     base: Mapping[str, str] | None = None,
     threads: int | None = None,
+    grace: float = GRACE,
     copied_bytes: int = scratch.COPIED_BYTES,
     writable: Sequence[str] = (),
     stop: threading.Event | None = None,
@@ -110,13 +111,14 @@ def conduct(
     It is ended after `steps` optimizer steps, after `seconds`, when `stop` is set, or when `until`,
     which is asked four times a second, says so; in an exception (Ctrl-C) it is ended first. `base`
     is the environment (default: ours), `threads` the number of threads for its arithmetic,
-    `writable` further paths that it may write to. Raises ConfigError when there is no such program
+    `writable` further paths that it may write to, `grace` the seconds
+    that it gets to end by itself when it is asked to. Raises ConfigError when there is no such program
     or intervention, OSError when the scratch copy has no room."""
     here = (folder or Path.cwd()).resolve()
     base = dict(os.environ if base is None else base)
     check_program(command[0], here, base)
     before = scratch.state(scratch.project(here))
-    copy = scratch.make(here, copied_bytes=copied_bytes)
+    copy = scratch.make(here, home=Path(base.get("HOME") or Path.home()), copied_bytes=copied_bytes)
     begun = time.monotonic()
     try:
         inside = with_threads(scratch.environment_in(base, copy), threads)
@@ -126,7 +128,8 @@ def conduct(
             "command": scratch.command_in(command, copy),
             "writable": may,
             "seconds": seconds,
-            "grace": GRACE,
+            "grace": grace,
+            "place": str(copy.place),
         }
         with open(out / "stdout.log", "wb") as log:
             tail, answer = kept(request, environment, copy, log.fileno(), stop, until)

@@ -5,8 +5,9 @@ went into a session of their own. It ends them all when the command has ended, w
 when traindx itself is gone, however it went: the lifeline is a pipe that breaks then.
 
 `python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null
-for no fence), `seconds` (null: no limit), `grace`, and the descriptors `lifeline` and `answer`. The
-answer is one JSON object: `status`, `signal`, `ended`, `fenced`.
+for no fence), `seconds` (null: no limit), `grace`, `place` (the scratch folder, removed here when traindx
+is gone), and the descriptors `lifeline` and `answer`. The answer is one JSON object: `status`, `signal`,
+`ended`, `fenced`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -160,6 +162,8 @@ def main() -> None:
     else:
         ended = keeper.keep()
         code = 0 if keeper.status is None else os.waitstatus_to_exitcode(keeper.status)
+        if keeper.told_to_end:  # nobody may be left to do it
+            shutil.rmtree(request["place"], ignore_errors=True)
         answer = {"ended": ended, "status": max(code, 0), "signal": max(-code, 0), "fenced": keeper.fenced}
     with contextlib.suppress(BrokenPipeError):
         os.write(request["answer"], json.dumps(answer).encode())

@@ -63,14 +63,17 @@ def project(folder: Path) -> Path:
     return folder
 
 
-def make(folder: Path, *, copied_bytes: int = COPIED_BYTES, copied_files: int = COPIED_FILES) -> Scratch:
-    """Copy the project of `folder`. Raises OSError when there is no room; nothing is left then."""
+def make(
+    folder: Path, *, home: Path | None = None, copied_bytes: int = COPIED_BYTES, copied_files: int = COPIED_FILES
+) -> Scratch:
+    """Copy the project of `folder`; `home` is the user's. Raises OSError when there is no room, and
+    leaves nothing then."""
     folder = folder.resolve()
     root = project(folder)
     place = Path(tempfile.mkdtemp(prefix="traindx-"))
     try:
         (place / "tmp").mkdir()
-        link_entries(Path.home(), place / "home", {place.name})
+        link_entries(home or Path.home(), place / "home", {place.name})
         copy = beside(root, place / "tree")
         linked = copy_tree(root, copy, copied_bytes, copied_files)
     except BaseException:

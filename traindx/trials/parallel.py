@@ -1,0 +1,65 @@
+"""Several experiments at a time, as many as there are cores for."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def threads_each(workers: int) -> int:
+    """Threads for the arithmetic of each of so many experiments."""
+    return max(1, cores() // workers)
+
+
+def run_all(jobs: Sequence[Callable[[threading.Event], Result]], workers: int = 1) -> list[Result]:
+    """The results of all jobs in their order, at most `workers` (and cores) of them at a time.
+
+    Each job is given the event to pass on as `conduct(stop=...)`: it is set when one of them raises,
+    or on Ctrl-C; what is raised here is the first of these, after all have ended."""
+    stop = threading.Event()
+    if min(workers, cores(), len(jobs)) <= 1:
+        return [job(stop) for job in jobs]
+    with ThreadPoolExecutor(min(workers, cores())) as pool, stopping(stop):
+        futures = [pool.submit(unless(stop, job)) for job in jobs]
+        watch(futures)
+        return [future.result() for future in futures]
+
+
+def unless(stop: threading.Event, job: Callable[[threading.Event], Result]) -> Callable[[], Result]:
+    """The job, which is not begun once all are to end."""
+
+    def run() -> Result:
+        if stop.is_set():
+            raise InterruptedError("not begun: another experiment failed")
+        return job(stop)
+
+    return run
+
+
+def watch(futures: Sequence[Future[Result]]) -> None:
+    """Until all have ended, or one has failed: then that one's exception."""
+    done, _ = wait(futures, return_when=FIRST_EXCEPTION)
+    for future in done:
+        future.result()
+
+
+@contextmanager
+def stopping(stop: threading.Event) -> Iterator[None]:
+    """Tell all that run to end when anything is raised; the pool then waits for them."""
+    try:
+        yield
+    finally:
+        stop.set()
