@@ -83,7 +83,7 @@ def test_gradients_weights_and_updates(tmp_path: Path) -> None:
         change = norm([now[n] - told[n] for n in names])
         assert last(run.panels["grad_norm"], module) == pytest.approx(norm([told["g" + n] for n in names]), rel=1e-5)
         assert last(run.panels["update_ratio"], module) == pytest.approx(
-            change / norm([now[n] for n in names]), rel=1e-3
+            change / norm([told[n] for n in names]), rel=1e-5
         )
     start = run.panels["weight_norm"].values
     assert np.isfinite(start).all()
@@ -200,7 +200,7 @@ def test_measuring_on_a_device_agrees_with_the_host() -> None:
     for kind in ("", "squasher", "tanh output", "sigmoid output"):
         x = torch.randn(64, 50) * 3
         before = x * 2
-        host = activations.measured(x, kind, before, x)
+        host = activations.measured(x.numpy(), kind, before.numpy(), activations.host_part(x))
         other = [float(v) for v in activations.measured_on_device(x, kind, before, x)]
         np.testing.assert_allclose(other, host, rtol=1e-4, atol=1e-6)
 

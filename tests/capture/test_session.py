@@ -260,6 +260,16 @@ def test_the_flight_recorder_lands_when_something_breaks(tmp_path: Path) -> None
     assert run.setup.number("inputs_nonfinite") is not None
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e30])
+def test_values_that_are_not_finite_make_no_noise(value: float, tmp_path: Path) -> None:
+    """Whatever passes by, the user's stderr stays the user's."""
+    fit(tmp_path, 40, every=1, batch=lambda step: torch.randn(32, 6) * (value if step % 3 == 2 else 1))
+    run = read(tmp_path)
+    assert not [e for e in run.events if e.code == "capture-failed"]
+    assert len(run.series["lr"]) == 40
+
+
 def test_loops_without_an_optimizer_count_backward_passes(tmp_path: Path) -> None:
     model = net()
     session = Session(tmp_path, every=1)
@@ -296,7 +306,7 @@ def test_two_optimizers_and_two_losses(tmp_path: Path) -> None:
 
 def test_a_hook_that_fails_is_said_once_and_lets_go(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     class Hostile:
-        def detach(self) -> None:
+        def __getattr__(self, name: str) -> None:
             raise ValueError("hostile")
 
     model, reference = net(), net()

@@ -5,23 +5,44 @@ that stays on its device until readings are fetched together."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from traindx.capture.measure_views import flat, local, square_sum, window, zeros
+from traindx.capture.measure_views import flat, local, square_sum, stretch, window, zeros
 
-WINDOW = 1 << 14  # values of a parameter that its update and its zeros are judged by
+WINDOW = 1 << 13  # values of a parameter that its update and its zeros are judged by
+SINGLE = np.dtype(np.float32)
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def gradient_norms(gradients: Sequence[torch.Tensor | None], device: bool) -> Array | torch.Tensor:
-    """`norm[p]`: L2 norm of each gradient; 0 where there is none."""
-    if not device:
-        return np.sqrt([0.0 if g is None else square_sum(flat(g)) for g in gradients])
-    return _norms([None if g is None else local(g) for g in gradients])
+def gradient_norms(parameters: Sequence[torch.Tensor]) -> torch.Tensor:
+    """`norm[p]` on an accelerator: L2 norm of the gradient of each parameter; 0 where there is none."""
+    return _norms([None if p.grad is None else local(p.grad) for p in parameters])
+
+
+def gradient_squares(parameters: Sequence[torch.Tensor]) -> list[float]:
+    """`squares[p]` on the host: sum of squares of the gradient of each parameter; 0 where there is
+    none. Called at every step, when nothing is in the caches: what nearly all gradients are comes
+    first, in as few operations as there can be."""
+    out = []
+    for parameter in parameters:
+        gradient = parameter.grad
+        found = math.nan
+        if type(gradient) is torch.Tensor:
+            try:
+                values = gradient.numpy().ravel("K")
+                if values.dtype is SINGLE:
+                    found = float(np.dot(values, values))
+            except (TypeError, RuntimeError):  # sparse, half precision, or part of a graph itself
+                found = math.nan
+        if found - found != 0:
+            found = square_sum(flat(gradient)) if gradient is not None else 0.0
+        out.append(found)
+    return out
 
 
 def _norms(tensors: Sequence[torch.Tensor | None], order: float = 2.0) -> torch.Tensor:
@@ -37,66 +58,81 @@ def _norms(tensors: Sequence[torch.Tensor | None], order: float = 2.0) -> torch.
 
 class Updates:
     """Change of weights over one optimizer step, seen through a window of each parameter that
-    moves on from sample to sample: at most WINDOW values of a parameter are copied."""
+    moves on from sample to sample: at most WINDOW values of a parameter are copied, once."""
 
     def __init__(self, device: bool) -> None:
         self._device = device
         self.turn = 0
-        self._before: list[tuple[int, torch.Tensor, int, Any]] = []
-        self._zeros: list[Any] = []
+        self._before: list[tuple[int, torch.Tensor, Any]] = []
 
     def begin(self, parameters: Sequence[torch.Tensor]) -> Array | torch.Tensor:
         """Before the step: copies the windows; returns `zero_share[p]` of the gradients (NaN
         without a gradient)."""
         self.turn += 1
         self._before = []
-        shares: list[Any] = []
+        if self._device:
+            return self._begin_there(parameters)
+        shares = np.full(len(parameters), np.nan)
         for place, parameter in enumerate(parameters):
             gradient = parameter.grad
-            size = parameter.numel()
-            start = (self.turn - 1) * WINDOW % max(size - WINDOW, 1)
-            part = window(parameter, start, WINDOW)
-            zero: Any = float("nan")
-            if gradient is not None and size:
-                seen = window(gradient, start, WINDOW)
-                if self._device:
-                    zero = (seen == 0).float().mean() if seen.numel() else zero
-                elif seen.numel():
-                    zero = zeros(flat(seen)) / seen.numel()
-                kept = part.clone() if self._device else flat(part).copy()
-                self._before.append((place, parameter, start, kept))
-            shares.append(zero)
-        return self._vector(shares)
+            if gradient is not None and parameter.numel():
+                seen = stretch(gradient, self.turn, WINDOW)
+                if len(seen):
+                    shares[place] = zeros(seen) / len(seen)
+                self._before.append((place, parameter, stretch(parameter, self.turn, WINDOW).copy()))
+        return shares
 
     def end(self, count: int) -> Array | torch.Tensor:
         """After the step: `[3 * count]`: for each parameter the norm of the change, the norm of
-        the weights (both in the window), and the share of them that did not change; NaN where not
-        measured."""
+        the weights before it (both in the window), and the share of them that did not change; NaN
+        where not measured."""
+        kept, self._before = self._before, []
+        if self._device:
+            return self._end_there(kept, count)
+        out = np.full((3, count), np.nan)
+        for place, parameter, before in kept:
+            size, now = square_sum(before), stretch(parameter, self.turn, WINDOW)
+            if size - size != 0:
+                continue  # weights that are not finite do not change
+            change = np.subtract(now, before, out=before)
+            out[:, place] = square_sum(change) ** 0.5, size**0.5, zeros(change) / len(change)
+        return out.reshape(-1)
+
+    def _begin_there(self, parameters: Sequence[torch.Tensor]) -> torch.Tensor:
+        """As `begin`, without waiting for the device."""
+        shares: list[Any] = [float("nan")] * len(parameters)
+        for place, parameter in enumerate(parameters):
+            gradient = parameter.grad
+            if gradient is not None and parameter.numel():
+                seen = self._window(gradient)
+                if seen.numel():
+                    shares[place] = (seen == 0).float().mean()
+                self._before.append((place, parameter, self._window(parameter).clone()))
+        return _vector(shares)
+
+    def _end_there(self, kept: Sequence[tuple[int, torch.Tensor, Any]], count: int) -> torch.Tensor:
         out: list[Any] = [float("nan")] * (3 * count)
-        for place, parameter, start, before in self._before:
-            part = window(parameter, start, WINDOW)
-            if self._device:
-                change = part - before
-                out[place], out[count + place] = torch._foreach_norm([change, part])
+        now = [self._window(parameter) for _, parameter, _ in kept]
+        before = [b for _, _, b in kept]
+        if kept:
+            sizes = torch._foreach_norm(before)
+            changes = torch._foreach_sub(now, before)
+            for (place, _, _), size, change, norm in zip(
+                kept, sizes, changes, torch._foreach_norm(changes), strict=True
+            ):
+                out[place], out[count + place] = norm, size
                 out[2 * count + place] = (change == 0).float().mean()
-            else:
-                now = flat(part)
-                change = np.subtract(now, before, out=before)
-                out[place] = square_sum(change) ** 0.5
-                out[count + place] = square_sum(now) ** 0.5
-                out[2 * count + place] = zeros(change) / len(change)
-        self._before = []
-        return self._vector(out)
+        return _vector(out)
 
-    def forget(self) -> None:
-        self._before = []
+    def _window(self, tensor: torch.Tensor) -> torch.Tensor:
+        return window(tensor, (self.turn - 1) * WINDOW % max(tensor.numel() - WINDOW, 1), WINDOW)
 
-    def _vector(self, values: list[Any]) -> Array | torch.Tensor:
-        if not self._device:
-            return np.array(values, np.float64)
-        tensors = [v for v in values if isinstance(v, torch.Tensor)]
-        device = tensors[0].device if tensors else torch.device("cpu")
-        return torch.stack([v.float() if isinstance(v, torch.Tensor) else _filled(v, device) for v in values])
+
+def _vector(values: list[Any]) -> torch.Tensor:
+    """Numbers and tensors of one element as one vector, on the device of the tensors."""
+    tensors = [v for v in values if isinstance(v, torch.Tensor)]
+    device = tensors[0].device if tensors else torch.device("cpu")
+    return torch.stack([v.float() if isinstance(v, torch.Tensor) else _filled(v, device) for v in values])
 
 
 def _filled(value: float, device: torch.device) -> torch.Tensor:

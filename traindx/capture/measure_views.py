@@ -39,11 +39,11 @@ def flat(tensor: torch.Tensor) -> Array:
 def square_sum(values: Array) -> float:
     """Sum of squares; in double precision where single overflows; NaN or infinity when the values
     hold any that are not finite."""
-    with np.errstate(over="ignore", invalid="ignore"):  # seen below; the user's stderr stays the user's
-        found = float(np.dot(values, values))
-    if np.isfinite(found) or not len(values):
+    found = float(np.dot(values, values))
+    if found - found == 0:
         return found
-    return float(np.square(values, dtype=np.float64).sum())
+    with np.errstate(over="ignore", invalid="ignore"):  # the user's stderr stays the user's
+        return float(np.square(values, dtype=np.float64).sum())
 
 
 def nonfinite(values: Array) -> int:
@@ -53,6 +53,17 @@ def nonfinite(values: Array) -> int:
 
 def zeros(values: Array) -> int:
     return int(np.count_nonzero(values == 0))
+
+
+def stretch(tensor: torch.Tensor, turn: int, size: int) -> Array:
+    """`size` values of a CPU tensor in the order of memory (a view; half precision is copied): the
+    first ones in turn 1, and those that follow in each later one. All, where there are no more."""
+    tensor = local(tensor)
+    count = tensor.numel()
+    start = (turn - 1) * size % (count - size) if count > size else 0
+    if tensor.dtype in NATIVE:
+        return np.asarray(tensor.numpy().ravel("K")[start : start + size])
+    return flat(tensor.reshape(-1)[start : start + size])
 
 
 def window(tensor: torch.Tensor, start: int, size: int) -> torch.Tensor:

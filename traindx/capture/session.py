@@ -221,7 +221,7 @@ class Session:
         found = number(value)
         if found is not None:
             self.clock.interrupted = self.clock.interrupted or name.startswith("val/")
-            self._queue.add(Row(self.step, time.time(), {name: found}, sampled=True))
+            self._queue.add(Row(self.step, time.time(), {name: found}, sampled=True), device=True)
 
     @guarded
     def fact(self, name: str, value: Fact, origin: str = "capture") -> None:
@@ -280,6 +280,10 @@ class Session:
         say(message)
         if self._watched is not None:
             self._watched.release()
+        try:
+            self._queue.fetch()
+        except Exception as second:  # noqa: BLE001 - as above; the failure may well be in there
+            say(f"the last steps before it are not recorded ({type(second).__name__}: {second})")
         self.steps.note(Event("note", message, self.step, "", "capture-failed"), time.time())
         self.recorder.close()
 
@@ -312,7 +316,7 @@ class Session:
         """No optimizer steps: backward passes are the steps, those so far included."""
         for row in self._early:
             self.step = row.step
-            self._queue.add(row)
+            self._queue.add(row, device=self.watched.measures.device)
         self._facts["steps_counted_by"] = "backward"
         self._early, self._by_backward, self._losses = [], True, {}
 
@@ -321,31 +325,30 @@ class Session:
         self.step += 1
         watched, sampled = self.watched, self.sampling
         cost = watched.finish(optimizer, sampled)
-        scalars = {**self._mean_losses(), **watched.take_scalars()}
-        seconds = self.clock.lap()
+        scalars = {**self._mean_losses(), **watched.take_scalars(), **self.clock.lap()}
         samples = self.habits.step() if optimizer is not None else 0.0
-        if samples and seconds.get("time/step"):
-            seconds["throughput"] = samples / seconds["time/step"]
-        scalars |= {**seconds, **self.clock.memory(watched.measures.device)}
+        if samples and scalars.get("time/step"):
+            scalars["throughput"] = samples / scalars["time/step"]
+        self.clock.memory(watched.measures.device, scalars)
         if self._scaler is not None:
             scalars["skipped_steps"] = float(self._skipped)
             scale = getattr(self._scaler, "_scale", None)
             if scale is not None:
                 scalars["loss_scale"] = number(scale)
-        self._queue.add(Row(self.step, time.time(), scalars, watched.measures.take(), sampled))
-        self.pace.stepped(self.step, seconds.get("time/step", 0.0))
+        self.pace.stepped(self.step, scalars.get("time/step", 0.0))
+        row = Row(self.step, time.time(), scalars, watched.measures.take(), sampled)
+        self._queue.add(row, device=watched.measures.device, urgent=self.steps.urgent(scalars))
         if sampled:
-            self.pace.measured(self.step, cost)
+            self.pace.measured(self.step, cost + self.steps.seconds)
+            self.steps.seconds = 0.0
         self.sampling = self.active and self.pace.sampled(self.step)
-        watched.sampling = self.sampling
-        if self.sampling:
-            watched.measures.probe.arm()
-        if time.monotonic() > self._facts_due or self.step in (1, 10, 100):
+        watched.sample(self.sampling)
+        if self._facts_due <= row.at or self.step in (1, 10, 100):
             self._write_setup()
 
     def _write_setup(self) -> None:
         """Replace setup.json by what is known now."""
-        self._facts_due = time.monotonic() + FACTS_EVERY
+        self._facts_due = time.time() + FACTS_EVERY
         facts = {**self.watched.facts(), **self._facts, **self.habits.facts()}
         for signal, step in self.steps.first_bad.items():
             facts[f"nonfinite_first_step/{signal}"] = step

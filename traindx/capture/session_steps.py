@@ -4,6 +4,7 @@ something is happening that is worth a closer look."""
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -52,7 +53,16 @@ class Steps:
         self._flights, self._last_flight = 0, -math.inf
         self.latest: dict[str, float] = {}
         self.first_bad: dict[str, int] = {}  # signal -> step at which it was first not finite
+        self.seconds = 0.0  # spent on readings of sampled steps since it was last asked
         self.finish: Callable[[Row], None] = self.take
+
+    def urgent(self, scalars: Mapping[str, Any]) -> bool:
+        """Whether a row (whose numbers may not all be here) breaks something that was whole so far."""
+        for name in WATCHED:
+            value = scalars.get(name)
+            if isinstance(value, float) and value - value != 0 and name not in self.first_bad:
+                return True
+        return False
 
     def take(self, row: Row) -> None:
         """Write a row whose numbers are all here."""
@@ -76,12 +86,14 @@ class Steps:
             self._recorder.flush()
 
     def _write_panels(self, row: Row) -> None:
+        began = time.perf_counter()
         for kind, about, values in row.vectors:
             for signal, modules, found in self._panels(kind, about, values):
                 self._recorder.panel(row.step, row.at, signal, modules, found.tolist())
                 if signal == "grad_norm":  # a norm tells whether all is finite: nothing more is read
                     bad = (~np.isfinite(found)).astype(np.float64)
                     self._recorder.panel(row.step, row.at, "grad_nonfinite", modules, bad.tolist())
+        self.seconds += time.perf_counter() - began
 
     def _look_at_gradients(self, row: Row) -> None:
         """The first step with gradients that are not finite, and the module nearest to the loss:

@@ -12,7 +12,8 @@ import torch
 from torch import nn
 
 from traindx.capture import measure_activations as act
-from traindx.capture.measure_views import first_tensor
+from traindx.capture.measure_views import first_tensor, local
+from traindx.capture.session_clock import Clock
 from traindx.capture.torch_probe_layout import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Layout
 
 MOST_CALLS = 4  # uses of one module in a forward pass that are told apart
@@ -29,90 +30,126 @@ PASSED = ("View", "Reshape", "UnsafeView", "Clone", "MaxPool", "Transpose", "Per
 
 
 class ForwardProbe:
-    """Activation statistics of the modules of a layout. `armed` from `arm` to `disarm`; `readings`
-    holds, by module name, the FIELDS and the silent share of the sampled pass."""
+    """Activation statistics of the modules of a layout: of the passes from `arm` to `disarm`, had from
+    `collect`. The hooks stay where they are, asleep, until `unhook`: where the next pass is sampled,
+    too, that is the cheaper way."""
 
-    def __init__(self, layout: Layout, failed: Callable[[str, Exception], None]) -> None:
-        self._layout, self._failed = layout, failed
+    def __init__(self, layout: Layout, failed: Callable[[str, Exception], None], clock: Clock | None = None) -> None:
+        self._layout, self._failed, self._clock = layout, failed, clock or Clock()
         self._handles: list[Any] = []
         self._units: dict[str, act.Units] = {}
         self._calls: dict[str, int] = {}
         self._seen: set[Any] = set()
         self._turn = 0
-        self.readings: dict[str, list[Any]] = {}
-        self.order: list[str] = []  # modules in the order of their calls
+        self.armed = False
+        self._kept: list[tuple[str, act.Kind, act.Array, act.Array | None, act.Array | None]] = []
+        self._readings: dict[str, list[Any]] = {}  # of modules on an accelerator
+        self._memory: dict[str, act.Array] = {}
         self.seconds = 0.0
         self.channels_second = False
 
-    @property
-    def armed(self) -> bool:
-        return bool(self._handles)
-
     def arm(self) -> None:
         """Hook all modules for the coming forward pass."""
-        if self.armed:
+        leaves = self._layout.leaves
+        if self.armed and len(leaves) == len(self._handles):
             return
-        self._turn += 1
-        self._calls, self.readings, self.order, self.seconds = {}, {}, [], 0.0
-        self.channels_second = any(isinstance(m, CHANNELS_SECOND) for _, m in self._layout.leaves)
-        for name, module in self._layout.leaves:
-            self._handles.append(module.register_forward_hook(partial(self._hook, name)))
-
-    def disarm(self) -> None:
-        """Take all hooks away and let go of the graph's nodes."""
-        for handle in self._handles:
-            handle.remove()
-        self._handles = []
-        self._seen = set()
-
-    def _hook(self, name: str, module: nn.Module, given: tuple[Any, ...], output: Any) -> None:
         began = time.perf_counter()
-        if not torch.is_grad_enabled():
-            return
-        try:
-            with np.errstate(all="ignore"):
-                self._measure(name, module, given, output)
-        except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
-            self.disarm()
-            self._failed(f"measuring {name}", error)
+        if not self.armed:
+            self._turn += 1
+            self._calls, self._kept, self._readings = {}, [], {}
+        if len(leaves) != len(self._handles):
+            self.channels_second = any(isinstance(m, CHANNELS_SECOND) for _, m in leaves)
+            for name, module in leaves[len(self._handles) :]:
+                hook = partial(self._hook, name, _kind(module), bool(module._parameters))
+                self._handles.append(module.register_forward_hook(hook))
+        self.armed = True
         self.seconds += time.perf_counter() - began
 
-    def _measure(self, name: str, module: nn.Module, given: tuple[Any, ...], output: Any) -> None:
+    def disarm(self) -> None:
+        """Measure no more, and let go of the graph's nodes."""
+        self.armed = False
+        if self._seen:
+            self._seen = set()
+
+    def unhook(self) -> None:
+        """Take all hooks away."""
+        self.disarm()
+        for handle in self._handles:
+            handle.remove()
+        self._handles, self._kept = [], []
+
+    def _hook(
+        self, name: str, kind: act.Kind, weighted: bool, module: nn.Module, given: tuple[Any, ...], output: Any
+    ) -> None:
+        if not self.armed or not torch.is_grad_enabled():
+            return
+        outermost = self._clock.enter()
+        began = time.perf_counter()
+        try:
+            self._measure(name, kind, weighted, given, output)
+        except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
+            self.unhook()
+            self._failed(f"measuring {name}", error)
+        finally:
+            self.seconds += time.perf_counter() - began
+            if outermost:
+                self._clock.leave()
+
+    def _measure(self, name: str, kind: act.Kind, weighted: bool, given: tuple[Any, ...], output: Any) -> None:
         call = self._calls[name] = self._calls.get(name, 0) + 1
         found = first_tensor(output)
-        if found is None or (call > 1 and module._parameters) or call > MOST_CALLS:
+        if found is None or (call > 1 and (weighted or call > MOST_CALLS)):
             return
         name = f"{name}#{call}" if call > 1 else name
-        kind: act.Kind = "rectifier" if isinstance(module, RECTIFIERS) else ""
-        if isinstance(module, SQUASHERS):
-            kind = "squasher"
         taken = first_tensor(given)
         if kind and found.grad_fn is not None:
             self._seen.add(found.grad_fn)
-        if module._parameters and taken is not None:
+        if weighted and taken is not None and taken.grad_fn is not None:
             applied = self._function_before(taken)
             if applied:
                 self._read(f"{name}.input", taken, applied, None)
-        self._read(name, found, kind, taken)
+        self._read(name, found, kind, taken if kind == "squasher" else None)
 
     def _read(self, name: str, output: torch.Tensor, kind: act.Kind, before: torch.Tensor | None) -> None:
-        rows = act.rows_of(output, self._turn)
-        inner = act.rows_of(before, self._turn) if kind == "squasher" and before is not None else None
-        spread = None if self._turn % RANK_EVERY else output
-        made: list[Any]
-        if output.device.type == "cpu":
-            made = list(act.measured(rows, kind, inner, spread))
-        else:
-            made = list(act.measured_on_device(rows, kind, inner, spread))
-        silent: Any = float("nan")
-        if kind == "rectifier":
-            units = self._units.setdefault(name, act.Units())
-            rows = rows.detach()
-            native = rows.device.type == "cpu" and rows.dtype in (torch.float32, torch.float64)
-            units.add(act.by_unit(rows.numpy() if native else rows, self.channels_second), len(rows))
-            silent = units.silent()
-        self.readings[name] = [*made, silent]
-        self.order.append(name)
+        """Keep what is measured of an output: on the host copies of some rows, as another module may
+        write over them; they are looked at together, after the pass."""
+        spread = self._turn % RANK_EVERY == 0
+        if output.is_cpu:
+            rows = self._copied(name, act.host_rows(output, self._turn))
+            inner = None if before is None else act.host_rows(before, self._turn).copy()
+            part = act.host_part(output) if spread else None
+            self._kept.append((name, kind, rows, inner, part))
+            return
+        there = act.rows_of(local(output), self._turn)
+        inside = None if before is None else act.rows_of(local(before), self._turn)
+        made = act.measured_on_device(there, kind, inside, output if spread else None)
+        self._readings[name] = [*made, self._silent(name, kind, there)]
+
+    def _copied(self, name: str, rows: act.Array) -> act.Array:
+        """A copy in memory that is taken once."""
+        kept = self._memory.get(name)
+        if kept is None or kept.shape != rows.shape or kept.dtype != rows.dtype:
+            kept = self._memory[name] = np.empty_like(rows)
+        np.copyto(kept, rows)
+        return kept
+
+    def _silent(self, name: str, kind: act.Kind, rows: Any) -> Any:
+        if kind != "rectifier":
+            return float("nan")
+        units = self._units.setdefault(name, act.Units())
+        units.add(act.by_unit(rows, self.channels_second), len(rows))
+        return units.silent()
+
+    def collect(self) -> dict[str, list[Any]]:
+        """By module, in the order of their calls: the FIELDS and the silent share of the sampled pass."""
+        began = time.perf_counter()
+        self.disarm()
+        kept, readings = self._kept, self._readings
+        self._kept, self._readings = [], {}
+        for name, kind, rows, inner, part in kept:
+            readings[name] = [*act.measured(rows, kind, inner, part), self._silent(name, kind, rows)]
+        self.seconds += time.perf_counter() - began
+        return readings
 
     def _function_before(self, taken: torch.Tensor) -> act.Kind:
         """The activation function, called as a function, whose values a module takes in."""
@@ -128,3 +165,9 @@ class ForwardProbe:
                 return ""
             node = node.next_functions[0][0]
         return ""
+
+
+def _kind(module: nn.Module) -> act.Kind:
+    if isinstance(module, RECTIFIERS):
+        return "rectifier"
+    return "squasher" if isinstance(module, SQUASHERS) else ""

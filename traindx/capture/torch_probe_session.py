@@ -19,6 +19,7 @@ from traindx.capture.torch_probe_origin import first_nonfinite
 from traindx.capture.torch_probe_steps import Measures
 from traindx.vocabulary.setup import Fact
 
+CLOSE_LOOKS = 20  # first outputs that are all looked at; of n later ones about sqrt(CLOSE_LOOKS * n) are
 SMALLEST = 3  # parameters in which gradients left over from the last step are looked for
 
 
@@ -28,7 +29,7 @@ class Watched:
     def __init__(
         self, clock: Clock, habits: Habits, failed: Callable[[str, Exception], None], *, updates: bool
     ) -> None:
-        self.measures = Measures(failed)
+        self.measures = Measures(failed, clock)
         self.data = Data()
         self._clock, self._habits, self._failed = clock, habits, failed
         self._updates = updates
@@ -41,7 +42,7 @@ class Watched:
         self._told_outputs = False
         self._forward_end: float | None = None
         self._small: list[torch.Tensor] = []
-        self._looks = 0
+        self._looks, self._passed = 0, 0
         self.sampling = True
         self._noise, self._first_norm = NoiseScale(), 0.0
 
@@ -81,60 +82,72 @@ class Watched:
 
     def _before(self, tells: bool) -> Callable[..., None]:
         def hook(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+            outermost = self._clock.enter()
             try:
-                grad = torch.is_grad_enabled()
-                self._habits.forward(grad, model.training, tells)
-                self._clock.interrupted = self._clock.interrupted or not grad
-                if "precision" not in self._facts:
-                    self._facts["precision"] = _precision(self._facts.get("parameter_dtype"))
-                if not self._told_batches:
-                    targets = kwargs.get("labels", kwargs.get("targets"))
-                    with np.errstate(all="ignore"):
-                        self.batch(args or kwargs, targets, None, told=False)
-                if grad:
-                    if self.sampling and self._habits.backwards == 1 and not self._first_norm:
-                        self._first_micro_batch()
-                    self._clock.begin("forward")
+                self._begins(model, args, kwargs, tells)
             except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
                 self._failed("the hook before a forward pass", error)
+            finally:
+                if outermost:
+                    self._clock.leave()
 
         return hook
 
+    def _begins(self, model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any], tells: bool) -> None:
+        grad = torch.is_grad_enabled()
+        self._habits.forward(grad, model.training, tells)
+        if not self._told_batches:
+            targets = kwargs.get("labels", kwargs.get("targets")) if kwargs else None
+            self.batch(args or kwargs, targets, grad, told=False)
+        if not grad:
+            self._clock.interrupted = True
+            return
+        if "precision" not in self._facts:
+            self._facts["precision"] = _precision(self._facts.get("parameter_dtype"))
+        if self.sampling and self._habits.backwards == 1 and not self._first_norm:
+            self._first_micro_batch()
+        self._clock.begin("forward")
+
     def _after(self, model: nn.Module, args: Any, output: Any) -> None:
+        if not torch.is_grad_enabled():
+            return
+        outermost = self._clock.enter()
         try:
-            if torch.is_grad_enabled():
-                self._clock.end("forward")
-                self._forward_end = self._clock.now()
-                found = first_tensor(output)
-                if not self._told_outputs and found is not None:
-                    self._look_at_outputs(found)
+            self._clock.end("forward")
+            self._forward_end = self._clock.at()
+            if not self._told_outputs:
+                self._look_at_outputs(output)
         except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
             self._failed("the hook after a forward pass", error)
+        finally:
+            if outermost:
+                self._clock.leave()
 
     def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool) -> None:
         """A batch passes by; once one was told, the models' own inputs are not looked at."""
-        began = time.perf_counter()
         self._told_batches = self._told_batches or (told and inputs is not None)
         training = torch.is_grad_enabled() if training is None else training
         self.data.look(inputs, targets, training, self.measures.probe.armed)
-        found = _any_tensor(inputs)
-        if training and found is not None and found.dim():
-            self._habits.samples += len(found)
-        self._clock.cost += time.perf_counter() - began
+        if training and inputs is not None:
+            found = _any_tensor(inputs)
+            if found is not None and found.ndim:
+                self._habits.samples += found.shape[0]
 
     def outputs(self, output: Any) -> None:
         """What the loss is fed with, told by who sees it."""
         self._told_outputs = True
-        found = first_tensor(output)
-        if found is not None:
-            self._look_at_outputs(found)
+        self._look_at_outputs(output)
 
-    def _look_at_outputs(self, found: torch.Tensor) -> None:
-        if found.device.type == "cpu" and found.dim() and (self._looks < 20 or self.measures.probe.armed):
-            began = time.perf_counter()
+    def _look_at_outputs(self, output: Any) -> None:
+        self._passed += 1
+        enough = self._looks * self._looks > CLOSE_LOOKS * self._passed
+        if self._looks >= CLOSE_LOOKS and (enough or not self.measures.probe.armed):
+            return
+        found = first_tensor(output)
+        if found is not None and found.is_cpu and found.dim():
             self._looks += 1
-            self.data.outputs(found)
-            self._clock.cost += time.perf_counter() - began
+            with np.errstate(all="ignore"):
+                self.data.outputs(found)
 
     def origin(self, loss: Any) -> None:
         """The loss is not finite: the operation and the module in which that began."""
@@ -179,17 +192,15 @@ class Watched:
         self.measures.take()
 
     def step_begin(self, optimizer: Any, sampled: bool) -> None:
-        began = self._clock.now()
         if optimizer is not None:
             if self.add_optimizer(optimizer):
                 self._facts.setdefault("optimizers", len(self.optimizers))
             if self._forward_end is not None and self._habits.backwards <= 1:
-                self._clock.guess("backward", began - self._forward_end)
+                self._clock.guess("backward", self._clock.at() - self._forward_end)
             self._forward_end = None
         self._gradients(optimizer)
         if sampled and self._updates:
             self.measures.begin(optimizer)
-        self._clock.cost += self._clock.now() - began
 
     def _gradients(self, optimizer: Any) -> None:
         """Norms of the gradients in use; before clipping, and without a loss scale."""
@@ -211,10 +222,8 @@ class Watched:
             self._scalars[f"{prefix}clip_ratio"] = ratio
 
     def step_end(self, optimizer: Any) -> None:
-        began = self._clock.now()
         if self._updates:
             self.measures.end(optimizer)
-        self._clock.cost += self._clock.now() - began
 
     def stepped(self, optimizer: Any) -> None:
         """Rates of an optimizer that has just stepped; its gradients are used up."""
@@ -231,13 +240,21 @@ class Watched:
         """The step is over; returns the seconds that sampling it took."""
         if optimizer is None:
             self.step_begin(None, sampled)
-        cost = self.measures.seconds + self.measures.probe.seconds
-        self._clock.cost += self.measures.probe.seconds
         self._noise_scale()
-        self.measures.seconds = self.measures.probe.seconds = 0.0
+        measures = self.measures
         if sampled:
-            self.measures.activations()
+            measures.activations()
+        cost = measures.seconds + measures.probe.seconds
+        measures.seconds = measures.probe.seconds = 0.0
         return cost
+
+    def sample(self, sampling: bool) -> None:
+        """Whether the coming step is measured by module."""
+        if sampling:
+            self.measures.probe.arm()
+        elif self.sampling:
+            self.measures.probe.unhook()
+        self.sampling = sampling
 
     def take_scalars(self) -> dict[str, Any]:
         out, self._scalars = self._scalars, {}
@@ -249,7 +266,7 @@ class Watched:
 
     def release(self) -> None:
         """Take all hooks away."""
-        self.measures.probe.disarm()
+        self.measures.probe.unhook()
         for handle in self._handles:
             handle.remove()
         self._handles = []
