@@ -29,7 +29,8 @@ from torch.overrides import TorchFunctionMode
 from traindx.capture.launch_patch import WRAPPER
 
 NODES = 200_000  # of a graph are visited at most
-FOREIGN = (str(Path(torch.__file__).parent), str(Path(__file__).parent), WRAPPER)
+HERE = str(Path(__file__).parent)
+FOREIGN = (str(Path(torch.__file__).parent), HERE, WRAPPER)
 
 LAYERS = ("AddmmBackward0", "ConvolutionBackward0", "EmbeddingBackward0", "MkldnnRnnLayerBackward0",
           "CudnnRnnBackward0", "AddmvBackward0", "BaddbmmBackward0")  # fmt: skip
@@ -114,10 +115,12 @@ def owner_of(frame: FrameType | None) -> torch.nn.Module | None:
 
 def key_of(frame: FrameType | None) -> tuple[Key, str]:
     """What tells a call from the others of a pass, the same in every pass: the innermost module, and
-    the instruction of the script that is at work. Second, file and line of that."""
+    the instruction of the model's own code that is at work. Second, file and line of that."""
     module = 0
     while frame is not None:
         code = frame.f_code
+        if code.co_name in ("called", "rehearse") and code.co_filename.startswith(HERE):
+            break  # where the model was called from differs between passes
         if not module and code.co_name == "forward" and "self" in code.co_varnames:
             module = id(frame.f_locals.get("self"))
         if not code.co_filename.startswith(FOREIGN):
@@ -145,8 +148,9 @@ def classify(calls: list[Call], outputs: Any) -> None:
         by_key[call.key].append(call)
     for same in by_key.values():
         if len(same) > 1 and comes_back(same[0], same[1], consumers):
-            for call in same:
-                call.role = "recurrent" if call.role != "gate" else "gate"
+            role = "gate" if any(call.role == "gate" for call in same) else "recurrent"
+            for call in same:  # a first state that is not computed is not seen as a factor
+                call.role = role
 
 
 def tensors_in(found: Any) -> list[torch.Tensor]:
@@ -176,11 +180,14 @@ def consumers_of(outputs: list[torch.Tensor]) -> dict[Any, list[Any]]:
     return found
 
 
-def is_weight(node: Any) -> bool:
-    """A parameter, behind no more than changes of shape or type."""
-    while node is not None and is_shape(node):
-        node = node.next_functions[0][0]
-    return node is not None and hasattr(node, "variable")
+def is_weight(node: Any, depth: int = 8) -> bool:
+    """A parameter, or what is computed of parameters alone (weight norm, a bounded weight)."""
+    if node is None or not depth:
+        return False
+    if hasattr(node, "variable"):
+        return True
+    before = node.next_functions
+    return bool(before) and all(is_weight(n, depth - 1) for n, _ in before)
 
 
 def is_shape(node: Any) -> bool:
@@ -212,9 +219,12 @@ def sources(node: Any) -> frozenset[int]:
 
 
 def weight_of(node: Any) -> Any:
-    while node is not None and is_shape(node):
+    """The (first) parameter that a weight is made of."""
+    if not is_weight(node):
+        return None
+    while not hasattr(node, "variable"):
         node = node.next_functions[0][0]
-    return getattr(node, "variable", None)
+    return node.variable
 
 
 def is_gate(node: Any, consumers: dict[Any, list[Any]]) -> bool:
@@ -227,8 +237,9 @@ def is_gate(node: Any, consumers: dict[Any, list[Any]]) -> bool:
             continue
         seen.add(this)
         if this.name() in FACTORS:
-            others = [n for n, _ in this.next_functions if n is not None and n is not before]
-            if any(not is_weight(n) for n in others):
+            factors = [n for n, _ in this.next_functions if n is not None]
+            weighs = this.name() == "MulBackward0" or factors[0] is before  # of a matrix product, the left one
+            if weighs and any(n is not before and not is_weight(n) for n in factors):
                 return True
         elif is_shape(this):
             nodes += [(this, after) for after in consumers[this]]
