@@ -51,6 +51,19 @@ def test_what_was_not_checked_is_grouped_by_what_is_missing() -> None:
     ]
 
 
+def test_of_a_recorded_run_nothing_is_asked_to_be_logged() -> None:
+    items = (
+        NotEvaluated("A", "a", "needs act_zero_fraction/*, which was not recorded", ("act_zero_fraction/*",)),
+        NotEvaluated("B", "b", "needs loss_scale, which was not recorded", ("loss_scale",)),
+        NotEvaluated("C", "c", "needs 4 modules with a gradient, there are 2", ("grad_norm/*",)),
+    )
+    assert [u.sentence for u in unchecked(items, ["train/loss"], captured=True)] == [
+        "1 needs a kind of module that is not there",
+        "1 needs loss_scale",
+        "1 needs 4 modules with a gradient, there are 2",
+    ]
+
+
 def test_evidence_in_words() -> None:
     assert term_words(EvidenceTerm("loss-diverges:late", 1.0), {"loss-diverges"}) == "loss-diverges (late)"
     assert term_words(EvidenceTerm("loss-diverges", -1.0), set()) == "no loss-diverges"

@@ -36,6 +36,7 @@ MODULE_GROUPS = (
     ("setup:", "facts about the setup"),
 )
 TOO_SHORT = re.compile(r"needs \d+ (?:finite )?points of (?P<signal>\S+), there are \d+$")
+CAPTURED = "traindx"  # the format of a run that was recorded
 CAPTURE_HINT = "record with traindx run"
 HINTS = {"a log per process": "log every rank", "facts about the setup": "give them with --fact name=value"}
 
@@ -100,7 +101,9 @@ def digest(diagnosis: RunDiagnosis) -> Digest:
         notes=notes,
         hypotheses=shown_hypotheses(diagnosis.hypotheses),
         advice=advice(diagnosis),
-        unchecked=unchecked(diagnosis.not_evaluated, (s.name for s in diagnosis.run.signals)),
+        unchecked=unchecked(
+            diagnosis.not_evaluated, (s.name for s in diagnosis.run.signals), diagnosis.run.format == CAPTURED
+        ),
         forecast=grouped_forecast(diagnosis.forecast),
         next=tuple(n for n in diagnosis.next if n.gain_bits >= LEAST_GAIN),
         log_events=diagnosis.run.events,
@@ -186,17 +189,18 @@ def grouped_forecast(points: tuple[ForecastPoint, ...]) -> tuple[tuple[ForecastP
     return tuple(tuple(sorted(group, key=lambda p: p.level)) for group in groups.values())
 
 
-def unchecked(items: tuple[NotEvaluated, ...], signals: Iterable[str]) -> tuple[Unchecked, ...]:
-    """Rules that were not evaluated, by what was missing, the largest group first."""
+def unchecked(items: tuple[NotEvaluated, ...], signals: Iterable[str], captured: bool = False) -> tuple[Unchecked, ...]:
+    """Rules that were not evaluated, by what was missing, the largest group first. Of a run that was
+    `captured`, everything is recorded that there is: what is missing there is none of the log's."""
     present = set(signals)
     groups: dict[tuple[str, str], list[str]] = {}
     for item in items:
-        groups.setdefault(_why(item, present), []).append(item.slug)
+        groups.setdefault(_why(item, present, captured), []).append(item.slug)
     largest = sorted(groups.items(), key=lambda g: -len(g[1]))
     return tuple(Unchecked(reason, hint, tuple(slugs)) for (reason, hint), slugs in largest)
 
 
-def _why(item: NotEvaluated, present: set[str]) -> tuple[str, str]:
+def _why(item: NotEvaluated, present: set[str], captured: bool) -> tuple[str, str]:
     """(reason, hint) that a rule shares with others which miss the same thing."""
     short = TOO_SHORT.match(item.reason)
     if short:
@@ -205,13 +209,17 @@ def _why(item: NotEvaluated, present: set[str]) -> tuple[str, str]:
         options = need.split("|")
         if any(o in present or o in ("objective", "run") for o in options):
             continue
+        if "not recorded" not in item.reason and options[0].endswith("/*"):
+            break  # it is there, and not enough of it: the rule says why
         for prefix, words in MODULE_GROUPS:
             if options[0].startswith(prefix) and ("/" in options[0] or ":" in options[0]):
+                if captured and words not in HINTS:
+                    return "needs a kind of module that is not there", ""
                 return f"needs {words}", HINTS.get(words, CAPTURE_HINT)
         if options[0].startswith("val/"):
             return "needs a validation metric", "evaluate on held-out data, and log it"
         if options[0].startswith("event:"):
             return f"needs an event of the kind {options[0][6:]}", ""
         if "not recorded" in item.reason:
-            return f"needs {' or '.join(options)}", "log it"
+            return f"needs {' or '.join(options)}", "" if captured else "log it"
     return item.reason, ""

@@ -266,11 +266,15 @@ def about_the_log(page: Page, diagnosis: RunDiagnosis, told: Digest) -> None:
 
 
 def signal_words(run: RunInfo) -> str:
-    """ "Hugging Face Trainer; train/loss from loss, lr from learning_rate, epoch"."""
+    """ "Hugging Face Trainer; train/loss from loss, lr from learning_rate, epoch". Further ranks are only counted."""
     parts = []
-    for signal in run.signals[:SHOWN_SIGNALS]:
+    ranks = {signal.name.split("/")[1] for signal in run.signals if signal.name.startswith("rank/")}
+    signals = [signal for signal in run.signals if not signal.name.startswith("rank/")]
+    for signal in signals[:SHOWN_SIGNALS]:
         own = signal.original in ("", signal.name)
         parts.append(name(signal.name, 48) if own else f"{name(signal.name, 48)} from {name(signal.original, 48)}")
-    if len(run.signals) > SHOWN_SIGNALS:
-        parts.append(f"and {len(run.signals) - SHOWN_SIGNALS} more")
+    if len(signals) > SHOWN_SIGNALS:
+        parts.append(f"and {len(signals) - SHOWN_SIGNALS} more")
+    if ranks:
+        parts.append(f"the same of {len(ranks)} more ranks" if len(ranks) > 1 else "the same of another rank")
     return f"{labels.framework(run)}; " + (", ".join(parts) or "no signals")
