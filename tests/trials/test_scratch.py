@@ -126,15 +126,19 @@ def test_small_files_are_copied_first_and_links_lead_where_they_did(tmp_path: Pa
         scratch.remove(copy.place)
 
 
-def test_of_very_many_files_the_shallow_ones_are_copied(tmp_path: Path) -> None:
+def test_of_very_many_files_some_are_linked(tmp_path: Path) -> None:
     for i in range(30):
-        (tmp_path / f"{i}.txt").write_text("x")
-        (tmp_path / "images" / f"class{i % 3}").mkdir(parents=True, exist_ok=True)
-        (tmp_path / "images" / f"class{i % 3}" / f"{i}.txt").write_text("x")
+        for folder in (tmp_path / "runs" / f"{i % 3}", tmp_path / "images"):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / f"{i:02}.txt").write_text("x" * i)
+    (tmp_path / "train.py").write_text("")
     copy = scratch.make(tmp_path, copied_files=20)
     try:
-        assert copy.linked == ("images",)
-        assert sorted(p.name for p in copy.folder.iterdir()) == sorted(p.name for p in tmp_path.iterdir())
+        assert copy.linked[0] == "images"  # more than 20 in one folder
+        assert sorted(copy.linked[1:]) == sorted(f"runs/{i % 3}/{i:02}.txt" for i in range(19, 30))  # the largest
+        assert not (copy.folder / "runs" / "0").is_symlink()  # new files can be made there
+        assert (copy.folder / "runs" / "2" / "29.txt").read_text() == "x" * 29
+        assert sorted(p.name for p in copy.folder.iterdir()) == ["images", "runs", "train.py"]
     finally:
         scratch.remove(copy.place)
 

@@ -18,13 +18,17 @@ import shutil
 import tempfile
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from traindx.errors import ConfigError
+
 COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
-COPIED_FILES = 20_000  # in total; folders that are reached after these are linked as a whole
-LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules", "wandb", "mlruns", "traindx-runs"})
-OTHERS = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"})
+COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied
+MANY = 3  # times as many files are linked one by one, so that new ones can be made beside them
+LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules"})
+CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"})
 PARENTS, BESIDE = 3, 2000  # parents that are imitated, and entries beside the folder that are linked
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
@@ -67,7 +71,7 @@ def make(
     folder: Path, *, home: Path | None = None, copied_bytes: int = COPIED_BYTES, copied_files: int = COPIED_FILES
 ) -> Scratch:
     """Copy the project of `folder`; `home` is the user's. Raises OSError when there is no room, and
-    leaves nothing then."""
+    ConfigError when there are far too many files; nothing is left then."""
     folder = folder.resolve()
     root = project(folder)
     place = Path(tempfile.mkdtemp(prefix="traindx-"))
@@ -108,10 +112,11 @@ def link_entries(source: Path, target: Path, besides: set[str]) -> None:
 
 def copy_tree(root: Path, copy: Path, room: int, most: int) -> tuple[str, ...]:
     """Copy small files first, until `room` bytes or `most` files are copied; link the rest."""
-    files, linked = survey(root, copy, most)
+    found = survey(root, copy, most)
     cloner = Cloner()
-    for size, name in sorted(files):
-        if cloner.copy(root / name, copy / name, size <= room):
+    linked = list(found.linked)
+    for i, (size, name) in enumerate(sorted(found.files)):
+        if i < most and cloner.copy(root / name, copy / name, size <= room):
             room -= 0 if cloner.works else size
         else:
             os.symlink(root / name, copy / name)
@@ -119,34 +124,53 @@ def copy_tree(root: Path, copy: Path, room: int, most: int) -> tuple[str, ...]:
     return tuple(sorted(linked))
 
 
-def survey(root: Path, copy: Path, most: int) -> tuple[list[tuple[int, str]], list[str]]:
-    """Make the folders and links of the copy, the shallow ones first: (size, name) of the files
-    that are to be copied, and the names of folders that were linked."""
-    files: list[tuple[int, str]] = []
-    linked: list[str] = []
+class Survey(NamedTuple):
+    """(size, name) of the files of a project, and the names of the folders that were linked."""
+
+    files: list[tuple[int, str]]
+    linked: list[str]
+
+
+def survey(root: Path, copy: Path, most: int) -> Survey:
+    """Make the folders and links of the copy, the shallow ones first. A folder is linked as a whole
+    where it holds more than `most` entries, or where so many files were found before."""
+    found = Survey([], [])
     waiting = deque([""])
     while waiting:
         name = waiting.popleft()
-        if name and (len(files) >= most or linked_whole(root / name)):
+        entries = listed(root / name, most if name else MANY * most)
+        if entries is None and not name:
+            raise ConfigError(f"{root}: cannot be read, or holds too many files to be copied; work in a smaller folder")
+        if name and (entries is None or len(found.files) >= MANY * most or linked_whole(root / name)):
             os.symlink(root / name, copy / name)
-            linked.append(name)
+            if os.path.basename(name) not in CACHES:
+                found.linked.append(name)
             continue
         (copy / name).mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(PermissionError, FileNotFoundError), os.scandir(root / name) as entries:
-            for entry in entries:
-                inner = os.path.join(name, entry.name)
-                if entry.is_symlink():
-                    copy_link(entry.path, root, copy, inner)
-                elif entry.is_dir():
-                    waiting.append(inner)
-                elif entry.is_file():
-                    files.append((entry.stat().st_size, inner))
-    return files, linked
+        for entry in entries or ():
+            inner = os.path.join(name, entry.name)
+            if entry.is_symlink():
+                copy_link(entry.path, root, copy, inner)
+            elif entry.is_dir():
+                waiting.append(inner)
+            elif entry.is_file():
+                found.files.append((entry.stat().st_size, inner))
+    return found
+
+
+def listed(folder: Path, most: int) -> list[os.DirEntry[str]] | None:
+    """What is in a folder; None where that is more than `most`, or cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            found = list(islice(entries, most + 1))
+    except (PermissionError, FileNotFoundError):
+        return None
+    return found if len(found) <= most else None
 
 
 def linked_whole(folder: Path) -> bool:
-    """Whether a folder is history, installed packages or records, which no training changes."""
-    return folder.name in LINKED or any((folder / name).exists() for name in ENVIRONMENT)
+    """Whether a folder is history, installed packages or a cache, which no training changes."""
+    return folder.name in LINKED or folder.name in CACHES or any((folder / name).exists() for name in ENVIRONMENT)
 
 
 def copy_link(path: str, root: Path, copy: Path, name: str) -> None:
@@ -243,7 +267,7 @@ def state(root: Path, most: int = COPIED_FILES) -> State:
         with contextlib.suppress(PermissionError, FileNotFoundError), os.scandir(waiting.popleft()) as entries:
             for entry in entries:
                 if entry.is_dir(follow_symlinks=False):
-                    if entry.name not in OTHERS and not linked_whole(Path(entry.path)):
+                    if not linked_whole(Path(entry.path)):
                         waiting.append(entry.path)
                 else:
                     told = entry.stat(follow_symlinks=False)
