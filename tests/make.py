@@ -39,6 +39,11 @@ def run(
     )
 
 
+def surveyed(**facts: str | float | int | bool) -> Run:
+    """A data set as a run: it has facts and no steps."""
+    return Run(id="data", source="data", format="csv", axis="sample", setup=Setup().with_facts(facts, "survey"))
+
+
 def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.captured import several, told
+from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
 
@@ -10,6 +11,9 @@ def fires() -> dict[str, Run]:
     return {
         **several("outliers"),
         "one price of a million": told("healthy", inputs_max=1e6),
+        "a table with a missing decimal point": surveyed(
+            inputs_outlier_share=0.0001, inputs_outlier_reach=900.0, inputs_outlier_where="price"
+        ),
     }
 
 
@@ -17,4 +21,8 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "raw_inputs", "unscaled_held_out"),
         "heavy tails": told("healthy", inputs_outlier_share=5e-4, inputs_max=40.0),
+        "a table whose features differ in scale": surveyed(
+            inputs_outlier_share=0.0, inputs_outlier_reach=0.0, inputs_std_mean=34.9, inputs_max=4254.0
+        ),
+        "a table with one value just outside": surveyed(inputs_outlier_share=0.0001, inputs_outlier_reach=12.0),
     }

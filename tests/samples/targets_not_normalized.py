@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.captured import several, told
+from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
 
@@ -10,6 +11,7 @@ def fires() -> dict[str, Run]:
     return {
         **several("raw_targets", "sigmoid_values"),
         "an offset of a thousand": told("healthy_values", targets_mean_abs=1000.0),
+        "a file in raw units": surveyed(targets_std_max=77.0, targets_mean_abs=152.0, data_is_raw=True),
     }
 
 
@@ -17,4 +19,5 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy_values", "relu_values", "broadcast"),
         "a mean of three": told("healthy_values", targets_mean_abs=3.0),
+        "a file of unit size": surveyed(targets_std_max=1.1, targets_mean_abs=0.3, data_is_raw=True),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.captured import several, told
+from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
 
@@ -12,6 +13,9 @@ def fires() -> dict[str, Run]:
         "the training set is evaluated as well": told(
             "healthy", train_val_overlap_share=800 / 1200, val_samples_hashed=1200
         ),
+        "files that share rows": surveyed(
+            train_val_overlap_share=0.2, val_samples_hashed=100, train_samples_hashed=1000, samples_duplicate_chance=0.0
+        ),
     }
 
 
@@ -19,4 +23,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "copies"),
         "two copies of four hundred": told("healthy", train_val_overlap_share=2 / 400),
+        "files that share none": surveyed(
+            train_val_overlap_share=0.0, val_samples_hashed=100, train_samples_hashed=900
+        ),
     }

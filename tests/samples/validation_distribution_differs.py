@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.captured import several, told
+from tests.make import surveyed
 from traindx.vocabulary.run import Run
 
 
@@ -10,6 +11,13 @@ def fires() -> dict[str, Run]:
     return {
         **several("unscaled_held_out"),
         "another offset": told("healthy", val_inputs_shift=2.0),
+        "one feature of a file": surveyed(
+            val_inputs_shift=0.1, val_shift_largest=0.6, val_shifted_features=1, val_shift_where="age"
+        ),
+        "other classes in a file": surveyed(val_inputs_shift=0.1, val_target_shift=0.4, val_target_shift_chance=0.1),
+        "a file with outliers, and shifted": surveyed(
+            val_inputs_shift=9.0, inputs_outlier_share=0.01, val_shift_largest=0.5, val_shifted_features=1
+        ),
     }
 
 
@@ -17,4 +25,12 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "raw_inputs"),
         "a small held-out set": told("healthy", val_inputs_shift=0.3, val_inputs_spread_ratio=1.2),
+        "a random split of a file": surveyed(
+            val_inputs_shift=0.15,
+            val_inputs_spread_ratio=1.05,
+            val_shift_largest=0.0,
+            val_target_shift=0.12,
+            val_target_shift_chance=0.2,
+        ),
+        "a file with outliers, alike": surveyed(val_inputs_shift=9.0, inputs_outlier_share=0.01, val_shift_largest=0.0),
     }

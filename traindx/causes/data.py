@@ -92,7 +92,8 @@ Mistaken for: too little capacity, plain overfitting, misaligned labels.
 
 Settled by: the samples whose loss never shrinks; training without them.""",
         weights={
-            "labels-look-noisy": W(4.0, -2.5), "validation-gap-grows": W(0.9, -0.3),
+            "labels-look-noisy": W(4.0, -2.5), "labels-contradict": W(2.5, -0.3), "labels-ill-formed": W(1.5, -0.1),
+            "validation-gap-grows": W(0.9, -0.3),
             "fact:validation-never-improves": W(-0.5), "metric-contradicts-loss:overconfidence": W(0.3),
             "losses-stay-high": W(0.6), "loss-plateaus:high": W(0.4), "validation-beats-training": W(0.4),
             "loss-not-finite": W(-1.5), "loss-diverges": W(-1.5), "loss-at-chance": W(-0.3),
@@ -115,7 +116,8 @@ Mistaken for: an unstable operation, a learning rate that is too high, exploding
 Settled by: the batch at the spike; training without it.""",
         weights={
             "inputs-not-finite": W(5.5, -1.5, "theory"), "inputs-have-outliers": W(5.0, -0.5),
-            "files-unreadable": W(2.5), "loss-spikes-recur": W(1.5, -0.3), "loss-spikes-recur:periodic": W(1.7),
+            "files-unreadable": W(5.0, -0.3), "values-missing": W(4.0, -0.3), "targets-have-outliers": W(4.0, -0.3),
+            "loss-spikes-recur": W(1.5, -0.3), "loss-spikes-recur:periodic": W(1.7),
             "loss-spikes-and-recovers": W(1.4, -0.2), "loss-spikes-and-recovers:single": W(0.4),
             "loss-spikes-and-recovers:with-norm": W(0.4), "loss-spikes-and-recovers:early": W(-1.2),
             "loss-spikes-then-fails": W(0.8), "loss-not-finite": W(1.2, -0.2), "loss-not-finite:early": W(-0.5),
@@ -176,7 +178,8 @@ Settled by: the classes of a batch; shuffling.""",
             "loss-oscillates:periodic": W(0.9), "loss-at-chance": W(0.6), "fact:answers-one-class": W(1.8),
             "loss-flat-from-start": W(0.3), "loss-flat-from-start:never-moved": W(-1.0),
             "loss-flat-from-start:lr-zero": W(-3.0), "loss-spikes-recur:periodic": W(0.6), "loss-not-finite": W(-2.0),
-            "fact:shuffle-off": W(3.2, -2.5), "relu-units-dead:later": W(0.8), "activations-collapse:later": W(0.8),
+            "fact:shuffle-off": W(3.2, -2.5), "rows-sorted-by-class": W(0.8, -0.2),
+            "relu-units-dead:later": W(0.8), "activations-collapse:later": W(0.8),
             "loss-diverges": W(0.5), "losses-stay-high": W(0.5), "weights-grow-unbounded": W(0.5),
         },
         settles=(
@@ -198,7 +201,8 @@ Mistaken for: a healthy run; that is the danger.
 
 Settled by: hashes of the samples of both sets.""",
         weights={
-            "train-and-validation-overlap": W(6.0, -2.5, "theory"), "samples-duplicated": W(0.8),
+            "train-and-validation-overlap": W(6.0, -2.5, "theory"), "feature-predicts-target": W(5.0, -0.3),
+            "samples-duplicated": W(0.8),
             "validation-beats-training": W(0.6), "loss-near-zero-early": W(0.4), "validation-gap-grows": W(-1.5, 0.2),
             "loss-flat-from-start": W(-1.5), "losses-stay-high": W(-1.2), "loss-not-finite": W(-2.0),
         },
@@ -219,6 +223,7 @@ Settled by: evaluating on training samples through the validation pipeline.""",
         weights={
             "validation-gap-grows": W(0.6), "fact:validation-never-improves": W(3.2, -1.4),
             "fact:validation-bad-at-once": W(3.5), "validation-distribution-differs": W(5.5, -2.0),
+            "labels-ill-formed:unseen": W(2.0),
             "metric-contradicts-loss": W(0.2), "validation-beats-training": W(-0.3), "losses-stay-high": W(-0.6),
             "loss-not-finite": W(-1.5), "loss-at-chance": W(-0.4),
         },

@@ -40,6 +40,8 @@ def too_short_to_tell(
     many: float = threshold(60, "points", basis="convention", source="enough to judge whatever was planned"),
 ) -> bool:
     """Too few points, or few of them and less than a tenth of the planned run."""
+    if run.axis == "sample":
+        return False  # a data set: there is nothing to wait for
     curve = features.objective
     if curve is None or curve.n < (epochs if of_epochs(curve, run) else points):
         return True

@@ -10,6 +10,7 @@ import click
 
 import traindx
 from traindx import pipeline, rules
+from traindx.cli.check_data import DataRequest, check_data, data_options
 from traindx.cli.check_run import Gathered, gather
 from traindx.cli.options import Output, codes, config_options, output_options
 from traindx.cli.streams import emit, note, progress, stdout_width
@@ -28,6 +29,7 @@ Examples:
   traindx check --only experiments -- python train.py --epochs 3
   traindx check --skip permuted-labels --budget 60 -- python -m project.train
   traindx check -f markdown -o check.md -- python train.py
+  traindx check --data train.csv --target label --validation val.csv
 
 \b
 The script is started up to five times, each time in a scratch copy of its folder and for a few
@@ -58,10 +60,12 @@ Exit status:
 )
 @click.option("--list", "listed", is_flag=True, help="List the checks and end.")
 @click.option("--out", "records", metavar="DIR", help="Keep the records of the experiments in DIR.")
+@data_options
 @output_options
 @config_options
 def check(
     command: tuple[str, ...],
+    request: DataRequest,
     config: Config,
     out: Output,
     only: tuple[str, ...],
@@ -72,8 +76,13 @@ def check(
 ) -> int:
     """Check an unmodified script before its long run.
 
-    COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
+    COMMAND is what you would type without traindx: python script.py, python -m module, torchrun. With --data,
+    a data set is checked instead.
     """
+    if request.path is not None:
+        if command:
+            raise click.UsageError("--data checks data: give it without a command")
+        return check_data(request, config, out, codes(only), codes(skip), listed)
     checks = picked(codes(only), codes(skip))
     if listed:
         emit(listing(checks), out.path)
@@ -94,15 +103,15 @@ def check(
     return int(report.count("failed") > 0)
 
 
-def picked(only: Sequence[str], skip: Sequence[str]) -> tuple[Check, ...]:
+def picked(only: Sequence[str], skip: Sequence[str], checks: Sequence[Check] = CHECKS) -> tuple[Check, ...]:
     """The checks that were asked for. Raises ConfigError for a word that names none."""
     try:
-        return chosen(only, skip)
+        return chosen(only, skip, checks)
     except KeyError as error:
         import difflib
 
         word = str(error.args[0])
-        known = [*dict.fromkeys(c.group for c in CHECKS), *(c.slug for c in CHECKS)]
+        known = [*dict.fromkeys(c.group for c in checks), *(c.slug for c in checks)]
         near = difflib.get_close_matches(word, known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else "traindx check --list names them"
         raise ConfigError(f"there is no check {word!r}; {hint}") from error

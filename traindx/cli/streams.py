@@ -44,10 +44,10 @@ def emit(text: str, path: Path | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str, option: str = "--output") -> None:
     """Put `text` into `path` so that at every moment the file holds either the old content or the
     new: it is written beside and renamed. Something that is no regular file (/dev/stdout, a pipe)
-    is written to directly."""
+    is written to directly. Raises ConfigError that names `option`."""
     import tempfile
 
     try:
@@ -66,7 +66,7 @@ def write_whole(path: Path, text: str) -> None:
                 os.unlink(temporary)
             raise
     except OSError as error:
-        raise ConfigError(f"--output {path}: cannot be written: {error.strerror}") from error
+        raise ConfigError(f"{option} {path}: cannot be written: {error.strerror}") from error
 
 
 def permissions(target: Path) -> int:

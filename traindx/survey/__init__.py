@@ -7,18 +7,21 @@ sample's content is kept beyond the call or told: only row numbers, names of col
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
+from traindx.errors import ConfigError
 from traindx.survey import inputs, labels, leakage, noise, rows, shift, slices
 from traindx.survey.gather import Gathered, Progress, Sample, gather
 from traindx.survey.labels import Task
 from traindx.survey.measured import Measured
-from traindx.survey.table import Codes, Table, Wanted
+from traindx.survey.read_objects import as_array, as_table
+from traindx.survey.table import Chunk, Codes, Table, Wanted
 from traindx.survey.words import listing
 
-__all__ = ["Codes", "Measured", "Survey", "Table", "Wanted", "of_table"]
+__all__ = ["Codes", "Measured", "Survey", "Table", "Wanted", "of", "of_table"]
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,6 +33,45 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
     samples: int
     measured: Measured
     notes: tuple[str, ...] = ()
+
+
+def of(
+    data: Any,
+    target: Any = None,
+    *,
+    validation: Any = None,
+    sensitive: Any = None,
+    task: Task | None = None,
+    progress: Progress | None = None,
+) -> Survey:
+    """Survey whatever `read_objects.as_table` takes. Raises ConfigError and ReadError."""
+    codes = Codes()
+    column = target if isinstance(target, str) else None
+    group = sensitive if isinstance(sensitive, str) else None
+    table = with_groups(as_table(data, target, Wanted(codes, column, group)), sensitive, codes)
+    if validation is None:
+        return of_table(table, codes, task=task, progress=progress)
+    given, goal = validation if isinstance(validation, tuple) else (validation, column)
+    wanted = Wanted(codes, goal if isinstance(goal, str) else None, fields=table.fields)
+    return of_table(table, codes, as_table(given, goal, wanted), task=task, progress=progress)
+
+
+def with_groups(table: Table, sensitive: Any, codes: Codes) -> Table:
+    """The table with a sensitive column that was given as an array. Raises ConfigError for one that is of
+    another length."""
+    if sensitive is None or isinstance(sensitive, str):
+        return table
+    words = [None if v is None or v != v else str(v) for v in as_array(sensitive).reshape(-1).tolist()]
+    if table.rows is not None and len(words) != table.rows:
+        raise ConfigError(f"there are {table.rows:,} samples and {len(words):,} values of the sensitive column")
+    values = codes.of("sensitive:sensitive", words)
+
+    def chunks() -> Iterator[Chunk]:
+        for chunk in table.chunks():
+            part = values[chunk.start : chunk.start + len(chunk.features)]
+            yield msgspec.structs.replace(chunk, sensitive=part)
+
+    return msgspec.structs.replace(table, chunks=chunks, sensitive="sensitive")
 
 
 def of_table(
@@ -50,13 +92,16 @@ def of_table(
     notes = [*table.notes, *(held_out.notes if held_out else ())]
     if table.left_out:
         notes.append(f"taken for names of rows and left out: {listing(table.left_out)}")
+    if notes:
+        made.facts["data_notes"] = "; ".join(notes)
     return Survey(
         name=table.name, format=table.format, origin=table.origin, samples=found.rows, measured=made, notes=tuple(notes)
     )  # fmt: skip
 
 
 def known(found: Gathered, other: Gathered | None) -> dict[str, Any]:
-    facts: dict[str, Any] = {"dataset_size": found.rows, "data_origin": found.table.origin}
+    whole = found.table.facts.get("rows_all", found.rows)
+    facts: dict[str, Any] = {"dataset_size": whole, "samples_read": found.rows, "data_origin": found.table.origin}
     facts["data_is_raw"] = found.table.origin in ("file", "arrays")
     if other is not None:
         facts["val_samples"] = other.rows
@@ -101,5 +146,5 @@ OF_QUANTITIES = ("targets_std_max", "targets_outliers")
 OF_HELD_OUT = ("train_val_overlap_share", "val_inputs_shift")
 OF_TARGETS = (
     *OF_CLASSES, *OF_QUANTITIES, "feature_skill_best", "rows_class_purity", "slice_label_gap", "samples_conflicting",
-    "targets_distinct",
+    "targets",
 )  # fmt: skip

@@ -55,11 +55,12 @@ def measured(found: Gathered, sample: Sample, task: Task) -> tuple[Measured, Pre
         "label_noise_share": len(suspects) / len(predicted.labels),
         "label_noise_suspects": len(suspects),
         "label_noise_checked": len(predicted.labels),
-        "label_noise_where": indices(rows),
         "label_noise_sure": len(sure),
         "label_noise_sure_wrong": int(predicted.wrong[sure].sum()),
         "label_noise_accuracy": float(1 - predicted.wrong.mean()),
     }
+    if len(rows):
+        facts["label_noise_where"] = indices(rows)
     return Measured(facts, {"labels-look-noisy": rows}), predicted
 
 

@@ -131,6 +131,7 @@ def chunk(block: Any, start: int, shape: Shape) -> Chunk:
         column = block.column(shape.places[field.name])
         matrix[:, i], wrong = as_numbers(column, field.name, field.kind, shape.codes)
         empty[:, i] = column.is_null().to_numpy(zero_copy_only=False)
+        empty[:, i] |= np.isnan(matrix[:, i]) & bool(wrong)
         odd += wrong
         if field.kind == "text":
             texts.append(as_texts(column))

@@ -18,7 +18,7 @@ from traindx.vocabulary.run import Run
     ),
     min_points=1,
     severity="info",
-    message="{count:.0f} of {all:.0f} input features are the same in every sample",
+    message="{count:.0f} of {all:.0f} input features are the same in every sample{where}",
 )
 def inputs_have_constant_features(
     run: Run,
@@ -30,7 +30,7 @@ def inputs_have_constant_features(
     """Some input features never change.
 
     What it sees: a quarter of the features and more that had one value in all samples looked at. Information; low when
-    it is half of them or more, high when it is all (the input is blank).
+    it is half of them or more (in a table any, with its name), high when it is all (the input is blank).
 
     Why it matters: they cannot help, and dividing by their spread of zero makes NaN.
 
@@ -42,13 +42,14 @@ def inputs_have_constant_features(
     Sources: fault catalogue row 70; standard preprocessing advice.
     """
     count, total = run.setup.number("inputs_constant_features"), run.setup.number("inputs_features")
-    if not count or not total or count < some * total:
+    where = run.setup.facts.get("inputs_constant_where")
+    if not count or not total or (count < some * total and not where):
         return
     blank = count >= total
     yield Evidence(
         severity="high" if blank else "low" if count >= most * total else "info",
         strength=1.0 if blank else 0.5,
         aspects=("all",) if blank else (),
-        values={"count": count, "all": total},
+        values={"count": count, "all": total, "where": f": {where}" if where else ""},
         points=(EvidencePoint("inputs_constant_features", None, count, 0.0, "features"),),
     )

@@ -16,7 +16,7 @@ from traindx.vocabulary.run import Run
     needs=("setup:inputs_outlier_share",),
     min_points=1,
     severity="medium",
-    message="{share:.2%} of the input values lie more than 10 spreads from their mean, the largest at {largest:.3g}",
+    message="{share:.2%} of the input values lie {how}",
 )
 def inputs_have_outliers(
     run: Run,
@@ -28,12 +28,16 @@ def inputs_have_outliers(
     reach: float = threshold(
         100.0, "x the mean spread", basis="convention", source="single values that dwarf the rest"
     ),
+    beyond: float = threshold(
+        30.0, "x the 95 % distance", basis="measured", source="tables: healthy at most 10; a missing decimal point: 900"
+    ),
 ) -> Iterator[Evidence]:
     """A few input values are far away from all others.
 
     What it sees: the share of values farther than ten standard deviations from their feature's mean, or a largest
-    value a hundred times the mean spread. Medium where the run does not learn or that cannot be told, information
-    where it learns.
+    value a hundred times the mean spread. In a table, whose features differ in scale, values are counted that lie ten
+    times as far from their feature's median as 95 % of them. Medium where the run
+    does not learn or that cannot be told, information where it learns.
 
     Why it matters: a batch with such a sample has a huge gradient: the loss spikes, or the weights are thrown away at
     once.
@@ -48,13 +52,22 @@ def inputs_have_outliers(
     outliers = run.setup.number("inputs_outlier_share") or 0.0
     spread = run.setup.number("inputs_std_mean") or 0.0
     largest = max(abs(run.setup.number("inputs_max") or 0.0), abs(run.setup.number("inputs_min") or 0.0))
-    far = spread > 0 and largest > reach * spread
+    apart = run.setup.number("inputs_outlier_reach")
+    far = spread > 0 and largest > reach * spread if apart is None else apart > beyond
     if outliers < share and not far:
         return
     yield Evidence(
         severity=by_progress(features, stuck="medium", unknown="medium", learns="info"),
         strength=1.0 if outliers >= share and far else 0.5,
         aspects=("far",) if far else (),
-        values={"share": outliers, "largest": largest},
+        values={"share": outliers, "how": told(run, largest)},
         points=(EvidencePoint("inputs_outlier_share", None, outliers, share, "0..1"),),
     )
+
+
+def told(run: Run, largest: float) -> str:
+    """How far out the farthest value is, and in which features."""
+    apart, where = run.setup.number("inputs_outlier_reach"), run.setup.facts.get("inputs_outlier_where")
+    if apart is None:
+        return f"more than 10 spreads from their mean, the largest at {largest:.3g}"
+    return f"far from all others, up to {apart:.3g} times as far as 95 % of their feature: {where}"

@@ -37,7 +37,7 @@ def inputs_not_normalized(
 
     What it sees: mean and spread over the features, from the batches that passed by: either above 10, all spreads
     below 0.01 (scaled twice), or a mean many times the spread. High where the run does not learn, medium where that
-    cannot be told, information where it learns.
+    cannot be told, information where it learns, or where a file was looked at: what scales it comes later.
 
     Why it matters: weights are initialized for inputs of unit size; others saturate the first layer, blow up its
     gradient, or starve it.
@@ -62,7 +62,9 @@ def inputs_not_normalized(
     if not how:
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
+        severity=by_progress(
+            features, stuck="high", unknown="info" if setup.flag("data_is_raw") else "medium", learns="info"
+        ),
         strength=1.0 if is_learning(features) is False else 0.5,
         aspects=(how.split()[0],),
         values={"how": how, "mean": mean, "spread": spread},

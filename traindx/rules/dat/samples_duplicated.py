@@ -12,7 +12,7 @@ from traindx.vocabulary.run import Run
 
 @rule(
     code="DAT009",
-    needs=("setup:batch_duplicate_samples_share",),
+    needs=("setup:batch_duplicate_samples_share|setup:samples_duplicate_share",),
     min_points=1,
     severity="low",
     message="{share:.0%} of the training samples are copies of others",
@@ -28,11 +28,13 @@ def samples_duplicated(
         0.1, "of the samples", basis="convention", source="fewer different samples than the set has"
     ),
     passes: float = threshold(3.0, "epochs", basis="convention", source="all samples have been seen by then"),
+    natural: float = threshold(0.05, "by chance", basis="theory", source="few values repeat without being copies"),
 ) -> Iterator[Evidence]:
     """Training samples come more than once in the data.
 
     What it sees: samples with the same hash within a batch; or fewer different samples than the data set holds, after
-    three epochs.
+    three epochs. In a data file: samples that are equal in every feature; information where the features take so few
+    values that samples repeat by chance.
 
     Why it matters: copies count double, and copies on both sides of a split make validation too good.
 
@@ -51,10 +53,14 @@ def samples_duplicated(
     batch = setup.number("batch_size")
     if size and kept and seen and batch and seen * batch >= passes * size and kept < (1 - missing) * size:
         share = max(share, 1 - kept / size)
+    share = max(share, setup.number("samples_duplicate_share") or 0.0)
     if share < within or (setup.number("batches_distinct") or 2) < 2:
         return
+    chance = (setup.number("samples_duplicate_chance") or 0.0) >= natural
     yield Evidence(
+        severity="info" if chance else "low",
         strength=0.5,
+        aspects=("few-values",) if chance else (),
         values={"share": share},
         points=(EvidencePoint("batch_duplicate_samples_share", None, share, within, "0..1"),),
     )

@@ -28,7 +28,8 @@ def targets_not_normalized(
     """The targets of a regression are in raw units.
 
     What it sees: targets that are real numbers (not 0 and 1) whose mean or spread is above 10, or whose spread is
-    below 0.01. High where the run does not learn, medium where that cannot be told, information where it learns.
+    below 0.01. High where the run does not learn, medium where that cannot be told, information where it learns, or
+    where a file was looked at: what scales it comes later.
 
     Why it matters: the first loss is the mean square of the targets and its gradient as large: the first steps throw
     the weights away, or the net spends its time on the offset.
@@ -47,7 +48,9 @@ def targets_not_normalized(
     if not (big or tiny):
         return
     yield Evidence(
-        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
+        severity=by_progress(
+            features, stuck="high", unknown="info" if setup.flag("data_is_raw") else "medium", learns="info"
+        ),
         strength=1.0 if is_learning(features) is False else 0.5,
         aspects=("large",) if big else ("tiny",),
         values={"mean": mean, "spread": spread},

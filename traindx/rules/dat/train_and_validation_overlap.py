@@ -53,7 +53,8 @@ def train_and_validation_overlap(
     if found < share:
         return
     everything = bool(held and trained and found * held >= whole * trained)
-    few = (setup.number("batch_duplicate_samples_share") or 0.0) >= share
+    copies, chance = setup.number("batch_duplicate_samples_share"), setup.number("samples_duplicate_chance")
+    few = max(copies or 0.0, chance or 0.0) >= share
     yield Evidence(
         severity="low" if everything or few else "high" if found >= grave else "medium",
         strength=1 / 4 if everything or few else 1.0,

@@ -15,7 +15,7 @@ from traindx.vocabulary.run import Run
     needs=("setup:val_inputs_shift",),
     min_points=1,
     severity="high",
-    message="validation inputs lie {shift:.2g} spreads off those of training, with {ratio:.2g} times the spread",
+    message="{what}",
 )
 def validation_distribution_differs(
     run: Run,
@@ -27,11 +27,17 @@ def validation_distribution_differs(
     ratio: float = threshold(
         3.0, "x the spread", basis="measured", source="healthy: 0.9 to 1.1; a missing scaling: 16"
     ),
+    single: float = threshold(
+        0.3, "largest distance", basis="convention", source="of two distribution functions; a spread apart: 0.38"
+    ),
+    labels: float = threshold(0.1, "of the targets", basis="convention", source="one in ten would have to change"),
     spoilt: float = threshold(0.002, "of the values", basis="measured", source="outliers: then they set the spread"),
 ) -> Iterator[Evidence]:
     """The inputs of validation have another scale or offset than those of training.
 
-    What it sees: the mean distance between the features' means, in training spreads, and the ratio of the spreads.
+    What it sees: the mean distance between the features' means, in training spreads, and the ratio of
+    the spreads: high. In data files also the distribution of each feature and of the targets, beyond what chance
+    allows: medium.
 
     Why it matters: the net is asked about inputs unlike any it has learned from; validation says nothing about it.
 
@@ -42,17 +48,45 @@ def validation_distribution_differs(
 
     Sources: Quionero-Candela et al. (2009), Dataset shift in machine learning; fault catalogue row 67.
     """
+    yield from by_feature(run, single, labels)
     if (run.setup.number("inputs_outlier_share") or 0.0) >= spoilt:
+        if run.setup.number("val_shift_largest") is not None:
+            return  # judged by its distributions, which a few outliers do not move
         raise CannotJudge("a few outliers set the mean and the spread")
     off, wide = run.setup.number("val_inputs_shift") or 0.0, run.setup.number("val_inputs_spread_ratio")
     wide = 1.0 if wide is None else wide
     if off < shift and 1 / ratio < wide < ratio:
         return
     yield Evidence(
-        values={"shift": off, "ratio": wide},
+        values={
+            "what": f"validation inputs lie {off:.2g} spreads off those of training, with {wide:.2g} times the spread"
+        },
         aspects=(*("shifted",) * (off >= shift), *("scaled",) * (not 1 / ratio < wide < ratio)),
         points=(
             EvidencePoint("val_inputs_shift", None, off, shift, "spreads"),
             EvidencePoint("val_inputs_spread_ratio", None, wide, 1.0),
         ),
     )
+
+
+def by_feature(run: Run, single: float, labels: float) -> Iterator[Evidence]:
+    """Features and targets whose distributions differ on both sides."""
+    setup = run.setup
+    distance, target = setup.number("val_shift_largest") or 0.0, setup.number("val_target_shift") or 0.0
+    if distance >= single:
+        count, where = setup.number("val_shifted_features") or 0.0, setup.facts.get("val_shift_where")
+        yield Evidence(
+            severity="medium",
+            aspects=("features",),
+            values={"what": f"{count:.0f} features are distributed otherwise in validation: {where}"},
+            points=(EvidencePoint("val_shift_largest", None, distance, 0.0, "0..1"),),
+        )
+    if target >= max(labels, setup.number("val_target_shift_chance") or 0.0):
+        yield Evidence(
+            severity="medium",
+            aspects=("targets",),
+            values={
+                "what": f"the targets of validation are distributed otherwise than those of training ({target:.2f})"
+            },
+            points=(EvidencePoint("val_target_shift", None, target, 0.0, "0..1"),),
+        )

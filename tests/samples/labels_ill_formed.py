@@ -1,0 +1,27 @@
+"""Samples of labels-ill-formed."""
+
+from __future__ import annotations
+
+from tests.make import surveyed
+from traindx.vocabulary.run import Run
+
+
+def fires() -> dict[str, Run]:
+    return {
+        "one class": surveyed(classes_seen=1, label_min=0, label_max=0, label_gaps=0),
+        "one value": surveyed(targets_distinct=1),
+        "twins": surveyed(classes_seen=3, label_twins=1, label_twins_where="'yes' / 'Yes'"),
+        "validation has a class of its own": surveyed(classes_seen=3, label_unseen_classes=1, label_unseen_where="cat"),
+        "from one": surveyed(classes_seen=10, label_min=1, label_max=10, label_gaps=0),
+        "negative": surveyed(classes_seen=2, label_min=-1, label_max=1, label_gaps=1),
+        "a gap": surveyed(classes_seen=4, label_min=0, label_max=4, label_gaps=1),
+        "single samples": surveyed(classes_seen=40, label_single_samples=6),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    return {
+        "numbers from zero": surveyed(classes_seen=10, label_min=0, label_max=9, label_gaps=0, label_single_samples=0),
+        "words": surveyed(classes_seen=2, label_twins=0, label_unseen_classes=0),
+        "a quantity": surveyed(targets_distinct=214),
+    }

@@ -1,0 +1,57 @@
+"""DAT021 feature-predicts-target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT021",
+    needs=("setup:feature_skill_best", "setup:feature_skill_next"),
+    min_points=1,
+    severity="high",
+    message="{name} alone tells the target (skill {skill:.3f}; 0 is guessing, 1 is perfect): {where}",
+)
+def feature_predicts_target(
+    run: Run,
+    features: Features,
+    *,
+    skill: float = threshold(
+        0.98, "0..1", basis="measured", source="best honest feature: iris 0.94, breast cancer 0.75, wine 0.70"
+    ),
+) -> Iterator[Evidence]:
+    """One feature alone answers the question.
+
+    What it sees: a table of the target over the bins of one feature, made on half of the samples, that is as good as
+    perfect on the other half (missing values have a bin of their own).
+
+    Why it matters: such a feature is mostly made from the answer (an outcome recorded later, a code of the class, the
+    name of a file); with it the net scores near 100 % and without it, in use, near nothing.
+
+    When it is wrong: some tasks are that easy; a threshold on one measurement may be the definition of the class.
+
+    What to try: ask whether the feature is known when the prediction is made; train without it.
+
+    Sources: Kaufman et al. (2012), Leakage in data mining; fault catalogue row 78.
+    """
+    setup = run.setup
+    best, following = setup.number("feature_skill_best"), setup.number("feature_skill_next") or 0.0
+    if best is None or best < skill:
+        return
+    yield Evidence(
+        aspects=("several",) if following >= skill else (),
+        values={
+            "name": setup.facts.get("feature_skill_best_name") or "a feature",
+            "skill": best,
+            "where": setup.facts.get("feature_skill_where") or "no other does",
+        },
+        points=(
+            EvidencePoint("feature_skill_best", None, best, skill, "0..1"),
+            EvidencePoint("feature_skill_next", None, following, None, "0..1"),
+        ),
+    )

@@ -1,0 +1,52 @@
+"""DAT017 features-duplicated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT017",
+    needs=("setup:inputs_duplicate_features", "setup:inputs_features"),
+    min_points=1,
+    severity="low",
+    message="{count:.0f} of {all:.0f} features repeat another, but for offset and scale: {where}",
+)
+def features_duplicated(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(
+        0, "features", basis="theory", source="equal in every row, or correlated by 1 - 1e-9"
+    ),
+) -> Iterator[Evidence]:
+    """A feature says the same as another one.
+
+    What it sees: features that are equal in every row, or that are another one times a factor plus an offset.
+
+    Why it matters: their common weight is not determined, importances are split between them, and a join or an
+    export has probably gone wrong.
+
+    When it is wrong: a unit in two spellings is harmless to a net with weight decay.
+
+    What to try: drop one of each pair.
+
+    Sources: Hastie, Tibshirani, Friedman (2009), The elements of statistical learning, 3.4; fault catalogue row 70.
+    """
+    count = run.setup.number("inputs_duplicate_features")
+    if count is None or count <= any_at_all:
+        return
+    yield Evidence(
+        strength=0.5,
+        values={
+            "count": count,
+            "all": run.setup.number("inputs_features") or 0.0,
+            "where": run.setup.facts.get("inputs_duplicate_where") or "not named",
+        },
+        points=(EvidencePoint("inputs_duplicate_features", None, count, 0.0, "features"),),
+    )

@@ -1,0 +1,46 @@
+"""DAT014 files-unreadable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT014",
+    needs=("setup:files_checked", "setup:files_unreadable"),
+    min_points=1,
+    severity="high",
+    message="{count:.0f} of {all:.0f} files cannot be read: {where}",
+)
+def files_unreadable(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(0, "files", basis="theory", source="a single one ends the epoch that reaches it"),
+) -> Iterator[Evidence]:
+    """Image or sound files are empty, cut short, or not what their name says.
+
+    What it sees: files that their library cannot decode; without the library, files whose first bytes fit no known
+    format, or whose length is less than their header promises.
+
+    Why it matters: the loader raises in the middle of an epoch; or it skips, pads or repeats in silence, and the net
+    trains on that.
+
+    When it is wrong: formats that are not known here are not counted, they are named as not checked.
+
+    What to try: fetch the files again, or drop them from the list.
+
+    Sources: file format specifications (PNG, JFIF, RIFF, FLAC); standard advice.
+    """
+    count, total = run.setup.number("files_unreadable"), run.setup.number("files_checked") or 0.0
+    if count is None or count <= any_at_all:
+        return
+    yield Evidence(
+        values={"count": count, "all": total, "where": run.setup.facts.get("files_unreadable_where") or "not named"},
+        points=(EvidencePoint("files_unreadable", None, count, 0.0, "files"),),
+    )

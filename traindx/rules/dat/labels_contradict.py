@@ -1,0 +1,54 @@
+"""DAT020 labels-contradict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT020",
+    needs=("setup:samples_conflicting", "setup:samples_conflicting_share"),
+    min_points=1,
+    severity="medium",
+    message="{count:.0f} samples come again with another target",
+)
+def labels_contradict(
+    run: Run,
+    features: Features,
+    *,
+    share: float = threshold(0.005, "of the samples", basis="convention", source="ciFAIR finds fewer in public sets"),
+    natural: float = threshold(0.05, "by chance", basis="theory", source="few values repeat without being copies"),
+) -> Iterator[Evidence]:
+    """The same sample has different targets in different places.
+
+    What it sees: samples that are equal in every feature and differ in their target. Medium from half a percent,
+    information below, and where the features take so few values that samples repeat by chance.
+
+    Why it matters: no model can fit both; at least one of the labels is wrong, or a feature that tells them apart is
+    missing.
+
+    When it is wrong: features of few values (survey answers, genotypes) leave room for chance; several annotators on
+    purpose.
+
+    What to try: look at the rows; settle the label, or add the feature that tells them apart.
+
+    Sources: Barz, Denzler (2020), Do we train on test data?; standard advice.
+    """
+    setup = run.setup
+    count, part = setup.number("samples_conflicting"), setup.number("samples_conflicting_share") or 0.0
+    if not count:
+        return
+    chance = (setup.number("samples_duplicate_chance") or 0.0) >= natural
+    grave = part >= share and not chance
+    yield Evidence(
+        severity="medium" if grave else "info",
+        strength=1.0 if grave else 0.5,
+        aspects=("few-values",) if chance else (),
+        values={"count": count},
+        points=(EvidencePoint("samples_conflicting_share", None, part, 0.0, "0..1"),),
+    )

@@ -1,0 +1,69 @@
+"""DAT008 labels-look-noisy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT008",
+    needs=("setup:label_noise_share", "setup:label_noise_sure"),
+    min_points=1,
+    severity="medium",
+    message="{count:.0f} of {checked:.0f} labels look wrong (rows {rows}); where a cross-validated model is surest, "
+    "{disagree:.1%} disagree with it",
+)
+def labels_look_noisy(
+    run: Run,
+    features: Features,
+    *,
+    disagree: float = threshold(
+        0.02, "of the sure samples", basis="measured", source="digits, wine, breast cancer: 0; 5 % wrong labels: 4.8 %"
+    ),
+    many: float = threshold(0.08, "of the sure samples", basis="convention", source="a net memorizes that much late"),
+    surely: float = threshold(2.0, "x standard error", basis="theory", source="a binomial share"),
+    least: float = threshold(50, "sure samples", basis="theory", source="fewer cannot show a share of 2 %"),
+) -> Iterator[Evidence]:
+    """Labels contradict what their samples look like.
+
+    What it sees: among the half of the samples whose class a cross-validated model is surest of, the share that bears
+    another label. Far from the borders between classes only a wrong label can disagree, so hard classes do not
+    count. Medium from 2 %, high from 8 %. The rows named are those that confident learning would drop, worst first.
+
+    Why it matters: the net first learns what agrees and later learns the wrong labels by heart: an early best
+    validation, a floor under the training loss, scores that cannot be trusted on a noisy test set.
+
+    When it is wrong: a model that is sure of the wrong thing (few samples, a leaking feature); labels that depend on
+    what is not among the features.
+
+    What to try: look at the rows named; correct or drop what is wrong, then check again.
+
+    Sources: Northcutt, Jiang, Chuang (2021), Confident learning; fault catalogue row 72.
+    """
+    setup = run.setup
+    sure, wrong = setup.number("label_noise_sure") or 0.0, setup.number("label_noise_sure_wrong")
+    if wrong is None or sure < least:
+        raise CannotJudge(f"needs {least:.0f} samples that a model is sure of")
+    share = wrong / sure
+    error = (max(share * (1 - share), 1 / sure) / sure) ** 0.5
+    if share < disagree or share - surely * error <= 0:
+        return
+    yield Evidence(
+        severity="high" if share >= many else "medium",
+        aspects=("many",) if share >= many else (),
+        values={
+            "count": setup.number("label_noise_suspects") or 0.0,
+            "checked": setup.number("label_noise_checked") or 0.0,
+            "rows": setup.facts.get("label_noise_where") or "none in particular",
+            "disagree": share,
+        },
+        points=(
+            EvidencePoint("label_noise_sure_wrong", None, share, disagree, "of the sure samples"),
+            EvidencePoint("label_noise_share", None, setup.number("label_noise_share") or 0.0, 0.0, "0..1"),
+        ),
+    )

@@ -1,0 +1,56 @@
+"""DAT022 rows-sorted-by-class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT022",
+    needs=("setup:rows_class_purity|setup:rows_target_trend",),
+    min_points=1,
+    severity="info",
+    message="the rows are sorted by their target ({how} {value:.2f}; 0 is mixed, 1 is sorted)",
+)
+def rows_sorted_by_class(
+    run: Run,
+    features: Features,
+    *,
+    purity: float = threshold(0.3, "0..1", basis="measured", source="mixed: within 0.02 of 0; sorted: 0.6 and more"),
+    trend: float = threshold(0.5, "rank correlation", basis="convention", source="half of the order is the target's"),
+) -> Iterator[Evidence]:
+    """The rows of the data come sorted by class, or by the value of the target.
+
+    What it sees: how much more often rows near each other share their class than chance would have it, or the rank
+    correlation of a real-valued target with the row. Information, for a loader that shuffles makes up for it; medium
+    where it is known that nothing shuffles.
+
+    Why it matters: without shuffling the net follows the class it saw last; a split by position leaves whole
+    classes out of training.
+
+    When it is wrong: many public data sets are stored like that, and shuffled when they are loaded.
+
+    What to try: DataLoader(shuffle=True); a random, stratified split.
+
+    Sources: Bottou (2012), Stochastic gradient descent tricks; fault catalogue row 81.
+    """
+    setup = run.setup
+    pure, along = setup.number("rows_class_purity"), setup.number("rows_target_trend")
+    by_class = pure is not None and pure >= purity
+    by_value = along is not None and abs(along) >= trend
+    if not (by_class or by_value):
+        return
+    value = (pure if by_class else along) or 0.0
+    fixed = setup.flag("shuffle") is False
+    yield Evidence(
+        severity="medium" if fixed else "info",
+        strength=1.0 if fixed else 0.5,
+        aspects=("unshuffled",) if fixed else (),
+        values={"how": "purity" if by_class else "rank correlation", "value": abs(value)},
+        points=(EvidencePoint("rows_class_purity" if by_class else "rows_target_trend", None, value, 0.0, "0..1"),),
+    )

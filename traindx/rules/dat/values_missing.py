@@ -1,0 +1,62 @@
+"""DAT016 values-missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="DAT016",
+    needs=("setup:inputs_missing",),
+    min_points=1,
+    severity="medium",
+    message="{cells:.0f} cells are empty ({share:.2%}; up to {worst:.0%} of a feature: {where}){also}",
+)
+def values_missing(
+    run: Run,
+    features: Features,
+    *,
+    any_at_all: float = threshold(0, "cells", basis="theory", source="an empty cell is NaN by the time it is a number"),
+    most: float = threshold(0.5, "of a feature", basis="convention", source="what fills it in is mostly made up"),
+) -> Iterator[Evidence]:
+    """Cells of the table are empty, or hold no number where the others do.
+
+    What it sees: empty cells (also NA, null, ?), words among numbers, rows with another number of cells, and samples
+    without a target. High where a target is missing or a feature is mostly empty.
+
+    Why it matters: an empty cell becomes NaN, and NaN in one sample is NaN in every weight after one step.
+
+    When it is wrong: the script fills or masks them; then what it fills in is worth a look.
+
+    What to try: drop the rows or the feature, or fill in the median and add a column that says so.
+
+    Sources: Little, Rubin (2019), Statistical analysis with missing data; fault catalogue row 69.
+    """
+    setup = run.setup
+    cells, odd = setup.number("inputs_missing") or 0.0, setup.number("inputs_inconvertible") or 0.0
+    targets, ragged = setup.number("targets_missing") or 0.0, setup.number("rows_malformed") or 0.0
+    if max(cells, odd, targets, ragged) <= any_at_all:
+        return
+    worst = setup.number("inputs_missing_worst_share") or 0.0
+    told = ((targets, "{:.0f} samples have no target"), (odd, "{:.0f} of them hold words among numbers"),
+            (ragged, "{:.0f} rows have another number of cells and were left out"))  # fmt: skip
+    yield Evidence(
+        severity="high" if targets > any_at_all or worst > most else "medium",
+        aspects=(*("targets",) * (targets > any_at_all), *("most-of-a-feature",) * (worst > most)),
+        values={
+            "cells": cells,
+            "share": setup.number("inputs_missing_share") or 0.0,
+            "worst": worst,
+            "where": setup.facts.get("inputs_missing_where") or "none",
+            "also": "".join("; " + words.format(n) for n, words in told if n > any_at_all),
+        },
+        points=(
+            EvidencePoint("inputs_missing", None, cells, 0.0, "cells"),
+            EvidencePoint("targets_missing", None, targets, 0.0, "samples"),
+        ),
+    )
