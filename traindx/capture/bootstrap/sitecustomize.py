@@ -116,9 +116,9 @@ def attach(request: dict[str, Any], watch: Watch, torch: object) -> None:
         launch_attach.attach(request, watch)
     except Exception as error:
         report(request["out"], "failed", why=f"{type(error).__name__}: {error}")
-        if request.get("with"):  # but an experiment is not made without what was to be changed
-            raise SystemExit(70) from error
         sys.stderr.write(f"traindx: nothing is recorded ({type(error).__name__}: {error})\n")
+        if request.get("with"):  # an experiment is not made without what was to be changed
+            raise SystemExit(70) from error
 
 
 def chain() -> None:

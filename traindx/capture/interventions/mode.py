@@ -30,9 +30,12 @@ def mode(value: str) -> Apply:
 
 def switching(site: Site, when: Callable[[], bool], training: bool) -> Callable[..., Any]:
     """A hook around calls of models, in a mode of ours `when` that is wanted."""
+    import torch
+
+    losses = torch.nn.modules.loss._Loss  # have no mode
 
     def hook(call: Callable[..., Any], module: Any, *args: Any, **named: Any) -> Any:
-        if not when() or not (module._modules or module._parameters or module._buffers):
+        if not when() or isinstance(module, losses):
             return call(module, *args, **named)
         with switched(module, training) as number:
             if number:
