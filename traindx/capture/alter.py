@@ -38,6 +38,7 @@ class Script:
         self.rehearsing = False
         patches.replace(torch.optim.Optimizer, "__init__", self.made)
         patches.replace(torch.nn.Module, "load_state_dict", self.loads)
+        patches.replace(torch.nn.Module, "train", self.switches)
 
     def made(self, original: Callable[..., None]) -> Callable[..., None]:
         optimizers = self.optimizers
@@ -56,6 +57,15 @@ class Script:
             return original(self, *args, **named)
 
         return load_state_dict
+
+    def switches(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        passes = self.passes
+
+        def train(self: torch.nn.Module, mode: bool = True) -> Any:
+            passes.switched |= not mode
+            return original(self, mode)
+
+        return train
 
     # Where an intervention hooks in; its failure is told as its own.
 

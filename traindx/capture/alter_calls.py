@@ -45,6 +45,7 @@ class Passes:
         self.after: list[After] = []
         self.counts: weakref.WeakKeyDictionary[torch.nn.Module, int] = weakref.WeakKeyDictionary()
         self.trained_mode = self.training = False
+        self.switched = False  # some module was put into evaluation mode
 
     def called(self, call: Callable[..., Any], module: torch.nn.Module, *args: Any, **named: Any) -> Any:
         """To stand around every call of an outermost module."""
@@ -77,5 +78,7 @@ class Passes:
         evaluation mode."""
         if not torch.is_grad_enabled():
             return False
+        if not self.counts and not self.switched:
+            return True
         models = list(self.counts) or largest(lambda m: any(p.requires_grad for p in m.parameters()))
         return not models or any(m.training for m in models)

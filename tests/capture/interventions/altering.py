@@ -30,7 +30,7 @@ class Ran:
 def run(train: Callable[[], Any], *specs: str) -> Ran:
     """Everything is detached again afterwards. A failure that is no refusal is raised."""
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(Path(folder), every=1)
+        session = Session(Path(folder), every=1000, updates=False)
         discovery = Discovery(lambda: session, Lines(folder), lambda steps: None, lambda stage, **more: None)
         experiment = Experiment({"with": list(specs)}, discovery)
         experiment.attach_first()
