@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from docs import catalogues, command_line, curves, modules
+from docs import catalogues, command_line, curves, interventions, modules
 
 FOLDER = Path(__file__).parent
 
@@ -23,6 +23,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "rules.md": catalogues.rules,
     "causes.md": catalogues.causes,
     "fixes.md": catalogues.fixes,
+    "interventions.md": interventions.page,
     "loss-curves.md": curves.page,
     "gradients-and-activations.md": modules.page,
 }

@@ -35,7 +35,8 @@ stderr instead, so that stdout holds the document alone.
 Exit status (of the script itself with --propagate-exit):
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: no such program, or nothing was recorded (one sentence says why)
+  2  could not work: no such program, nothing was recorded, or an intervention could not be applied
+     (one sentence says why)
 """
 
 
@@ -56,7 +57,8 @@ Exit status (of the script itself with --propagate-exit):
     "interventions",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Change the training from outside: lr=*0.1, clip=1.0, optimizer=adamw ... May be repeated.",
+    help="Change the training from outside: lr=*0.1, clip=1.0, optimizer=adamw ... (docs/interventions.md lists all). "
+    "May be repeated.",
 )
 @click.option("--curvature", is_flag=True, help="Also measure the curvature of the loss on sampled batches.")
 @click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
