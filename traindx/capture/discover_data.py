@@ -21,10 +21,11 @@ class Loaders:
 
     def __init__(self, discovery: Discovery) -> None:
         self.discovery = discovery
-        self.current: int | None = None  # id of the data set whose batch was drawn last
+        self.current: int | None = None  # id of the data (`data_of`) whose batch was drawn last
         self.loader: Any = None
-        self.trained: set[int] = set()  # ids of the data sets that were trained on
-        self.kept: list[Any] = []  # those data sets, so that their ids stay theirs
+        self.trained: set[int] = set()  # ids of the data that was trained on
+        self.kept: list[Any] = []  # that data, so that its ids stay its own
+        self.drawn_from: tuple[Any, Any] = (None, None)  # the data set of the iterator in use, and its part
         self.waited = 0.0
         self.described = False
         self.iterator: int | None = None  # id of the iterator in use
@@ -67,9 +68,10 @@ class Loaders:
         """A batch was handed out; whether for training shows at the next backward pass."""
         if id(iterator) != self.iterator:
             self.iterator, self.draws, self.passes = id(iterator), 0, 0
+            self.drawn_from = iterator._dataset, part_of(iterator)
         self.draws += 1
         self.most = most_values(batch)
-        data = id(iterator._dataset)
+        data = id(self.drawn_from[0] if self.drawn_from[1] is None else self.drawn_from[1])
         if data != self.current:
             self.current, self.waited = data, 0.0
         self.waited += seconds
@@ -90,10 +92,8 @@ class Loaders:
             session.data_wait(self.waited)
             self.waited = 0.0
         if self.current not in self.trained and self.loader is not None:
-            dataset = self.loader.dataset
-            if id(dataset) == self.current:
-                self.trained.add(self.current)
-                self.kept.append(dataset)
+            self.trained.add(self.current)
+            self.kept.append(self.drawn_from)
             if not self.described:
                 self.described = True
                 self.describe(self.loader)
@@ -116,6 +116,14 @@ class Loaders:
                 continue
         fact("dataset", type(loader.dataset).__name__)
         fact("pinned", bool(loader.pin_memory) and torch.cuda.is_available())
+
+
+def part_of(iterator: Any) -> Any:
+    """The indices of the part of its data set that a sampler is held to; None where it goes over all."""
+    sampler = iterator._index_sampler
+    while sampler is not None and not hasattr(sampler, "indices"):
+        sampler = getattr(sampler, "sampler", getattr(sampler, "batch_sampler", None))
+    return getattr(sampler, "indices", None)
 
 
 def sampler_of(loader: Any) -> Any:

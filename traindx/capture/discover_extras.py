@@ -21,6 +21,8 @@ class Extras:
     def __init__(self, discovery: Discovery) -> None:
         self.discovery = discovery
         self.seeds: set[str] = set()
+        self.scheduling = False  # a scheduler is being made, or steps those that it is made of
+        self.scheduler_steps: dict[int, int] = {}  # by id
 
     def attach(self) -> None:
         replace = self.discovery.patches.replace
@@ -32,6 +34,8 @@ class Extras:
         replace(scaler, "step", self.scaler_step)
         replace(torch.optim.lr_scheduler.LRScheduler, "__init__", self.schedule)
         replace(torch.optim.lr_scheduler.ReduceLROnPlateau, "__init__", self.schedule)
+        for kind in schedulers():
+            replace(kind, "step", self.scheduled)
         for home in (torch, torch.random):
             replace(home, "manual_seed", partial(self.seed, "torch"))
         replace(torch, "use_deterministic_algorithms", self.deterministic)
@@ -106,8 +110,14 @@ class Extras:
     def schedule(self, original: Callable[..., None]) -> Callable[..., None]:
         discovery = self.discovery
 
+        extras = self
+
         def __init__(self: Any, *args: Any, **named: Any) -> None:
-            original(self, *args, **named)
+            outermost, extras.scheduling = not extras.scheduling, True
+            try:
+                original(self, *args, **named)
+            finally:
+                extras.scheduling = not outermost
             discovery.safely(describe, self)
 
         def describe(scheduler: Any) -> None:
@@ -123,6 +133,26 @@ class Extras:
             discovery.line("schedule")
 
         return __init__
+
+    def scheduled(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Count the calls of `step` that the loop makes, of the scheduler that is called most."""
+        discovery, extras = self.discovery, self
+
+        def step(self: Any, *args: Any, **named: Any) -> Any:
+            if extras.scheduling:
+                return original(self, *args, **named)
+            extras.scheduling = True
+            try:
+                return original(self, *args, **named)
+            finally:
+                extras.scheduling = False
+                discovery.safely(counted, id(self))
+
+        def counted(scheduler: int) -> None:
+            extras.scheduler_steps[scheduler] = extras.scheduler_steps.get(scheduler, 0) + 1
+            discovery.fact("scheduler_steps", max(extras.scheduler_steps.values()))
+
+        return step
 
     def seed(self, library: str, original: Callable[..., Any]) -> Callable[..., Any]:
         discovery, seeds = self.discovery, self.seeds
@@ -162,3 +192,10 @@ class Extras:
             discovery.models.block(function=not isinstance(model, torch.nn.Module))
 
         return compile
+
+
+def schedulers() -> list[type]:
+    """PyTorch's schedulers that have a `step` of their own."""
+    module = torch.optim.lr_scheduler
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type) and "step" in vars(kind)]
+    return [kind for kind in kinds if issubclass(kind, (module.LRScheduler, module.ReduceLROnPlateau))]

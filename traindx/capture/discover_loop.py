@@ -42,7 +42,9 @@ class Loop:
         self.held: list[Held] = []
         self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
         self.inside_backward = self.inside_step = False
+        self.main_line = ""  # of the first backward pass
         self.factor, self.undecided = 1.0, UNDECIDED_STEPS
+        self.divisors: set[float] = set()  # that losses of accumulated micro-batches had
         self.lines: set[str] = set()  # of backward passes that accumulate one loss
         self.handles: list[Any] = []
         self.held_back = False  # an intervention keeps this step from being one (accumulation)
@@ -186,6 +188,10 @@ class Loop:
             if self.discovery.live is not None:
                 self.discovery.live.backward_begins(tensor)
             self.lost(session, tensor, where)
+            if session.wants_losses and not self.inside_step:
+                self.main_line = self.main_line or where
+                if where == self.main_line:
+                    session.before_backward(tensor, self.factor)
         self.discovery.loaders.backward_begins(session)
         session.backward_begin()
 
@@ -200,7 +206,7 @@ class Loop:
         """The loss of one backward pass. It is held back while it is not known what it was divided
         for, and inside of a step's closure."""
         where = min(self.lines) if where in self.lines else where
-        self.passes[where] += 1
+        self.passes[where] += not self.inside_step  # a closure that is called again accumulates nothing
         by = divisor(loss) if self.undecided else 1.0
         if self.inside_step or by != 1.0:
             if len(self.held) < HELD:
@@ -231,8 +237,20 @@ class Loop:
             self.held = [held._replace(where=where) for held in self.held]
         if count > 1:
             self.discovery.fact("accumulation", count)
-            if divided_by(count, {held.divisor for held in self.held if held.where == where}):
+            found = {held.divisor for held in self.held if held.where == where}
+            self.divisors |= found or {1.0}
+            if divided_by(count, found):
                 self.factor, self.undecided = float(count), 0
+            if not self.undecided and self.discovery.models.fed >= count:
+                self.scaled_for(count)
+
+    def scaled_for(self, count: int) -> None:
+        """Whether the loss is divided by the number of micro-batches, where that can be told: a mean that is
+        left as it is is not."""
+        if self.factor == count:
+            self.discovery.fact("accumulation_loss_scaled", True)
+        elif self.divisors == {1.0} and self.discovery.known.get("loss_reduction") == "mean":
+            self.discovery.fact("accumulation_loss_scaled", False)
 
 
 def divided_by(count: int, divisors: set[float]) -> bool:

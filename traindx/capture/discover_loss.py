@@ -97,6 +97,8 @@ class Losses:
             train_mode = any(root is not None and unwrapped(root).training for root in modes)
             found = Value(single, samples, name, grad, train_mode)
             self.evaluated.setdefault((where, self.data(target)), []).append(found)
+            if not grad:
+                self.discovery.opened.batch(None, target, training=False)
 
     def trained_on(self, name: str, value: torch.Tensor, given: Any, target: Any, reduction: str) -> None:
         """A loss in training: what it is, once; its targets, always."""

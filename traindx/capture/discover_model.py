@@ -142,7 +142,10 @@ class Models:
                 self.discovery.live.model_called(module, inputs, named)
         session = self.discovery.session()
         if session is not None:
-            session.batch(inputs if inputs else named, training=self.training)
+            given = inputs if inputs else named
+            source = None if self.training else self.discovery.loaders.current
+            trained = source is not None and source in self.discovery.loaders.trained
+            session.batch(given, training=self.training, source=source, trained=trained)
 
     def is_fed(self, module: torch.nn.Module) -> bool:
         """Of several models, the batch is what the one trained by the first optimizer gets first."""

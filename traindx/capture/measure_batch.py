@@ -12,7 +12,7 @@ from traindx.capture.measure_data import READ, Array, Batches, Labels, Moments, 
 from traindx.vocabulary.setup import Fact
 
 CLOSE = 20  # first batches that are all looked at closely; of n later ones about sqrt(CLOSE * n) are
-START_SECONDS, SHARE = 0.05, 0.003  # time for looking at batches: at the start, and of the run's
+START_SECONDS, SHARE = 0.05, 0.001  # time for looking at batches: at the start, and of the run's
 HASHED = 2000  # batches whose samples are hashed
 ON_DEVICE = 4  # batches fetched from an accelerator (each fetch waits for it)
 
@@ -23,7 +23,7 @@ class Data:
     def __init__(self) -> None:
         self._inputs = {True: Moments(), False: Moments()}
         self._targets = {True: Moments(), False: Moments()}
-        self._labels = Labels()
+        self._labels, self._held_labels = Labels(), Labels()
         self._batches = Batches()
         self._looked = {True: 0, False: 0}
         self._passed = {True: 0, False: 0}
@@ -33,22 +33,26 @@ class Data:
         self._facts: dict[str, Fact] = {}
         self._binary, self._whole = True, True
 
-    def look(self, inputs: Any, targets: Any, training: bool, close: bool) -> None:
-        """One batch. `close`: the step is sampled, so there is time to read more of it."""
+    def look(
+        self, inputs: Any, targets: Any, training: bool, close: bool, source: object = None, trained: bool = False
+    ) -> None:
+        """One batch. `close`: the step is sampled, so there is time to read more of it. `source` marks the
+        data set it is of (None: not known), `trained` that it is one that is trained on."""
         began = time.perf_counter()
         self._since = self._since or began
         if self._spent < START_SECONDS + SHARE * (began - self._since):
-            self._look(inputs, targets, training, close)
+            with np.errstate(all="ignore"):  # overflow is looked for, and is no matter for the user's stderr
+                self._look(inputs, targets, training, close, (source, trained))
             self._spent += time.perf_counter() - began
 
-    def _look(self, inputs: Any, targets: Any, training: bool, close: bool) -> None:
+    def _look(self, inputs: Any, targets: Any, training: bool, close: bool, whose: tuple[object, bool]) -> None:
         given, wanted = self._host(inputs), self._host(targets)
         if given is not None and len(given):
             if training:
                 self._batches.add(given, wanted)
             if self._hashed[training] < HASHED:
                 self._hashed[training] += 1
-                self._batches.samples(given, training)
+                self._batches.samples(given, training, *whose)
         self._passed[training] += 1
         looked = self._looked[training]
         if looked < CLOSE or (close and self._passed[training] > looked * looked / CLOSE):
@@ -89,6 +93,8 @@ class Data:
         self._facts.setdefault("targets_shape", "x".join(map(str, wanted.shape[1:])))
         if wanted.dtype.kind in "iub" and training:
             self._labels.add(wanted)
+        elif wanted.dtype.kind in "iub":
+            self._held_labels.add(wanted)
         elif wanted.dtype.kind == "f":
             self._targets[training].add(by_feature(wanted))
             flat = wanted.reshape(-1)[:READ]
@@ -98,6 +104,16 @@ class Data:
             self._facts["targets_binary"] = self._binary
             if self._binary and training and (wanted.ndim == 1 or wanted.shape[-1] == 1):
                 self._labels.add(wanted)
+
+    def classified(self, width: int) -> bool:
+        """Whether outputs of so many columns answer the labels that were seen: classes, or yes and no."""
+        labels = self._labels
+        return labels.seen > 0 and (labels.high < width if width > 1 else labels.high <= 1)
+
+    @property
+    def probabilities(self) -> bool:
+        """Whether the loss is fed with probabilities."""
+        return bool(self._facts.get("loss_input_looks_like_probabilities", False))
 
     def outputs(self, output: torch.Tensor) -> None:
         """What the loss is fed with (on the CPU): its width, range, and whether rows are probabilities."""
@@ -120,6 +136,11 @@ class Data:
         train, held = self._inputs[True], self._inputs[False]
         out = {**self._facts, **train.facts("inputs"), **self._batches.facts(), **self._labels.facts()}
         out |= self._targets[True].facts("targets")
+        majority = self._held_labels.facts().get("class_majority_share")
+        if majority is not None:
+            out["val_class_majority_share"] = majority
+        if held.sizes:
+            out["val_inputs_absmax_median"] = float(np.median(held.sizes))
         if train.rows and held.rows and len(train.total) == len(held.total):
             varied = ~train.constant
             if varied.any():

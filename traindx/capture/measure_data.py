@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from traindx.capture.measure_overlap import HeldOut
 from traindx.vocabulary.setup import Fact
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -19,6 +20,7 @@ PROBE = 256  # values of a batch that its hash is made of
 SAMPLE_PROBE = 64  # values of a sample that its hash is made of
 MOST_HASHES = 1 << 17  # hashes of training samples that are kept (1 MiB)
 MOST_FEATURES, MOST_CLASSES = 4096, 1000
+MOST_SIZES = 256  # batches whose largest values are kept
 RECENT = 8  # batches back in which a repetition is looked for
 FAR = 10.0  # standard deviations from its feature's mean beyond which a value is an outlier
 CONSTANT = 1e-7  # spread over largest value below which a feature counts as constant
@@ -33,6 +35,7 @@ class Moments:
         self.squares: Array = np.zeros(0)
         self.low: Array = np.zeros(0)
         self.high: Array = np.zeros(0)
+        self.sizes: list[float] = []  # of each batch, the median over features of the largest absolute value
 
     def add(self, values: Array) -> None:
         if values.shape[1] != len(self.total):
@@ -56,7 +59,12 @@ class Moments:
         self.rows += len(values)
         self.total += total
         self.squares += np.square(values, dtype=np.float64).sum(0)
-        self.low, self.high = np.minimum(self.low, values.min(0)), np.maximum(self.high, values.max(0))
+        low, high = values.min(0).astype(np.float64), values.max(0).astype(np.float64)
+        self.low, self.high = np.minimum(self.low, low), np.maximum(self.high, high)
+        if len(self.sizes) < MOST_SIZES:
+            largest = np.maximum(-low, high)
+            there = largest[largest > 0]
+            self.sizes.append(float(np.median(there)) if len(there) else 0.0)
 
     @property
     def mean(self) -> Array:
@@ -83,6 +91,8 @@ class Moments:
             f"{name}_std_mean": float(self.std.mean()),
             f"{name}_std_min": float(varied.min()),
             f"{name}_std_max": float(varied.max()),
+            f"{name}_std": float(np.sqrt(np.square(self.std).mean())),
+            f"{name}_absmax_median": float(np.median(self.sizes)),
             f"{name}_min": float(self.low.min()),
             f"{name}_max": float(self.high.max()),
             f"{name}_constant_features": int(self.constant.sum()),
@@ -100,6 +110,7 @@ class Labels:
         self.low, self.high = np.inf, -np.inf
         self.pairs, self.same = 0.0, 0.0
         self.negative, self.seen = 0, 0
+        self.batches, self.single = 0, 0  # with at least two labels; of them, with one class only
 
     def add(self, labels: Array) -> None:
         labels = labels.reshape(-1)[:READ].astype(np.int64)
@@ -113,6 +124,8 @@ class Labels:
         if len(counts) > len(self.counts):
             self.counts = np.concatenate([self.counts, np.zeros(len(counts) - len(self.counts), np.int64)])
         self.counts = self.counts + counts
+        self.batches += len(proper) > 1
+        self.single += len(proper) > 1 and bool(counts.max() == len(proper))
         self.pairs += len(proper) * (len(proper) - 1.0)
         self.same += float((counts * (counts - 1.0)).sum())
 
@@ -134,7 +147,10 @@ class Labels:
             "classes_missing": int(len(self.counts) - len(there)),
             "class_counts_max_min_ratio": float(there.max() / there.min()),
             "class_majority_share": float(there.max() / total),
+            "label_entropy": float(-(there / total * np.log(there / total)).sum()),
         }
+        if self.batches:
+            out["batch_single_class_share"] = self.single / self.batches
         if self.pairs and chance < 1 and self.pairs < total * (total - 1):
             out["batch_class_purity"] = float(np.clip((self.same / self.pairs - chance) / (1 - chance), -1, 1))
         return out
@@ -148,7 +164,7 @@ class Batches:
         self._recent: deque[int] = deque(maxlen=RECENT)
         self._known: set[int] = set()
         self._training: set[int] = set()
-        self._held_out: set[int] = set()
+        self._held_out = HeldOut()
         self._within, self._samples = 0, 0
 
     def add(self, inputs: Array, targets: Array | None) -> None:
@@ -161,14 +177,16 @@ class Batches:
         if len(self._known) < MOST_HASHES:
             self._known.add(mark)
 
-    def samples(self, inputs: Array, training: bool) -> None:
+    def samples(self, inputs: Array, training: bool, source: object = None, trained: bool = False) -> None:
+        """Hash the samples of a batch. `source`, `trained`: as for `HeldOut.add`."""
         marks = sample_hashes(inputs)
-        kept = self._training if training else self._held_out
-        if len(kept) < MOST_HASHES:
-            kept.update(marks.tolist())
-        if training:
-            self._samples += len(marks)
-            self._within += len(marks) - len(np.unique(marks))
+        if not training:
+            self._held_out.add(marks, source, trained)
+            return
+        if len(self._training) < MOST_HASHES:
+            self._training.update(marks.tolist())
+        self._samples += len(marks)
+        self._within += len(marks) - len(np.unique(marks))
 
     def facts(self) -> dict[str, Fact]:
         if not self.seen:
@@ -181,10 +199,7 @@ class Batches:
         if self._samples:
             out["batch_duplicate_samples_share"] = self._within / self._samples
             out["train_samples_hashed"] = len(self._training)
-        if self._held_out and self._training:
-            out["train_val_overlap_share"] = len(self._held_out & self._training) / len(self._held_out)
-            out["val_samples_hashed"] = len(self._held_out)
-        return out
+        return out | self._held_out.facts(self._training)
 
 
 def _batch_hash(values: Array) -> int:

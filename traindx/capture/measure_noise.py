@@ -1,11 +1,17 @@
 """The gradient noise scale: how many samples it takes until the gradient is more signal than noise.
 
 From squared gradient norms at two batch sizes (McCandlish et al. 2018, An Empirical Model of
-Large-Batch Training, appendix A.1), which micro-batches of gradient accumulation give for free."""
+Large-Batch Training, appendix A.1), which micro-batches of gradient accumulation give for free; or from
+the products of gradients of steps in a row."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
 WEIGHT = 0.1  # of a new pair of norms in the running means
+CLEAR = 2.0  # standard errors that a mean product must be above zero
 ENOUGH = 10  # pairs before a value is given: single pairs say next to nothing
 
 
@@ -33,3 +39,13 @@ class NoiseScale:
         if self._count < ENOUGH or parts < 2 or samples <= 0:
             return float("nan")
         return noise_scale(self._small, samples / parts, self._big, samples)
+
+
+def noise_scale_of_pairs(pairs: Sequence[tuple[float, float]], batch: float) -> float:
+    """From pairs of gradients, each over `batch` other samples at nearly the same weights: their mean squared
+    norm and their product, which is that of the signal alone. NaN where the product cannot be told from
+    zero. Where steps are so long that the gradient changes between them, more noise is seen than there is."""
+    squares, products = np.array(pairs).T
+    error = products.std(ddof=1) / len(pairs) ** 0.5
+    signal, whole = float(products.mean()), float(squares.mean())
+    return batch * max(whole - signal, 0.0) / signal if signal > CLEAR * error else float("nan")

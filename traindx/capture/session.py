@@ -36,8 +36,8 @@ class Session:
     of everything (`active` is False) and the training goes on.
 
     `every`: measure modules on every n-th step; None adapts to the cost. `budget`: bytes on disk.
-    `curvature`: Hessian eigenvalues; not measured yet, which is said. `rank`: place among the processes of
-    a distributed run. `updates`: False takes no copies of weights, so update ratios are missing.
+    `curvature`: the Hessian's extreme eigenvalues now and then, for a sixth of the time. `rank`: place among
+    the processes of a distributed run. `updates`: False takes no copies of weights, so update ratios are missing.
     `out=None` keeps the store in a temporary folder (`folder`) until the session is forgotten.
     """
 
@@ -72,10 +72,9 @@ class Session:
         self._by_backward = False
         self._facts_due = 0.0
         self._ended_by = ""
+        self.wants_losses = True  # `before_backward` has still something to look for
+        self._losing = False  # the loss is differentiated by capture itself
         self.sampling = True
-        if curvature:
-            self.note("note", "curvature was asked for; this version does not measure it", "not-measured")
-            say("curvature was asked for; this version does not measure it")
 
     # What is trained.
     @guarded
@@ -107,11 +106,20 @@ class Session:
         self.clock.add("data", seconds)
 
     @guarded
-    def batch(self, inputs: Any, targets: Any = None, *, training: bool | None = None) -> None:
+    def batch(
+        self,
+        inputs: Any,
+        targets: Any = None,
+        *,
+        training: bool | None = None,
+        source: object = None,
+        trained: bool = False,
+    ) -> None:
         """The tensors (or nested lists, tuples and dicts of them) of a batch that passes by.
         `training`: None takes whether gradients are enabled. May be told in two parts
-        (inputs when the model is called, `batch(None, targets)` when the loss is)."""
-        self.watched.batch(inputs, targets, training, told=True)
+        (inputs when the model is called, `batch(None, targets)` when the loss is). `source` marks the
+        data set it is of, `trained` that this one is trained on."""
+        self.watched.batch(inputs, targets, training, True, source, trained)
 
     @guarded
     def outputs(self, output: torch.Tensor, loss_name: str = "") -> None:
@@ -133,6 +141,21 @@ class Session:
             self.watched.origin(value)
 
     @guarded
+    def before_backward(self, loss: torch.Tensor | float, factor: float = 1.0) -> None:
+        """The loss that a backward pass is about to begin from, its graph whole; `factor` undoes what it
+        was divided by. Numbers without a graph are passed over."""
+        if getattr(loss, "grad_fn", None) is None:
+            return
+        self._losing = True
+        try:
+            found = self.watched.closer.before_backward(loss, factor, self.step)
+        finally:
+            self._losing = False
+        self.wants_losses = self.watched.closer.wants_losses
+        if found:
+            self._queue.add(Row(self.step, time.time(), dict(found), sampled=True), device=True)
+
+    @guarded
     def backward_begin(self, stale: bool | None = None) -> None:
         """A backward pass begins. `stale`: whether gradients of the step before are still there;
         None looks, unless `zero_grad` was told."""
@@ -147,7 +170,8 @@ class Session:
     @guarded
     def backward_seen(self, stale: bool) -> None:
         """A backward pass is under way (where its begin and end cannot be seen)."""
-        self.habits.backward(stale)
+        if not self._losing:
+            self.habits.backward(stale)
 
     @guarded
     def backward_end(self) -> None:
@@ -168,7 +192,7 @@ class Session:
         if self.habits.total_backwards and not self.habits.backwards:  # the gradients were used already
             self._facts["clip_after_step"] = int(self._facts.get("clip_after_step", 0)) + 1
         else:
-            self.watched.clipped(number(norm), float(threshold))
+            self.watched.clipped(norm, float(threshold))
 
     @guarded
     def optimizer_step_begin(self, optimizer: torch.optim.Optimizer) -> None:
@@ -293,11 +317,18 @@ class Session:
         if self._watched is None:
             from traindx.capture.torch_probe_session import Watched
 
-            self._watched = Watched(self.clock, self.habits, self.failed, updates=self.updates)
+            self._watched = Watched(self.clock, self.habits, self.failed, self._tell, updates=self.updates)
+            if self.curvature:
+                self._watched.closer.measure_curvature()
         return self._watched
 
+    def _tell(self, code: str, message: str) -> None:
+        """Something that the user should know at once, and that the store keeps."""
+        self.note("note", message, code)
+        say(message)
+
     def _panels(self, kind: str, about: Any, values: Any) -> Any:
-        return self.watched.measures.panels(kind, about, values)
+        return self.watched.panels(kind, about, values)
 
     def _mean_losses(self, keep: bool = False) -> dict[str, Any]:
         """Each loss over the micro-batches since the last step, by its signal."""

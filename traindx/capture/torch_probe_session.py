@@ -11,9 +11,11 @@ import torch
 from torch import nn
 
 from traindx.capture.measure_batch import Data
+from traindx.capture.measure_closer import Closer, Tell, attention_panel
 from traindx.capture.measure_noise import NoiseScale
+from traindx.capture.measure_shards import whole_number
 from traindx.capture.measure_views import first_tensor
-from traindx.capture.session_clock import Clock, Habits
+from traindx.capture.session_clock import Clock, Habits, number
 from traindx.capture.torch_probe_layout import DROPOUTS, NORMS, architecture
 from traindx.capture.torch_probe_origin import first_nonfinite
 from traindx.capture.torch_probe_steps import Measures
@@ -27,10 +29,11 @@ class Watched:
     """Models and optimizers of a session, the hooks on them, and what they tell."""
 
     def __init__(
-        self, clock: Clock, habits: Habits, failed: Callable[[str, Exception], None], *, updates: bool
+        self, clock: Clock, habits: Habits, failed: Callable[[str, Exception], None], tell: Tell, *, updates: bool
     ) -> None:
         self.measures = Measures(failed, clock)
         self.data = Data()
+        self.closer = Closer(self.measures, self.data, habits, failed, tell, copies=updates)
         self._clock, self._habits, self._failed = clock, habits, failed
         self._updates = updates
         self._handles: list[Any] = []
@@ -60,6 +63,7 @@ class Watched:
         self._facts.setdefault("device", str(next((p.device for p in parameters), "cpu")))
         self._facts.setdefault("parameter_dtype", str(next((p.dtype for p in parameters), "")).removeprefix("torch."))
         self._hear(model)
+        self.closer.add_model(model, name)
         self.measures.probe.arm()
 
     def called(self, part: nn.Module) -> None:
@@ -78,6 +82,7 @@ class Watched:
         """Whether it was not known before."""
         before = len(self.optimizers)
         self.measures.add_optimizer(optimizer)
+        self.closer.shards.look()
         return len(self.optimizers) > before
 
     def _before(self, tells: bool) -> Callable[..., None]:
@@ -109,10 +114,11 @@ class Watched:
         self._clock.begin("forward")
 
     def _after(self, model: nn.Module, args: Any, output: Any) -> None:
-        if not torch.is_grad_enabled():
-            return
         outermost = self._clock.enter()
         try:
+            if not torch.is_grad_enabled():
+                self.closer.held_out(output)
+                return
             self._clock.end("forward")
             self._forward_end = self._clock.at()
             if not self._told_outputs:
@@ -123,11 +129,12 @@ class Watched:
             if outermost:
                 self._clock.leave()
 
-    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool) -> None:
-        """A batch passes by; once one was told, the models' own inputs are not looked at."""
+    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None:
+        """A batch passes by; once one was told, the models' own inputs are not looked at. `whose`: a mark
+        of its data set, and whether that is trained on."""
         self._told_batches = self._told_batches or (told and inputs is not None)
         training = torch.is_grad_enabled() if training is None else training
-        self.data.look(inputs, targets, training, self.measures.probe.armed)
+        self.data.look(inputs, targets, training, self.measures.probe.armed, *whose)
         if training and inputs is not None:
             found = _any_tensor(inputs)
             if found is not None and found.ndim:
@@ -139,6 +146,8 @@ class Watched:
         self._look_at_outputs(output)
 
     def _look_at_outputs(self, output: Any) -> None:
+        if self.measures.probe.armed:
+            self.closer.outputs(output, self._scalars)
         self._passed += 1
         enough = self._looks * self._looks > CLOSE_LOOKS * self._passed
         if self._looks >= CLOSE_LOOKS and (enough or not self.measures.probe.armed):
@@ -181,7 +190,8 @@ class Watched:
                 self._scalars["grad_noise_scale"] = found
 
     def clipped(self, norm: Any, threshold: float) -> None:
-        self._clip = (norm, threshold)
+        whole = number(whole_number(norm))
+        self._clip = None if whole is None else (whole, threshold)
 
     def zeroed(self) -> None:
         self._zeroed = True
@@ -189,6 +199,7 @@ class Watched:
     def abandon(self) -> None:
         """The step was not made: what was measured for it is forgotten."""
         self._clip, self._first_norm = None, 0.0
+        self.closer.abandon()
         self.measures.take()
 
     def step_begin(self, optimizer: Any, sampled: bool) -> None:
@@ -198,12 +209,15 @@ class Watched:
             if self._forward_end is not None and self._habits.backwards <= 1:
                 self._clock.guess("backward", self._clock.at() - self._forward_end)
             self._forward_end = None
-        self._gradients(optimizer)
+        factor = self._gradients(optimizer)
         if sampled and self._updates:
             self.measures.begin(optimizer)
+        if (sampled or self.closer.waiting) and (optimizer is None or optimizer is self.optimizers[0]):
+            self.closer.step_begins(optimizer, sampled, factor, self._scalars)
 
-    def _gradients(self, optimizer: Any) -> None:
-        """Norms of the gradients in use; before clipping, and without a loss scale."""
+    def _gradients(self, optimizer: Any) -> float:
+        """Norms of the gradients in use; before clipping, and without a loss scale. Returns the factor
+        that undoes both."""
         scale = getattr(optimizer, "grad_scale", None)
         factor = 1.0 if scale is None or self.measures.device else 1.0 / float(scale)
         ratio: Any = None
@@ -217,9 +231,14 @@ class Watched:
         found = self.measures.gradients(optimizer, factor)
         first = optimizer is None or optimizer is self.optimizers[0]
         prefix = "" if first else f"optimizer/{self.optimizers.index(optimizer)}/"
-        self._scalars[f"{prefix}grad_norm"] = found if ratio is None else norm
+        part = self.closer.local_norm(optimizer, factor) if self.closer.shards.possible and ratio is None else None
+        if part is not None:
+            self._scalars[f"{prefix}grad_norm_part"] = part
+        else:
+            self._scalars[f"{prefix}grad_norm"] = found if ratio is None else norm
         if ratio is not None:
             self._scalars[f"{prefix}clip_ratio"] = ratio
+        return factor
 
     def step_end(self, optimizer: Any) -> None:
         if self._updates:
@@ -254,7 +273,13 @@ class Watched:
             self.measures.probe.arm()
         elif self.sampling:
             self.measures.probe.unhook()
+        if sampling or self.sampling:
+            self.closer.sample(sampling)
         self.sampling = sampling
+
+    def panels(self, kind: str, about: Any, values: Any) -> Any:
+        """The signals in one reading."""
+        return attention_panel(about, values) if kind == "attention" else self.measures.panels(kind, about, values)
 
     def take_scalars(self) -> dict[str, Any]:
         out, self._scalars = self._scalars, {}
@@ -262,11 +287,13 @@ class Watched:
 
     def facts(self) -> dict[str, Fact]:
         """Everything that is known of models, optimizers and data so far."""
-        return {**self._facts, **self.measures.movement.facts(self.optimizers), **self.data.facts()}
+        closer = self.closer.facts()
+        return {**self._facts, **self.measures.movement.facts(self.optimizers), **self.data.facts(), **closer}
 
     def release(self) -> None:
         """Take all hooks away."""
         self.measures.probe.unhook()
+        self.closer.release()
         for handle in self._handles:
             handle.remove()
         self._handles = []

@@ -69,6 +69,8 @@ class Watch(Generic[Diagnosis]):
         begin with `val_` or `val/` are on held-out data). Call it before the optimizer's step."""
         if loss is not None:
             self.session.loss(loss)
+            if self.session.wants_losses:
+                self.session.before_backward(loss)
         for name, value in metrics.items():
             if name.startswith(("val_", "val/")):
                 self.session.validation(name[4:], value)

@@ -1,0 +1,63 @@
+"""What the graph of a loss tells: how it was reduced to one number, and what activation its input ends in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+HOPS = 8  # operations that are gone through
+ACTIVATIONS = {
+    "Relu": "relu", "Threshold": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softmax": "softmax",
+    "LogSoftmax": "log_softmax", "Softplus": "softplus", "Gelu": "gelu", "Elu": "elu", "LeakyRelu": "leaky_relu",
+    "Silu": "silu", "Hardtanh": "hardtanh", "Hardsigmoid": "hardsigmoid", "Clamp": "clamp", "LogSigmoid": "log_sigmoid",
+}  # fmt: skip
+LINEAR = (
+    "Addmm", "Mm", "Bmm", "Baddbmm", "Convolution", "Linear", "MkldnnLinear", "NativeLayerNorm", "NativeBatchNorm",
+    "CudnnBatchNorm", "Addmv", "Mv", "Dot", "Einsum",
+)  # fmt: skip
+SHAPES = (
+    "View", "Reshape", "UnsafeView", "Clone", "Transpose", "Permute", "Squeeze", "Unsqueeze", "T", "Expand", "ToCopy",
+    "Slice", "Select", "Index", "Alias", "Contiguous", "AsStrided", "Split", "Unbind",
+)  # fmt: skip
+FACTORS = ("Mul", "Div", "ToCopy", "Neg", "View", "Squeeze", "Reshape", "Add", "Sub")  # of the first term
+REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
+
+
+def last_activation(output: torch.Tensor) -> str:
+    """The activation that a tensor came out of, whether a module or a function: one of ACTIVATIONS, "none"
+    after a product with weights, "" where that cannot be told."""
+    node: Any = output.grad_fn
+    for _ in range(HOPS):
+        name = _name(node)
+        if name in ACTIVATIONS:
+            return ACTIVATIONS[name]
+        if name in LINEAR:
+            return "none"
+        if name not in SHAPES or not node.next_functions:
+            return ""
+        node = node.next_functions[0][0]
+    return ""
+
+
+def reduction(loss: torch.Tensor) -> str:
+    """How a loss (its first term) became one number: "mean" or "sum", of a loss function or written out.
+    A sum that is then divided by a number is a mean; "" where it cannot be told."""
+    node: Any = loss.grad_fn
+    divided = False
+    for _ in range(HOPS):
+        name = _name(node)
+        told = getattr(node, "_saved_reduction", None)
+        kind = REDUCTIONS.get(told, "") if isinstance(told, int) else name.lower() if name in ("Mean", "Sum") else None
+        if kind is not None:
+            return "mean" if divided and kind == "sum" else kind
+        divided = divided or name == "Div"
+        if name not in FACTORS or not node.next_functions:
+            return ""
+        node = node.next_functions[0][0]
+    return ""
+
+
+def _name(node: Any) -> str:
+    """The operation of a node: `AddmmBackward0` is Addmm."""
+    return "" if node is None else str(node.name()).rstrip("0123456789").removesuffix("Backward")

@@ -1,0 +1,62 @@
+"""What the outputs of a model say by themselves: whether they depend on the input, and whether all samples
+are given the same class. Works on any device without waiting for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+READ = 1 << 16  # values of the outputs that are read
+FEWEST = 16  # rows that are read however wide they are
+MOST = 1 << 20  # values beyond which they are not
+
+
+def rows_of(output: torch.Tensor) -> torch.Tensor | None:
+    """`[n, width]`: some rows, evenly spread; classes are the second dimension of images, else the last
+    one. None where there is nothing to read."""
+    output = output.detach()
+    if not output.is_floating_point() or not output.dim() or output.layout is not torch.strided:
+        return None
+    if output.dim() > 3:
+        output = output.movedim(1, -1)
+    rows = output.reshape(-1, output.shape[-1]) if output.dim() > 1 else output.reshape(-1, 1)
+    count = max(FEWEST, READ // max(rows.shape[1], 1))
+    rows = rows[:: max(1, len(rows) // count)][:count]
+    return rows.float() if len(rows) > 1 and 0 < rows.numel() <= MOST else None
+
+
+def sample_spread(rows: torch.Tensor) -> torch.Tensor:
+    """Root mean square distance of outputs from their mean over samples, over their root mean square: 0
+    when all samples are answered alike, 1 when their mean is zero."""
+    away = rows - rows.mean(0)
+    return torch.linalg.vector_norm(away) / torch.linalg.vector_norm(rows).clamp(min=1e-30)
+
+
+def class_counts(rows: torch.Tensor, probabilities: bool = False) -> torch.Tensor:
+    """`counts[classes]` of the answers: the largest output of each row; of one column, whether it is above
+    0 (or 0.5, of `probabilities`)."""
+    if rows.shape[1] == 1:
+        positive = (rows > (0.5 if probabilities else 0.0)).float().sum()
+        return torch.stack([len(rows) - positive, positive])
+    counts = torch.zeros(rows.shape[1], device=rows.device)
+    return counts.scatter_add_(0, rows.argmax(1), torch.ones(len(rows), device=rows.device))
+
+
+class Answers:
+    """Answers over an evaluation pass, summed up when training goes on."""
+
+    def __init__(self) -> None:
+        self._counts: Any = None
+        self._passed = 0
+
+    def add(self, rows: torch.Tensor, probabilities: bool = False) -> None:
+        counts = class_counts(rows, probabilities)
+        same = self._counts is not None and self._counts.shape == counts.shape
+        self._counts = self._counts + counts if same else counts
+        self._passed += 1
+
+    def take(self) -> torch.Tensor | None:
+        """The share of the most frequent class; None where nothing was answered since the last call."""
+        counts, self._counts = self._counts, None
+        return None if counts is None else counts.max() / counts.sum()

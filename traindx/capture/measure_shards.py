@@ -1,0 +1,81 @@
+"""Gradients of which each process holds a part (FSDP, DTensor): what of a global norm lies here.
+
+A collective operation inside of an observer would hang the training as soon as one process is not
+watched, or lets go. So each process records the norm of its own part, weighted so that the squares of all
+processes sum up to the square of the true norm, and the reader of the store adds them up."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+SHARDING = ("FullyShardedDataParallel",)  # wrappers whose parameters are plain parts
+
+
+def is_distributed(tensor: torch.Tensor) -> bool:
+    """Whether a tensor is a DTensor."""
+    return type(tensor) not in (torch.Tensor, torch.nn.Parameter) and hasattr(tensor, "device_mesh")
+
+
+def share(parameter: Any, processes: int) -> float:
+    """What the square of a parameter's local norm counts for: 1 for a part that no other process has, 1/n
+    where n processes hold the same."""
+    if not is_distributed(parameter):
+        return 1.0 / processes
+    mesh, placements = parameter.device_mesh, parameter.placements
+    copies: int = math.prod(mesh.size(i) for i, placed in enumerate(placements) if placed.is_replicate())
+    return 1.0 / copies
+
+
+class Shards:
+    """Which of the parameters of a step are parts, found out again when their number changes."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[int, list[float]]] = {}
+        self.processes = 1
+        self.possible = False
+
+    def look(self) -> None:
+        """Whether there are several processes (once a group of them is made)."""
+        distributed = sys.modules.get("torch.distributed")
+        ready = distributed is not None and distributed.is_available() and distributed.is_initialized()
+        self.possible = bool(ready and distributed is not None and distributed.get_world_size() > 1)
+
+    def of(self, key: int, parameters: Sequence[torch.Tensor], models: Sequence[torch.nn.Module]) -> list[float]:
+        """`weight[p]` of the squares of the parameters' local norms; empty where nothing is spread over
+        processes. `key` tells one optimizer from another."""
+        known = self._known.get(key)
+        if known is None or known[0] != len(parameters):
+            known = self._known[key] = (len(parameters), self._weights(parameters, models))
+        return known[1]
+
+    def _weights(self, parameters: Sequence[torch.Tensor], models: Sequence[torch.nn.Module]) -> list[float]:
+        if not self.possible:
+            return []
+        processes = int(sys.modules["torch.distributed"].get_world_size())
+        flat = any(type(m).__name__ in SHARDING for model in models for m in model.modules())
+        if not (flat or any(map(is_distributed, parameters))):
+            return []
+        self.processes = processes
+        return [1.0 if flat and not is_distributed(p) else share(p, processes) for p in parameters]
+
+
+def weighted_norm(found: Any, weights: Sequence[float], own: int, factor: float) -> Any:
+    """Of what `Measures.gradients` gathered: squares as a list (on a host) or norms as a tensor; the
+    first `own` of them."""
+    if isinstance(found, torch.Tensor):
+        scale = torch.tensor(weights[:own], dtype=found.dtype).sqrt().to(found.device, non_blocking=True)
+        return torch.linalg.vector_norm(found[:own] * scale) * factor
+    return math.sqrt(sum(w * s for w, s in zip(weights[:own], found[:own], strict=True))) * factor
+
+
+def whole_number(value: Any) -> Any:
+    """A number that a loop computed over processes, as it lies here; None where it is still to be summed up."""
+    if not isinstance(value, torch.Tensor) or not is_distributed(value):
+        return value
+    spread: Any = value
+    return spread._local_tensor if all(placed.is_replicate() for placed in spread.placements) else None
