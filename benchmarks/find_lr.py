@@ -97,7 +97,7 @@ def tuner(name: str, search: int) -> dict[str, float]:
             default_root_dir=folder, max_epochs=10, logger=False, enable_progress_bar=False, enable_model_summary=False,
             enable_checkpointing=False, accelerator="cpu",
         )  # fmt: skip
-        found = Tuner(trainer).lr_find(lightning_module(net), loader(net), min_lr=LOWEST, max_lr=HIGHEST)
+        found = Tuner(trainer).lr_find(lightning_module(net), loader(net))
     assert found is not None
     rates, swept = np.array(found.results["lr"][10:-1]), np.array(found.results["loss"][10:-1])
     return {

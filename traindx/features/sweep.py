@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.noise import difference_noise
+from traindx.features.noise import difference_noise, median_error
 from traindx.vocabulary.run import Floats, Series
 
 PARTS = 25  # the width of the smoothing is this part of the sweep: a third of a decade, if that has eight
@@ -115,7 +115,7 @@ def read(sweeps: Sequence[Sweep]) -> Suggestion | str:
     curves = [padded(s, n) for s in sweeps]
     reading = _read(rates, curves)
     if reading.z < CERTAIN:
-        return _nothing(reading, curves)
+        return _nothing(reading, sweeps)
     parts = [[c] for c in curves]
     alone = [_read(rates[i::2], [c[i::2] for c in part]).suggested for part in parts for i in (0, 1)]
     alone += [reading.suggested, *(_read(rates, part).suggested for part in parts)]
@@ -144,9 +144,8 @@ def _read(rates: Floats, curves: Sequence[Floats]) -> Reading:
     lowest = int(np.argmin(level))
     steepest = int(np.argmin(slope[: lowest + 1]))
     start = _start(mean)
-    noise = difference_noise(mean[: max(lowest, 10)])
-    averaged = 2 * np.sqrt(np.pi) * n / PARTS  # points that count in a smoothed value
-    error = noise * float(np.sqrt(1 / averaged + 1.57 / max(RECENT, n // 10)))
+    noise = difference_noise(mean[: max(lowest, n // 3)])
+    error = float(np.hypot(noise * line_error(n, n / PARTS, lowest), median_error(noise, max(RECENT, n // 10))))
     fall = start - float(level[lowest])
     z = fall / error if error > 0 else (np.inf if fall > 1e-9 * abs(start) else 0.0)
     open_end = lowest >= n - 1 - n // PARTS
@@ -172,6 +171,14 @@ def final(losses: Floats) -> float:
     return float(np.median(losses[-max(RECENT, len(losses) // 10) :]))
 
 
+def line_error(n: int, width: float, place: int) -> float:
+    """Standard error of the level of `local_lines` at one of `n` places, for noise of 1."""
+    apart = np.arange(n, dtype=np.float64) - place
+    weights = np.exp(-0.5 * (apart / max(width, 0.5)) ** 2)
+    s0, s1, s2 = weights.sum(), (weights * apart).sum(), (weights * apart**2).sum()
+    return float(np.linalg.norm(weights * (s2 - s1 * apart) / (s0 * s2 - s1**2)))
+
+
 def good_rates(tried: Mapping[float, Sequence[float]], start: float) -> tuple[float, float] | None:
     """The lowest and the highest of the rates around the best one whose final losses (of several
     seeds, averaged) are within a tenth of what was gained from `start`; None where nothing was."""
@@ -189,11 +196,12 @@ def good_rates(tried: Mapping[float, Sequence[float]], start: float) -> tuple[fl
     return rates[first], rates[last]
 
 
-def _nothing(reading: Reading, curves: Sequence[Floats]) -> str:
+def _nothing(reading: Reading, sweeps: Sequence[Sweep]) -> str:
     """Why there is no suggestion."""
-    mean = np.mean(curves, axis=0)
-    end = float(np.median(mean[-RECENT:]))
-    told = f"the loss falls by {max(reading.fall, 0.0):.2g} from {reading.start:.4g}, with noise of {reading.noise:.2g}"
-    if reading.z < CERTAIN / 2 and end > reading.start + CERTAIN * reading.noise:
-        return f"the loss only rises ({told}): the lowest rate is too high, or nothing is learned at any"
-    return f"the loss falls at no rate by more than its noise ({told})"
+    high = reading.start + CERTAIN * reading.noise
+    rose = all(s.diverged or float(np.median(s.losses[-RECENT:])) > high for s in sweeps)
+    rises = ", and rises at high ones" if rose else ""
+    return (
+        f"the loss falls at no rate by more than its noise{rises} (it falls by {max(reading.fall, 0.0):.2g} from "
+        f"{reading.start:.4g}, with noise of {reading.noise:.2g})"
+    )
