@@ -36,10 +36,12 @@ __all__ = [
 ]
 
 HOMES = {
-    "traindx.capture.notebook": ("load_ipython_extension", "unload_ipython_extension"),
     "traindx.config": ("Config",),
     "traindx.errors": ("ConfigError", "MissingExtra", "NotALog", "ReadError", "TraindxError"),
-    "traindx.pipeline": ("Diagnosis", "diagnose", "read", "read_all", "watch"),
+    "traindx.pipeline": (
+        *("Diagnosis", "diagnose", "read", "read_all", "watch"),
+        *("load_ipython_extension", "unload_ipython_extension"),
+    ),
     "traindx.vocabulary.run": ("Run", "Series"),
 }
 

@@ -174,6 +174,20 @@ def judge(run: Run, config: Config | None = None) -> tuple[Outcome, ...]:
     return rules.judge(run, Features(run), select(rules.catalogue(), config), config.thresholds)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext traindx` in a notebook: see `traindx.capture.notebook`."""
+    from traindx.capture import notebook
+
+    notebook.load(shell, lambda folder: diagnose(read(folder)).to_text())
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext traindx`: let go of everything."""
+    from traindx.capture import notebook
+
+    notebook.unload(shell)
+
+
 def select(catalogue: Sequence[Rule], config: Config) -> tuple[Rule, ...]:
     """The rules that the configuration asks for, by code prefix or slug; ignoring wins."""
     known = {r.slug: r for r in catalogue}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,14 @@ RUNS = Path("traindx-runs")
 
 
 class Notebook:
-    """The capture of one kernel. A record begins when something trains, in `folder`."""
+    """The capture of one kernel. A record begins when something trains, in `folder`; `report` says in
+    words what is wrong with the run in a folder."""
 
-    def __init__(self) -> None:
+    def __init__(self, report: Callable[[Path], str]) -> None:
         from traindx.capture.discover import Discovery
         from traindx.capture.launch_patch import Lines
 
+        self.words = report
         self.folder: Path | None = None
         self.session: Any = None
         self.discovery = Discovery(self.open_session, Lines(os.getcwd()), lambda _steps: None, self.report)
@@ -58,16 +61,16 @@ class Notebook:
 LOADED: list[Notebook] = []  # at most one: a kernel is recorded once
 
 
-def load_ipython_extension(shell: Any) -> None:
-    """Called by IPython. Imports torch, which a notebook that trains needs anyway."""
+def load(shell: Any, report: Callable[[Path], str]) -> None:
+    """Begin to look for trainings in a shell of IPython. Imports torch, which a notebook that trains needs anyway."""
     if LOADED:
         return
-    LOADED.append(Notebook())
+    LOADED.append(Notebook(report))
     shell.register_magic_function(diagnosis, "line", "traindx")
 
 
-def unload_ipython_extension(shell: Any) -> None:
-    """Called by IPython: let go of everything."""
+def unload(shell: Any) -> None:
+    """Let go of everything."""
     for notebook in LOADED:
         notebook.close()
     LOADED.clear()
@@ -80,7 +83,5 @@ def diagnosis(line: str = "") -> Any:
     if folder is None:
         say("nothing has trained yet in this notebook since %load_ext traindx")
         return None
-    import traindx
-
-    print(traindx.diagnose(traindx.read(folder)).to_text())
+    print(LOADED[0].words(folder))
     return None
