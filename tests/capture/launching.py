@@ -10,11 +10,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.capture.styles import STYLES, Style
+from tests.capture.styles_frameworks import FRAMEWORKS
 from traindx import pipeline
 from traindx.vocabulary.run import Run
 
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 PYTHON = sys.executable
+PLAIN = Style("", {})
 LIMIT = 180  # seconds after which a process that hangs is a failure
 LAUNCH = """
 import os, sys
@@ -52,11 +55,16 @@ class Launched(NamedTuple):
 def command_of(name: str) -> list[str]:
     if name == "package_training":
         return [PYTHON, "-m", "package_training", "16"]
-    if name == "two_ranks":
+    style = {**STYLES, **FRAMEWORKS}.get(name, PLAIN)
+    folder = SCRIPTS / "frameworks" if name in FRAMEWORKS else SCRIPTS
+    script = str(folder / f"{style.script or name}.py")
+    if style.start == "torchrun":
         port = str(29500 + os.getpid() % 2000)
-        module = ["-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", port]
-        return [PYTHON, *module, str(SCRIPTS / "two_ranks.py")]
-    return [PYTHON, str(SCRIPTS / f"{name}.py")]
+        return [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", port, script]
+    if style.start == "accelerate":
+        alone = ["--num_processes", "1", "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
+        return [PYTHON, "-m", "accelerate.commands.launch", "--cpu", *alone, script]
+    return [PYTHON, script]
 
 
 def environment(name: str) -> dict[str, str]:

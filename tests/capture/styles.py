@@ -7,13 +7,17 @@ from typing import Any, NamedTuple
 
 class Style(NamedTuple):
     """`facts` of the run's setup, `signals` the script's own numbers by canonical name, `lines`
-    the text on the line of the script that a `where/...` fact names."""
+    the text on the line of the script that a `where/...` fact names. `truth` is the file of its own numbers,
+    `script` its name where that is another, `start` what starts it, `needs` a library that must be there."""
 
     title: str
     facts: dict[str, Any]
     signals: dict[str, str] = {"train/loss": "loss", "lr": "lr"}  # noqa: RUF012 - never changed
     lines: dict[str, str] = {}  # noqa: RUF012
     needs: str = ""
+    truth: str = "truth.json"
+    script: str = ""
+    start: str = "python"
 
 
 WITH_VAL = {"train/loss": "loss", "lr": "lr", "val/loss": "val_loss"}
@@ -88,9 +92,13 @@ STYLES: dict[str, Style] = {
     "exits_with_3": Style("sys.exit(3)", {"loss": "mse_loss"}),
     "raises": Style("raises in a step", {"loss": "mse_loss"}),
     "forks": Style("forks; the child trains on", {"loss": "l1_loss"}),
-    "two_ranks": Style("DDP, two ranks by torchrun", {"wrapper": "DistributedDataParallel", "classes": 3}),
+    "two_ranks": Style(
+        "DDP, two ranks by torchrun", {"wrapper": "DistributedDataParallel", "classes": 3},
+        truth="truth0.json", start="torchrun",
+    ),
     "spawned_ranks": Style(
-        "DDP, two ranks by mp.spawn", {"wrapper": "DistributedDataParallel", "optimizer": "Adam", "model": "Linear"}
+        "DDP, two ranks by mp.spawn", {"wrapper": "DistributedDataParallel", "optimizer": "Adam", "model": "Linear"},
+        truth="truth0.json",
     ),
 }  # fmt: skip
 

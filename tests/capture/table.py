@@ -1,6 +1,6 @@
 """Makes docs/capture-scripts.md: runs every script of tests/scripts and says what was recovered.
 
-python -m tests.capture.table            needs torch; about two minutes
+python -m tests.capture.table            needs torch, and the libraries that STYLES name; some minutes
 """
 
 from __future__ import annotations
@@ -12,18 +12,21 @@ import numpy as np
 
 from tests.capture.launching import Launched, launched
 from tests.capture.styles import STYLES, Style
+from tests.capture.styles_frameworks import FRAMEWORKS
 from traindx.vocabulary.run import Run
 
+SCRIPTED = {**STYLES, **FRAMEWORKS}
 PAGE = Path(__file__).parents[2] / "docs" / "capture-scripts.md"
 HEAD = """\
 <!-- Made by `python -m tests.capture.table` from runs of the scripts in tests/scripts: run it again there. -->
 
 # What `traindx run` recovers from unmodified scripts
 
-Each script in `tests/scripts` was run once under `traindx run`; it keeps its own losses, rates and validation values,
-and what was recorded is compared with those. "exact" means equal to the last digit that the record holds (a loss is
-recorded in the precision it was computed in), "printed" that only the digits the script printed are known, "-" that the
-script has none. The facts are those checked by the tests; all of them are in `setup.json` of the record.
+Each script in `tests/scripts` and `tests/scripts/frameworks` was run once under `traindx run`; it keeps its own losses,
+rates and validation values, and what was recorded is compared with those. "exact" means equal to the last digit that
+the record holds (a loss is recorded in the precision it was computed in), "printed" that only the digits the script
+printed are known, "-" that the script has none. The facts are those checked by the tests; all of them are in
+`setup.json` of the record.
 
 | style | script | train loss | lr | validation | setup |
 |---|---|---|---|---|---|
@@ -41,17 +44,18 @@ Not seen, and said so where it matters:
 
 
 def page(runs: dict[str, Launched]) -> str:
-    rows = [row(name, STYLES[name], done) for name, done in runs.items()]
+    rows = [row(name, SCRIPTED[name], done) for name, done in runs.items()]
     return HEAD + "\n".join(rows) + "\n" + TAIL
 
 
 def row(name: str, style: Style, done: Launched) -> str:
-    truth, run = done.truth("truth0.json" if "ranks" in name else "truth.json"), done.run()
+    truth, run = done.truth(style.truth), done.run()
     cells = [agreement(run, "train/loss", truth.get("loss")), agreement(run, "lr", truth.get("lr"))]
     named = [(s, k) for s, k in style.signals.items() if s.startswith("val/")]
     validation = [f"{signal} {agreement(run, signal, truth.get(key))}" for signal, key in named]
     facts = ", ".join(f"{key} {shown(run.setup.known(key))}" for key in style.facts)
-    return f"| {style.title} | `{name}` | {cells[0]} | {cells[1]} | {', '.join(validation) or '-'} | {facts} |"
+    title = f"{style.title} | `{style.script or name}`"
+    return f"| {title} | {cells[0]} | {cells[1]} | {', '.join(validation) or '-'} | {facts} |"
 
 
 def agreement(run: Run, signal: str, truth: list[float] | None) -> str:
@@ -73,7 +77,7 @@ def shown(value: object) -> str:
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        runs = {name: launched(name, Path(folder) / name) for name in STYLES}
+        runs = {name: launched(name, Path(folder) / name) for name in SCRIPTED}
         PAGE.write_text(page(runs), encoding="utf-8")
 
 

@@ -15,10 +15,6 @@ from tests.capture.styles import STATUS, STYLES
 pytest.importorskip("torch")
 
 
-def truth_of(name: str) -> str:
-    return "truth0.json" if "ranks" in name else "truth.json"
-
-
 RUNS: dict[str, Launched] = {}
 
 
@@ -48,7 +44,7 @@ def test_the_script_did_not_notice(name: str, recorded) -> None:
 @pytest.mark.parametrize("name", STYLES)
 def test_its_numbers_are_recovered(name: str, recorded) -> None:
     done = recorded(name)
-    truth, run = done.truth(truth_of(name)), done.run()
+    truth, run = done.truth(STYLES[name].truth), done.run()
     for signal, key in STYLES[name].signals.items():
         assert signal in run.series, f"{signal} is not among {sorted(run.series)}"
         found, expected = run.series[signal].values, truth[key]

@@ -112,7 +112,8 @@ class Models:
         def entered(module: torch.nn.Module, inputs: Any, named: Any) -> None:
             self.discovery.safely(self.entered, module, inputs, named)
 
-        self.calls.append(module.register_forward_pre_hook(entered, with_kwargs=True))
+        # before the session's own hook, which takes the inputs for the batch where none was told
+        self.calls.append(module.register_forward_pre_hook(entered, prepend=True, with_kwargs=True))
 
     def search(self) -> None:
         """A step is due and some parameters' module was never called as a whole: look among all
