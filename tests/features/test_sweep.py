@@ -88,7 +88,7 @@ def test_a_loss_that_only_rises() -> None:
 
 def test_too_few_steps() -> None:
     few = Sweep(RATES[: LEAST - 1], np.linspace(2, 1, LEAST - 1), False)
-    assert "a sweep needs" in str(read([few]))
+    assert str(read([few])).startswith("the sweep ends after 29 steps")
 
 
 def test_still_falling_at_the_highest_rate() -> None:
@@ -146,7 +146,7 @@ def test_a_loss_that_is_not_finite_ends_the_sweep() -> None:
     nothing = sweep_of(series(steps, RATES[:60]), series(steps, np.full(60, np.nan)))
     assert nothing.diverged
     assert len(nothing.losses) == 0
-    assert "only 0 steps" in str(read([nothing]))
+    assert str(read([nothing])).startswith("the loss explodes or is not finite after 0 steps")
 
 
 def test_diverged() -> None:

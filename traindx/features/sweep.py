@@ -111,7 +111,8 @@ def read(sweeps: Sequence[Sweep]) -> Suggestion | str:
     n = min(complete) if complete else max(len(s.losses) for s in sweeps)
     rates = max((s.rates for s in sweeps), key=len)[:n]
     if n < LEAST:
-        return f"only {n} steps were seen; a sweep needs {LEAST}"
+        early = "the loss explodes or is not finite" if not complete else "the sweep ends"
+        return f"{early} after {n} steps; {LEAST} are needed to see anything"
     curves = [padded(s, n) for s in sweeps]
     reading = _read(rates, curves)
     if reading.z < CERTAIN:

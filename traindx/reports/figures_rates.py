@@ -60,6 +60,8 @@ def sweeps(axes: Axes, search: RateSearch) -> None:
         axes.plot(one.rates, one.smoothed, color=color, linewidth=1.6, label=f"seed {one.seed}")
         top = max(top, max(one.smoothed, default=0.0))
     shown = np.concatenate([np.array(one.losses) for one in search.sweeps])
+    if not len(shown):
+        return
     low, high = float(shown.min()), max(top, float(np.quantile(shown, 0.75)))
     margin = 0.06 * (high - low) or 1.0
     axes.set_ylim(low - margin, high + 2 * margin)
