@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from traindx.capture.launch_experiment import Experiment
 
 Draw = Callable[[], Any]
+NO_MODEL = "the script calls no module with trainable parameters, it computes with plain tensors"
 SCRIPTS: weakref.WeakKeyDictionary[Experiment, Script] = weakref.WeakKeyDictionary()
 
 
@@ -29,7 +30,7 @@ class Script:
     def __init__(self, site: Site) -> None:
         patches = site.experiment.patches
         self.passes = Passes()
-        site.around_calls(self.passes.called)
+        patches.replace(torch.nn.Module, "__call__", self.passes.wrap)
         self.losses = LossCalls(patches, lambda: self.passes.training or not self.passes.counts)
         self.loaders = Loaders(patches, self.passes.trains_now)
         self.optimizers: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
@@ -110,7 +111,18 @@ class Script:
     def needs_model(self, site: Site) -> None:
         def check(_: Any) -> None:
             if not self.passes.counts:
-                site.refuse("the script calls no module with trainable parameters, it computes with plain tensors")
+                site.refuse(NO_MODEL)
+
+        site.on_backward(check)
+
+    def needs_targets(self, site: Site, unless: Callable[[], bool]) -> None:
+        """A training loss computed by a function of PyTorch: the targets can be reached there."""
+
+        def check(_: Any) -> None:
+            if not self.losses.trained and not unless():
+                site.refuse(
+                    NO_MODEL if not self.passes.counts else "the loss is computed by hand, its targets are not seen"
+                )
 
         site.on_backward(check)
 

@@ -71,14 +71,16 @@ class Call:
     node: Any
     place: str
     layer: torch.nn.Module | None
+    module: torch.nn.Module | None  # the innermost
     role: str = "other"
 
 
 class Spy(TorchFunctionMode):  # type: ignore[misc]
     """Writes down every activation call, and every call of a dropout function."""
 
-    def __init__(self) -> None:
+    def __init__(self, model: torch.nn.Module) -> None:
         super().__init__()
+        self.modules = {id(module): module for module in model.modules()}
         self.calls: list[Call] = []
         self.dropouts = 0
         self.turns: Counter[Key] = Counter()
@@ -92,7 +94,8 @@ class Spy(TorchFunctionMode):  # type: ignore[misc]
         if kind is not None and isinstance(found, torch.Tensor):
             key, place = key_of(sys._getframe(1))
             layer = source[1] if source is not None else None
-            self.calls.append(Call(key, self.turns[key], kind, found.grad_fn, place, layer))
+            module = self.modules.get(key[0])
+            self.calls.append(Call(key, self.turns[key], kind, found.grad_fn, place, layer, module))
             self.turns[key] += 1
         elif getattr(func, "__name__", "").endswith("dropout"):
             self.dropouts += 1

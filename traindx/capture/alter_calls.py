@@ -37,7 +37,9 @@ After = Callable[[Pass, Any], Any]
 
 class Passes:
     """A model is an outermost module that is called and has trainable parameters. Calls `before` in order,
-    enters each of `around`, calls `after` with what came out."""
+    enters each of `around`, calls `after` with what came out.
+
+    Stands inside of the hooks around calls that a site has: those may change the model's mode."""
 
     def __init__(self) -> None:
         self.before: list[Before] = []
@@ -46,11 +48,24 @@ class Passes:
         self.counts: weakref.WeakKeyDictionary[torch.nn.Module, int] = weakref.WeakKeyDictionary()
         self.trained_mode = self.training = False
         self.switched = False  # some module was put into evaluation mode
+        self.inside = False
 
-    def called(self, call: Callable[..., Any], module: torch.nn.Module, *args: Any, **named: Any) -> Any:
-        """To stand around every call of an outermost module."""
-        if not self.is_model(module):
-            return call(module, *args, **named)
+    def wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """To take the place of `torch.nn.Module.__call__`."""
+        passes = self
+
+        def __call__(self: torch.nn.Module, *args: Any, **named: Any) -> Any:
+            if passes.inside or torch.compiler.is_compiling() or not passes.is_model(self):
+                return original(self, *args, **named)
+            passes.inside = True
+            try:
+                return passes.called(original, self, args, named)
+            finally:
+                passes.inside = False
+
+        return __call__
+
+    def called(self, call: Callable[..., Any], module: torch.nn.Module, args: Any, named: Any) -> Any:
         grad = torch.is_grad_enabled()
         self.trained_mode |= grad and module.training
         self.training = grad and (module.training or not self.trained_mode)

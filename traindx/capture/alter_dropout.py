@@ -30,11 +30,19 @@ class Dropout:
         self.apart, self.random = Apart("dropout"), generator("dropout masks")
         self.added: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
         self.change = dropped(wanted.number, self.random)
+        self.highest = 0.0  # rate that was put in the place of another
+        site.at_end(self.tell)
         for name in FUNCTIONS:
             self.wrap(name, "p", 0.5)
         self.wrap("scaled_dot_product_attention", "dropout_p", 0.0)
         script.before_pass(site, self.look)
         script.around_pass(site, self.enter)
+
+    def tell(self) -> None:
+        """What the modules' own rates do not show."""
+        if self.site.touches:
+            self.site.fact("dropout", self.highest)
+            self.site.fact("has_dropout", self.highest > 0)
 
     def rate(self, own: float) -> float:
         found = own * self.wanted.number if self.wanted.relative else self.wanted.number
@@ -61,6 +69,7 @@ class Dropout:
 
     def instead(self, original: Callable[..., Any], given: dict[str, Any], key: str, own: float) -> Any:
         rate = self.rate(own)
+        self.highest = max(self.highest, rate)
         if not own:  # there was none: its mask is ours
             with self.apart.here():
                 return original(**{**given, key: rate})
@@ -79,6 +88,7 @@ class Dropout:
             rate = self.rate(layer.dropout)
             if rate != layer.dropout:
                 layer.dropout = rate
+                self.highest = max(self.highest, rate)
                 self.site.touched("recurrent layers")
         if (self.wanted.relative or not self.wanted.number) or recurrent:
             return
@@ -89,6 +99,7 @@ class Dropout:
         hidden = {(c.key, c.turn) for c in calls if c.role == "hidden"}
         if hidden and not dropouts:
             self.added[this.module] = hidden
+            self.highest = self.wanted.number
             self.site.touched("activations", len(hidden))
 
     def enter(self, this: Pass) -> AbstractContextManager[Any]:

@@ -80,6 +80,7 @@ class Permute:
         self.seed = self.random.initial_seed()
         script.on_loader(site, self.wrap)
         script.on_loss(site, 0, self.within_batch)
+        script.needs_targets(site, lambda: self.in_data)
 
     def wrap(self, loader: Any) -> None:
         if is_stream(loader) or not len(loader.dataset):

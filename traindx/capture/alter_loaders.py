@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import torch
 from torch.utils.data import BatchSampler, SequentialSampler, dataloader
 
 from traindx.capture.launch_patch import Patches
@@ -48,7 +49,8 @@ class Loaders:
         loaders = self
 
         def __iter__(self: Any) -> Any:
-            training = loaders.trains_now()
+            known = self in loaders.done and torch.is_grad_enabled()  # also where the script forgot train()
+            training = known or loaders.trains_now()
             loaders.iterated += 1
             if training:
                 loaders.set_up(self)
@@ -133,8 +135,6 @@ def why_not_rebuilt(loader: Any, *, batches: bool = True) -> str:
 
 def tensors_of(batch: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """Every tensor in nested tuples, lists and dicts, with the keys that lead to it."""
-    import torch
-
     if isinstance(batch, torch.Tensor):
         yield place, batch
     elif isinstance(batch, dict):
@@ -147,8 +147,6 @@ def tensors_of(batch: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[
 
 def rebuilt(batch: Any, change: Callable[[tuple[Any, ...], Any], Any], place: tuple[Any, ...] = ()) -> Any:
     """The same nesting with `change(place, tensor)` for each tensor; everything else as it is."""
-    import torch
-
     if isinstance(batch, torch.Tensor):
         return change(place, batch)
     if isinstance(batch, dict):

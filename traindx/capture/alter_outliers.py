@@ -76,6 +76,7 @@ class Drop:
         script.before_pass(site, self.change)
         script.after_pass(site, self.left)
         script.on_loss(site, 2, self.in_loss)
+        script.needs_targets(site, lambda: bool(script.loaders.seen) or self.order is None)
 
     def bad(self, tensors: dict[Place, torch.Tensor], samples: int) -> torch.Tensor:
         found = torch.zeros(samples, dtype=torch.bool)

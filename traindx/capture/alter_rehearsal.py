@@ -37,7 +37,7 @@ def rehearse(this: Pass) -> tuple[list[Call], int]:
         return tensor.detach().clone().requires_grad_(tensor.requires_grad)
 
     args, named = rebuilt(this.args, copied), rebuilt(this.named, copied)
-    spy = Spy()
+    spy = Spy(model)
     with unchanged(), kept(model), torch.enable_grad():
         try:
             with spy:

@@ -31,9 +31,11 @@ class RepeatBatch:
         self.inputs = weakref.WeakKeyDictionary()
         self.targets: dict[tuple[str, int], torch.Tensor] = {}
         self.losses = 0  # since the last pass
+        self.told = False  # a model was called with more than one tensor: its targets may be among them
         script.on_batches(site, self.stream)
         script.before_pass(site, self.same_inputs)
         script.on_loss(site, 1, self.same_target)
+        script.needs_targets(site, lambda: bool(script.loaders.seen) or self.told)
 
     def stream(self, loader: Any) -> Callable[[Draw], Any]:
         def next_batch(draw: Draw) -> Any:
@@ -51,6 +53,7 @@ class RepeatBatch:
             return
         self.losses = 0
         own = {place: t for place, t in named_tensors(this).items() if not t.requires_grad and t.dim()}
+        self.told |= len(own) > 1
         kept = self.inputs.get(this.module)
         if kept is None:
             self.inputs[this.module] = {place: t.detach().clone() for place, t in own.items()}

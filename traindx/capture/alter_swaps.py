@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import nn
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from traindx.capture.alter_activations import KINDS, SATURATING, Call, Key, in_place, key_of
 
+SWAPPED = (nn.Sigmoid, nn.Tanh, nn.Hardtanh, nn.Hardsigmoid, nn.Softsign, nn.ReLU, nn.ReLU6)
+MODULES = {"relu": nn.ReLU, "gelu": nn.GELU, "leaky_relu": nn.LeakyReLU}
 Function = Callable[[torch.Tensor], torch.Tensor]
 FUNCTIONS: dict[str, Function] = {
     "relu": functional.relu,
@@ -26,6 +29,32 @@ def swapped(calls: list[Call], into: str) -> set[tuple[Key, int]]:
     """The hidden calls that are to be replaced: saturating ones, and rectifiers by what cannot die."""
     kinds = SATURATING if into == "relu" else (*SATURATING, *RECTIFIERS)
     return {(call.key, call.turn) for call in calls if call.role == "hidden" and call.kind in kinds}
+
+
+def exchange(model: nn.Module, calls: list[Call], wanted: set[tuple[Key, int]], into: str) -> int:
+    """Put other modules in the place of those activation modules of which all calls are wanted, so that they
+    are measured as what they are; the calls are those of the new modules then. How many."""
+    by_module: dict[int, list[Call]] = defaultdict(list)
+    for call in calls:
+        if type(call.module) in SWAPPED:
+            by_module[id(call.module)].append(call)
+    new: dict[int, nn.Module] = {}
+    for same in by_module.values():
+        old = same[0].module
+        if old is None or not all((call.key, call.turn) in wanted for call in same):
+            continue
+        made = MODULES[into]() if into == "gelu" else MODULES[into](inplace=getattr(old, "inplace", False))
+        made.train(old.training)
+        made._forward_hooks, made._forward_pre_hooks = old._forward_hooks, old._forward_pre_hooks
+        new[id(old)] = made
+        wanted.difference_update((call.key, call.turn) for call in same)
+        for call in same:
+            call.key, call.kind, call.module = (id(made), *call.key[1:]), into, made
+    for parent in model.modules():
+        for name, child in parent._modules.items():
+            if id(child) in new:
+                parent._modules[name] = new[id(child)]
+    return len(new)
 
 
 class AtCalls(TorchFunctionMode):  # type: ignore[misc]

@@ -26,7 +26,8 @@ def activation(value: str) -> Apply:
     what the loss does); those whose result is multiplied with something else that was computed (gates of recurrent
     cells, attention, GLU); those that come back to themselves through the same weights (a recurrent net's state);
     calls outside of the model's pass; what runs inside PyTorch's own recurrent layers. How many were left is told
-    by the facts `activation_left_...`. Weights stay as they are: `init=he` goes with it.
+    by the facts `activation_left_...`. Activation modules are exchanged for others. Weights stay as they are:
+    `init=he` goes with it.
 
     Refused for compiled models, and those that cannot be called twice on the same inputs."""
     into = one_of(value, "activation", ("relu", "gelu", "leaky_relu"))
@@ -36,7 +37,7 @@ def activation(value: str) -> Apply:
 
         from traindx.capture.alter import script_of
         from traindx.capture.alter_rehearsal import CannotRehearse
-        from traindx.capture.alter_swaps import FUNCTIONS, AtCalls, instead, swapped
+        from traindx.capture.alter_swaps import FUNCTIONS, AtCalls, exchange, instead, swapped
 
         script = script_of(site)
         wanted: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
@@ -52,6 +53,7 @@ def activation(value: str) -> Apply:
             wanted[this.module] = found = swapped(calls, into)
             if found:
                 site.touched("calls", len(found))
+                exchange(this.plain, calls, found, into)
             tell(site, calls)
 
         def enter(this: Pass) -> AbstractContextManager[Any]:
@@ -61,7 +63,7 @@ def activation(value: str) -> Apply:
         script.needs_model(site)
         script.before_pass(site, look)
         script.around_pass(site, enter)
-        site.unused = "no hidden activation was one to replace"
+        site.unused = "no hidden activation inside of what the script calls was one to replace"
 
     return apply
 

@@ -9,12 +9,12 @@ from traindx.capture.interventions.site import Site
 from traindx.capture.interventions.values import change, whole
 
 
-@intervention("batch", stage="data", values=("32", "*4", "*0.25"), order=6)
+@intervention("batch", stage="data", values=("32", "*4", "*0.25"), order=1)
 def batch(value: str) -> Apply:
     """Another batch size of the loaders that are trained from: `32`, or `*4` times their own, at most the data set's.
     The learning rate stays (`lr=*4` goes with it, where it is to follow). The length of the loader is the new one
     from its first iterator on; before that for a shuffled loader, or the first that the script makes: a schedule that
-    was planned with the number of steps is right then.
+    was planned with the number of steps is right then. One with a number of steps of its own may end, or raise, early.
 
     Refused where the script makes its batches itself, for streams, and where batches are made by a sampler of the
     script's own: `accumulate=4` makes a step of more samples there."""

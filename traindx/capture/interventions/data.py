@@ -7,7 +7,7 @@ from traindx.capture.interventions.site import Site
 from traindx.capture.interventions.values import one_of
 
 
-@intervention("data", stage="data", values=("shuffle", "fixed", "repeat-batch"), order=5)
+@intervention("data", stage="data", values=("shuffle", "fixed", "repeat-batch"), order=4)
 def data(value: str) -> Apply:
     """`shuffle` lets a loader that goes through its data in their own order draw a new random one in each epoch, from a
     generator of our own. `fixed` repeats the order of the first epoch in all others; the script's random numbers go on

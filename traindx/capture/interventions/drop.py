@@ -7,7 +7,7 @@ from traindx.capture.interventions.site import Site
 from traindx.capture.interventions.values import one_of
 
 
-@intervention("drop", stage="data", values=("outliers",), order=4)
+@intervention("drop", stage="data", values=("outliers",), order=6)
 def drop(value: str) -> Apply:
     """`outliers` leaves out training samples whose inputs or targets hold NaN, infinities, or a value more than 20
     robust deviations from its feature's median. The deviation is (q95 - q5) / 3.29 over the first rows seen, one

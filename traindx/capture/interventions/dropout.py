@@ -24,7 +24,11 @@ def dropout(value: str) -> Apply:
         from traindx.capture.alter_dropout import Dropout
 
         Dropout(site, script_of(site), wanted)
-        none = "no dropout was active" if wanted.relative or not wanted.number else "no hidden activation was found"
+        none = (
+            "no dropout was active"
+            if wanted.relative or not wanted.number
+            else "no hidden activation was found inside of what the script calls"
+        )
         site.unused = "every dropout had that rate" if wanted.number == wanted.relative else none
 
     return apply

@@ -7,7 +7,7 @@ from traindx.capture.interventions.site import Site
 from traindx.capture.interventions.values import one_of
 
 
-@intervention("inputs", stage="data", values=("standardize", "blank", "shuffle"), order=2)
+@intervention("inputs", stage="data", values=("standardize", "blank", "shuffle"), order=7)
 def inputs(value: str) -> Apply:
     """Changes what a model is called with, whether it came from a DataLoader or not: its first tensor and all other
     floating ones with as many samples, but not labels, masks, lengths and states (by the names of the arguments).

@@ -7,7 +7,7 @@ from traindx.capture.interventions.site import Site
 from traindx.capture.interventions.values import one_of
 
 
-@intervention("labels", stage="data", values=("permute",), order=1)
+@intervention("labels", stage="data", values=("permute",), order=5)
 def labels(value: str) -> Apply:
     """`permute` gives the training samples each other's labels: what is still learned does not come from the inputs.
     Validation keeps its own labels.

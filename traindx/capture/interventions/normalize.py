@@ -56,6 +56,6 @@ def normalize(value: str) -> Apply:
 
         script.needs_model(site)
         script.before_pass(site, build)
-        site.unused = "no layer's output goes straight into a hidden activation"
+        site.unused = "inside of what the script calls no layer's output goes straight into a hidden activation"
 
     return apply

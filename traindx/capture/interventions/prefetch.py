@@ -9,7 +9,7 @@ from traindx.capture.interventions.site import Site
 from traindx.capture.interventions.values import whole
 
 
-@intervention("prefetch", stage="data", values=("4",), order=8)
+@intervention("prefetch", stage="data", values=("4",), order=3)
 def prefetch(value: str) -> Apply:
     """Batches that each worker of a training loader prepares ahead (PyTorch: 2). The batches are the same. Refused for
     a loader without workers (give `workers=` with it), and where the script makes its batches itself."""

@@ -7,7 +7,7 @@ from traindx.capture.interventions.site import Site
 from traindx.capture.interventions.values import one_of
 
 
-@intervention("targets", stage="data", values=("standardize",), order=3)
+@intervention("targets", stage="data", values=("standardize",), order=8)
 def targets(value: str) -> Apply:
     """`standardize` trains a regression (`mse_loss`, `l1_loss`, `smooth_l1_loss`, `huber_loss`) on targets with mean 0
     and standard deviation 1 over all those seen in training so far, column by column.

@@ -9,7 +9,7 @@ from traindx.capture.interventions.site import Site
 from traindx.capture.interventions.values import whole
 
 
-@intervention("workers", stage="data", values=("4", "0"), order=7)
+@intervention("workers", stage="data", values=("4", "0"), order=2)
 def workers(value: str) -> Apply:
     """Worker processes of the loaders that are trained from. What a data set draws at random is drawn in the workers
     then, and differs from that of the plain run. Refused for streams, which every worker would repeat, and where the
