@@ -67,7 +67,7 @@ def test_its_modules_are_recorded(script) -> None:
     name, both = script
     panels = both.recorded.run().panels
     assert np.isfinite(panels["grad_norm"].values).all()
-    assert (panels["weight_norm"].values > 0).all()
+    assert np.nanmin(panels["weight_norm"].values, 0).min() > 0
     assert ("act_std" in panels) == (name != "compiled_epochs")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from traindx.errors import ConfigError
 from traindx.readers.assemble import assemble
-from traindx.readers.raw import RawColumn, RawLog, column
+from traindx.readers.raw import RawColumn, RawLog, RawPanel, column
 
 
 def log(**columns: object) -> RawLog:
@@ -137,3 +137,16 @@ def test_non_finite_steps_are_left_out() -> None:
     raw = RawLog("made", "made", columns={"loss": RawColumn(np.ones(3), np.arange(3), np.array([0.0, np.nan, 2.0]))})
     (run,) = assemble(raw)
     assert run.series["train/loss"].steps.tolist() == [0, 2]
+
+
+def test_modules_told_of_in_two_rows_of_a_step_are_put_together() -> None:
+    """Two optimizers tell of their own modules; after a resume the later row counts."""
+    nan = np.nan
+    steps, rows = np.array([1.0, 1.0, 2.0, 2.0, 2.0, 3.0]), np.arange(6)
+    values = np.array([[1, nan], [nan, 5], [2, nan], [nan, 6], [3, nan], [nan, 7]], float)
+    raw = RawLog("made", "made", columns={"loss": RawColumn(np.ones(6), rows, steps)})
+    raw.panels["grad_norm"] = RawPanel(steps, ("a", "b"), values, rows)
+    (run,) = assemble(raw)
+    panel = run.panels["grad_norm"]
+    assert panel.steps.tolist() == [1, 2, 3]
+    np.testing.assert_array_equal(panel.values, [[1, 5], [3, 6], [nan, 7]])

@@ -136,14 +136,20 @@ def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, num
 
 
 def panels_of(raw: RawLog, cut: Cut) -> dict[str, Panel]:
-    """The panels of a cut; of rows repeated for a step (after a resume) the later one stays."""
+    """The panels of a cut. Of rows repeated for a step (after a resume) the later one stays; what it lacks
+    is taken from those before (two optimizers tell of their own modules each)."""
     built: dict[str, Panel] = {}
     for signal, panel in sorted(raw.panels.items()):
         inside = np.flatnonzero((panel.rows >= cut.first) & (panel.rows < cut.last))
         if len(inside):
             order = inside[np.argsort(panel.steps[inside], kind="stable")]
-            kept = order[np.append(np.diff(panel.steps[order]) > 0, True)]
-            built[signal] = Panel(frozen_array(panel.steps[kept]), panel.modules, frozen_array(panel.values[kept]))
+            steps, values = panel.steps[order], panel.values[order]
+            repeated = np.diff(steps) <= 0
+            for row in np.flatnonzero(repeated) + 1:
+                lacking = np.isnan(values[row])
+                values[row, lacking] = values[row - 1, lacking]
+            kept = np.append(~repeated, True)
+            built[signal] = Panel(frozen_array(steps[kept]), panel.modules, frozen_array(values[kept]))
     return built
 
 
