@@ -33,7 +33,7 @@ class Script:
         patches.replace(torch.nn.Module, "__call__", self.passes.wrap)
         self.losses = LossCalls(patches, lambda: self.passes.training or not self.passes.counts)
         self.loaders = Loaders(patches, self.passes.trains_now)
-        self.optimizers: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
+        self.optimizers = self.passes.optimizers
         self.loaded: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()  # models that got weights from elsewhere
         self.rehearsed: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
         self.rehearsing = False

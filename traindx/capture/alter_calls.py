@@ -46,6 +46,7 @@ class Passes:
         self.around: list[Around] = []
         self.after: list[After] = []
         self.counts: weakref.WeakKeyDictionary[torch.nn.Module, int] = weakref.WeakKeyDictionary()
+        self.optimizers: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
         self.trained_mode = self.training = False
         self.switched = False  # some module was put into evaluation mode
         self.inside = False
@@ -95,5 +96,10 @@ class Passes:
             return False
         if not self.counts and not self.switched:
             return True
-        models = list(self.counts) or largest(lambda m: any(p.requires_grad for p in m.parameters()))
+        models = list(self.counts) or self.found()
         return not models or any(m.training for m in models)
+
+    def found(self) -> list[torch.nn.Module]:
+        """Models that were not called yet: those that hold what an optimizer has, or what could be trained."""
+        held = {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
+        return largest(lambda m: any(id(p) in held if held else p.requires_grad for p in m.parameters()))

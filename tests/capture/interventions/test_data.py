@@ -255,6 +255,7 @@ def test_what_cannot_be_done_to_a_loader_is_refused() -> None:
 
     def never_training() -> None:
         model = MAKE().eval()
+        _optimizer = torch.optim.SGD(model.parameters(), 0.1)
         for x, y in DataLoader(TensorDataset(X, Y), 32):
             F.cross_entropy(model(x), y).backward()
 

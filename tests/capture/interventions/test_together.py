@@ -181,7 +181,8 @@ def outcome(ran: Ran) -> str:
 @pytest.mark.parametrize(
     ("name", "refused", "unused"),
     [
-        ("scaler_amp", {"targets=standardize", "data=shuffle", "batch=*2", "workers=1"}, {"logits=on", "drop=outliers"}),
+        ("scaler_amp", {"targets=standardize", "data=shuffle", "batch=*2", "workers=1"},
+         {"logits=on", "drop=outliers"}),
         ("accumulation", {"targets=standardize"}, {"logits=on", "data=shuffle", "drop=outliers"}),
         ("csv_rows", {"label_smoothing=0.1", "class_weights=balanced", "labels=permute", "targets=standardize",
                       "data=shuffle", "data=repeat-batch", "batch=*2", "workers=1"}, {"logits=on", "drop=outliers"}),
