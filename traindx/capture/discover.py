@@ -6,6 +6,7 @@ around the functions that every loop goes through. Each part knows one of them:
     discover_model    the root modules, what they are fed
     discover_loop     optimizers, backward, steps, accumulation
     discover_manual   steps of a loop without an optimizer object
+    discover_grad     gradients that are not got from backward
     discover_loss     loss functions, validation passes
     discover_data     loaders, time waited for batches
     discover_extras   clipping, loss scaling, schedules, seeds, compilation
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from traindx.capture.discover_data import Loaders
 from traindx.capture.discover_extras import Extras
+from traindx.capture.discover_grad import Grads
 from traindx.capture.discover_loop import Loop
 from traindx.capture.discover_loss import Losses
 from traindx.capture.discover_model import Models
@@ -58,7 +60,7 @@ class Discovery:
         self.handles: list[Any] = []
         self.models, self.loop, self.losses = Models(self), Loop(self), Losses(self)
         self.loaders, self.extras = Loaders(self), Extras(self)
-        self.parts = (self.models, self.loop, self.losses, self.loaders, self.extras)
+        self.parts = (self.models, self.loop, Grads(self), self.losses, self.loaders, self.extras)
 
     def attach(self, between: Callable[[], None] = lambda: None) -> None:
         """Put every hook in place. torch must have been imported. `between` is called before the one

@@ -39,6 +39,7 @@ class Loop:
         self.primary: int | None = None  # id of the optimizer that steps first, which counts the steps
         self.main: set[int] | None = None  # ids of its parameters
         self.steps = 0
+        self.trained: set[int] = set()  # ids of those of all optimizers
         self.held: list[Held] = []
         self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
         self.inside_backward = self.inside_step = False
@@ -94,6 +95,7 @@ class Loop:
         self.discovery.models.want(p for group in optimizer.param_groups for p in group["params"])
         self.optimizers.add(id(optimizer))
         number = len(self.optimizers)
+        self.trained |= {id(p) for group in optimizer.param_groups for p in group["params"]}
         if number > 1:
             self.discovery.fact("optimizers", number)
             self.discovery.fact(f"optimizer/{number}", f"{type(optimizer).__name__} at {place}")
@@ -171,7 +173,8 @@ class Loop:
 
         return backward
 
-    def backward_begins(self, tensors: Any, inputs: Any) -> None:
+    def backward_begins(self, tensors: Any, inputs: Any, stale: bool | None = None) -> None:
+        """`stale`: False where gradients that are still there are not added to."""
         session = self.discovery.session()
         if session is None:
             return
@@ -193,7 +196,7 @@ class Loop:
                 if where == self.main_line:
                     session.before_backward(tensor, self.factor)
         self.discovery.loaders.backward_begins(session)
-        session.backward_begin()
+        session.backward_begin(stale)
 
     def backward_ends(self) -> None:
         session = self.discovery.session()

@@ -29,12 +29,13 @@ class Manual:
     def __init__(self, discovery: Discovery) -> None:
         self.discovery = discovery
         self.optimizer: ByHand | None = None
+        self.given: list[torch.Tensor] = []  # parameters that gradients were asked of by name
         self.marks: list[Any] = []
         self.begun = False
 
     def backward_begins(self, loss: torch.Tensor) -> None:
         if self.optimizer is None:
-            self.optimizer = ByHand(leaves(loss))
+            self.optimizer = ByHand(self.given or leaves(loss))
             self.discovery.models.want(self.optimizer.param_groups[0]["params"])
             self.discovery.models.search()
         else:

@@ -17,6 +17,7 @@ import numpy as np
 from traindx.errors import NotALog, ReadError
 from traindx.readers._facts import flat
 from traindx.readers._join import joined
+from traindx.readers._shards import sum_parts
 from traindx.readers._store_stream import MARK, Stream, read_stream
 from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source
 from traindx.vocabulary.run import Event, EventKind
@@ -71,6 +72,8 @@ def read_folder(path: Path) -> list[RawLog]:
     if not any(stream.columns or stream.panels for _, stream in streams):
         raise failure or NotALog(str(path), "is a store in which no step was recorded yet")
     _put(log, streams)
+    sum_parts(log)
+    log.roles = {name: name for name in log.columns}
     for file in sorted(p for p in path.iterdir() if EVENTS.fullmatch(p.name)):
         _events(file, log)
     return [log]
