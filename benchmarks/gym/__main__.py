@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gym run|score FOLDER`; see `--help` of each."""
+"""`python -m benchmarks.gym run|score|signs|fit|compare`; see `--help` of each."""
 
 from __future__ import annotations
 
@@ -18,12 +18,22 @@ def main() -> None:
     score.add_argument("folder", type=Path)
     score.add_argument("--table", type=Path, help="write the tables to a Markdown file")
     score.add_argument("--detection", action="store_true", help="also find how early: diagnoses of beginnings")
+    signs = verbs.add_parser("signs", help="what the ranking sees of all labelled runs of the folders, into one file")
+    signs.add_argument("folders", type=Path, nargs="+")
+    signs.add_argument("--workers", type=int, default=2)
+    verbs.add_parser("fit", help="fit the weights on the signs, and write them where the package reads them")
+    compare = verbs.add_parser("compare", help="rankings on held-out settings, side by side")
+    compare.add_argument("--figure", type=Path, help="also draw the reliability diagram")
     options = parser.parse_args()
     if options.verb == "run":
         from benchmarks.gym.plan import jobs
         from benchmarks.gym.runner import run_all
 
         run_all(jobs(options.runs, options.seed), options.folder, options.workers)
+    elif options.verb in ("signs", "fit", "compare"):
+        from benchmarks.gym import weigh
+
+        weigh.VERBS[options.verb](options)
     else:
         from benchmarks.gym.score import score_folder
 

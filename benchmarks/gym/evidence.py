@@ -23,6 +23,7 @@ from benchmarks.gym.runner import rows
 from traindx import pipeline
 from traindx.causes.evidence import signs_of, values_of
 from traindx.causes.facts import facts_of
+from traindx.causes.fitted import view_of
 from traindx.causes.grades import grades_of
 from traindx.causes.rank import hand_scores
 from traindx.config import Config
@@ -96,7 +97,7 @@ def signs(run: Run) -> dict[str, Any]:
     outcomes = judge(run, features, catalogue(), {})
     found = signs_of(outcomes, facts_of(run, features), (), grades_of(run, features))
     hand = hand_scores(found)
-    return {"signs": {k: round(v, 3) for k, v in values_of(found).items()},
+    return {"view": view_of(run), "signs": {k: round(v, 3) for k, v in values_of(found).items()},
             "hand": {k: round(v, 3) for k, v in hand.items()}}  # fmt: skip
 
 

@@ -1,8 +1,8 @@
 """Fits the ranking's weights on the gym's signs: additive log-odds, as close to the hand-set ones as the runs allow.
 
 The score of a cause is `scale` times its hand-set log-odds plus an intercept plus a weight for every sign; the weights
-are drawn towards zero (that is, the sum towards what a person wrote), those of clear rules more strongly, and a
-weight is not allowed to turn a hand-set one around. Fitted by maximum likelihood over all levels of information.
+are drawn towards zero (that is, the sum towards what a person wrote). What clear rules say stays as it was set by hand.
+Fitted by maximum likelihood over all levels of information.
 """
 
 from __future__ import annotations
@@ -14,12 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from traindx.causes.evidence import CLEAR
+from traindx.causes.fitted import VIEWS
+
 Floats = NDArray[np.float64]
 # Basis: convention; chosen by cross-validation by setting among 0.003 .. 0.3.
-RIDGE, RIDGE_CLEAR, RIDGE_BASE = 0.02, 0.06, 0.02
+RIDGE, RIDGE_BASE, RIDGE_SCALE = 0.01, 0.002, 0.01
 HARMLESS = 0.0  # how much a run with a fault without harm counts
 LEVEL_WEIGHT = {"capture": 1.0, "capture-data": 0.3, "capture-loop": 0.3}
 PAIR_SHARE = 0.5
+KEPT_FROM = 0.02  # log-odds below which a weight is not shipped
 RARE = 4  # rows in which a key must occur to have weights
 
 
@@ -31,6 +35,7 @@ class Table:
     rows: Sequence[dict[str, Any]]
     keys: tuple[str, ...]
     causes: tuple[str, ...]
+    views: Floats
     signs: Floats
     hand: Floats
     right: NDArray[np.bool_]
@@ -39,8 +44,8 @@ class Table:
 
     def part(self, chosen: NDArray[np.intp]) -> Table:
         rows = [self.rows[i] for i in chosen]
-        return Table(rows, self.keys, self.causes, self.signs[chosen], self.hand[chosen], self.right[chosen],
-                     self.second[chosen], self.weight[chosen])  # fmt: skip
+        arrays = (self.views, self.signs, self.hand, self.right, self.second, self.weight)
+        return Table(rows, self.keys, self.causes, *(a[chosen] for a in arrays))
 
 
 def table(rows: Sequence[dict[str, Any]], causes: Sequence[str], keys: Sequence[str] | None = None) -> Table:
@@ -49,7 +54,7 @@ def table(rows: Sequence[dict[str, Any]], causes: Sequence[str], keys: Sequence[
         counts: dict[str, int] = {}
         for row in rows:
             for key in row["signs"]:
-                counts[key] = counts.get(key, 0) + 1
+                counts[key] = counts.get(key, 0) + (not key.startswith(CLEAR))
         keys = sorted(k for k, n in counts.items() if n >= RARE)
     place, column = {k: i for i, k in enumerate(keys)}, {c: i for i, c in enumerate(causes)}
     shape = (len(rows), len(causes))
@@ -66,21 +71,23 @@ def table(rows: Sequence[dict[str, Any]], causes: Sequence[str], keys: Sequence[
             right[i, column[cause]] = cause not in other
             second[i, column[cause]] = cause in other
         weight[i] = LEVEL_WEIGHT.get(row["level"], 1.0) * (HARMLESS if row["verdict"] == "harmless" else 1.0)
-    return Table(rows, tuple(keys), tuple(causes), signs, hand, right, second, weight)
+    views = np.array([[float(row["view"] == v) for v in VIEWS] for row in rows])
+    return Table(rows, tuple(keys), tuple(causes), views, signs, hand, right, second, weight)
 
 
 @dataclass(frozen=True)
 class Model:
-    """`scale` of the hand-set log-odds, `base[c]` and `weights[k, c]` that are added."""
+    """`scale[v]` of the hand-set log-odds and `base[v, c]` for each view, `weights[k, c]` of signs."""
 
     keys: tuple[str, ...]
     causes: tuple[str, ...]
-    scale: float
+    scale: Floats
     base: Floats
     weights: Floats
 
     def scores(self, t: Table) -> Floats:
-        return np.asarray(self.scale * t.hand + self.base + t.signs @ self.weights)
+        scale = (t.views @ self.scale)[:, None]
+        return np.asarray(scale * t.hand + t.views @ self.base + t.signs @ self.weights)
 
     def probabilities(self, t: Table) -> Floats:
         return softmax(self.scores(t))
@@ -107,26 +114,46 @@ def loss_of(scores: Floats, t: Table) -> tuple[float, Floats]:
     return total / len(p), slope / len(p)
 
 
-def fit(t: Table, ridge: float = RIDGE, clear: float = RIDGE_CLEAR, steps: int = 150) -> Model:
+def fit(t: Table, ridge: float = RIDGE, steps: int = 120) -> Model:
     """The model that explains the table best under the ridge."""
     from scipy.optimize import minimize
 
-    n_keys, n_causes = len(t.keys), len(t.causes)
-    cost = np.array([clear if k.startswith("!") else ridge for k in t.keys])[:, None] / 10
+    n_keys, n_causes, n_views = len(t.keys), len(t.causes), len(VIEWS)
+    signs, turned = t.signs.astype(np.float32), np.ascontiguousarray(t.signs.T.astype(np.float32))
+    cut = n_views + n_views * n_causes
 
-    def unpack(x: Floats) -> tuple[float, Floats, Floats]:
-        return x[0], x[1 : 1 + n_causes], x[1 + n_causes :].reshape(n_keys, n_causes)
+    def unpack(x: Floats) -> tuple[Floats, Floats, Floats]:
+        return x[:n_views], x[n_views:cut].reshape(n_views, n_causes), x[cut:].reshape(n_keys, n_causes)
 
     def objective(x: Floats) -> tuple[float, Floats]:
         scale, base, weights = unpack(x)
-        total, slope = loss_of(scale * t.hand + base + t.signs @ weights, t)
-        total += 0.5 * float((cost * weights**2).sum()) + 0.5 * RIDGE_BASE / 10 * float((base**2).sum())
-        gradient = [[float((slope * t.hand).sum())], slope.sum(0) + RIDGE_BASE / 10 * base]
-        gradient.append((t.signs.T @ slope + cost * weights).ravel())
-        return total, np.concatenate(gradient)
+        scores = (t.views @ scale)[:, None] * t.hand + t.views @ base + signs @ weights.astype(np.float32)
+        total, slope = loss_of(scores, t)
+        total += 0.5 * (ridge * float((weights**2).sum()) + RIDGE_BASE * float((base**2).sum()))
+        total += 0.5 * RIDGE_SCALE * float(((scale - 1) ** 2).sum())
+        of_scale = t.views.T @ (slope * t.hand).sum(1) + RIDGE_SCALE * (scale - 1)
+        of_base = t.views.T @ slope + RIDGE_BASE * base
+        of_weights = turned @ slope.astype(np.float32) + ridge * weights
+        return total, np.concatenate([of_scale, of_base.ravel(), of_weights.ravel()])
 
-    start = np.zeros(1 + n_causes + n_keys * n_causes)
-    start[0] = 0.6
-    bounds = [(0.05, 2.0)] + [(None, None)] * (len(start) - 1)
+    start = np.zeros(cut + n_keys * n_causes)
+    start[:n_views] = 0.8
+    bounds = [(0.05, 2.0)] * n_views + [(None, None)] * (len(start) - n_views)
     found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
     return Model(t.keys, t.causes, *unpack(found.x))
+
+
+def shipped(model: Model, data: str, rows: int, date: str) -> dict[str, Any]:
+    """The model as `weights.json` keeps it: weights that matter, rounded."""
+    weights: dict[str, dict[str, float]] = {}
+    for key, row in zip(model.keys, model.weights, strict=True):
+        kept = {c: round(float(w), 3) for c, w in zip(model.causes, row, strict=True) if abs(w) >= KEPT_FROM}
+        if kept:
+            weights[key] = kept
+    base = {
+        view: {c: round(float(b), 3) for c, b in zip(model.causes, row, strict=True)}
+        for view, row in zip(VIEWS, model.base, strict=True)
+    }
+    scale = {view: round(float(s), 3) for view, s in zip(VIEWS, model.scale, strict=True)}
+    return {"script": "python -m benchmarks.gym fit", "date": date, "data": data, "rows": rows, "scale": scale,
+            "base": base, "weights": weights}  # fmt: skip

@@ -1,7 +1,8 @@
 """Fitted weights: what many labelled runs added to the weights set by hand.
 
 `weights.json` is written by `python -m benchmarks.gym fit` from the gym's signs, and says from which. A cause's
-score is `scale` times its hand-set log-odds, plus `base`, plus a weight for every sign.
+score is `scale` times its hand-set log-odds, plus `base`, plus a weight for every sign; scale and base hang on how
+much of the run is in view, for silence means more where more was looked at.
 """
 
 from __future__ import annotations
@@ -13,16 +14,29 @@ from importlib import resources
 import msgspec
 
 from traindx.causes.evidence import CLEAR
+from traindx.vocabulary.run import Run
 
 FILE = "weights.json"
 
 
-class Fitted(msgspec.Struct, frozen=True):
-    """`weights[key][cause]` in log-odds, keys as in `evidence.values_of`; `data` is the SHA-256 of the signs they
-    were fitted on, `rows` how many there were, `date` when."""
+VIEWS = ("loss", "validation", "gradients", "modules")
 
-    scale: float = 1.0
-    base: Mapping[str, float] = {}
+
+def view_of(run: Run) -> str:
+    """How much of a run is in view: its loss alone, validation too, the gradient norm too, or every module."""
+    if run.panels:
+        return "modules"
+    if any(n == "grad_norm" or n.startswith("grad_norm/") for n in run.series):
+        return "gradients"
+    return "validation" if any(n.startswith("val/") for n in run.series) else "loss"
+
+
+class Fitted(msgspec.Struct, frozen=True):
+    """`scale[view]`, `base[view][cause]` and `weights[key][cause]` in log-odds, keys as in `evidence.values_of`.
+    `data` is the SHA-256 of the signs they were fitted on, `rows` how many there were, `date` when."""
+
+    scale: Mapping[str, float] = {}
+    base: Mapping[str, Mapping[str, float]] = {}
     weights: Mapping[str, Mapping[str, float]] = {}
     data: str = ""
     rows: int = 0

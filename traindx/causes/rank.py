@@ -16,7 +16,7 @@ import numpy as np
 from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import SECOND_HAND, Sign, signs_of, values_of
 from traindx.causes.facts import facts_of
-from traindx.causes.fitted import Fitted, added, fitted
+from traindx.causes.fitted import Fitted, added, fitted, view_of
 from traindx.causes.grades import grades_of
 from traindx.causes.shapes import pattern
 from traindx.features.shared import Features
@@ -53,8 +53,10 @@ def rank(
     symptoms = run.setup.word("symptoms").replace(",", " ").split()
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
     more = added(fit, values_of(signs))
-    terms = [both(terms_of(c, signs), fit.scale, more.get(c.slug, {})) for c in chosen]
-    bases = [fit.scale * c.prior + fit.base.get(c.slug, 0.0) for c in chosen]
+    view = view_of(run)
+    scale, base_of = fit.scale.get(view, 1.0), fit.base.get(view, {})
+    terms = [both(terms_of(c, signs), scale, more.get(c.slug, {})) for c in chosen]
+    bases = [scale * c.prior + base_of.get(c.slug, 0.0) for c in chosen]
     scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
     probabilities = np.exp(scores - scores.max())
     probabilities /= probabilities.sum()
