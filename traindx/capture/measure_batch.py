@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.capture.measure_data import READ, Array, Batches, Labels, Moments, by_feature
+from traindx.capture.measure_data import READ, SAMPLE_PROBE, Array, Batches, Labels, Moments, by_feature
 from traindx.vocabulary.setup import Fact
 
 CLOSE = 20  # first batches that are all looked at closely; of n later ones about sqrt(CLOSE * n) are
@@ -33,6 +33,11 @@ class Data:
         self._facts: dict[str, Fact] = {}
         self._binary, self._whole = True, True
 
+    @property
+    def due(self) -> bool:
+        """Whether there is time for another look."""
+        return self._spent < START_SECONDS + SHARE * (time.perf_counter() - self._since)
+
     def look(
         self, inputs: Any, targets: Any, training: bool, close: bool, source: object = None, trained: bool = False
     ) -> None:
@@ -40,7 +45,7 @@ class Data:
         data set it is of (None: not known), `trained` that it is one that is trained on."""
         began = time.perf_counter()
         self._since = self._since or began
-        if self._spent < START_SECONDS + SHARE * (began - self._since):
+        if self.due:
             with np.errstate(all="ignore"):  # overflow is looked for, and is no matter for the user's stderr
                 self._look(inputs, targets, training, close, (source, trained))
             self._spent += time.perf_counter() - began
@@ -48,11 +53,12 @@ class Data:
     def _look(self, inputs: Any, targets: Any, training: bool, close: bool, whose: tuple[object, bool]) -> None:
         given, wanted = self._host(inputs), self._host(targets)
         if given is not None and len(given):
+            samples = together(inputs, given)
             if training:
-                self._batches.add(given, wanted)
+                self._batches.add(samples, wanted)
             if self._hashed[training] < HASHED:
                 self._hashed[training] += 1
-                self._batches.samples(given, training, *whose)
+                self._batches.samples(samples, training, *whose)
         self._passed[training] += 1
         looked = self._looked[training]
         if looked < CLOSE or (close and self._passed[training] > looked * looked / CLOSE):
@@ -149,6 +155,25 @@ class Data:
                 out["val_inputs_shift"] = float(shift.mean())
                 out["val_inputs_spread_ratio"] = float(held.std[varied].mean() / spread.mean())
         return out
+
+
+def together(inputs: Any, first: Array) -> Array:
+    """What tells the samples of a batch apart: its `first` tensor where it is the only one, else a table of values
+    spread over all that lie on the host and have a row for each sample (a user and an item, tokens and a mask)."""
+    if isinstance(inputs, torch.Tensor) or (isinstance(inputs, list | tuple) and len(inputs) == 1):
+        return first
+    if isinstance(inputs, dict) or hasattr(inputs, "values"):
+        inputs = list(inputs.values()) if callable(inputs.values) else ()
+    parts = [t.detach() for t in inputs if isinstance(t, torch.Tensor)] if isinstance(inputs, list | tuple) else []
+    flat = [t.reshape(len(t), -1) for t in parts if t.dim() and len(t) == len(first) and _readable(t)]
+    if len(flat) < 2:
+        return first
+    spread = [t[:, :: max(1, t.shape[1] // SAMPLE_PROBE)].double().numpy() for t in flat if t.numel()]
+    return np.concatenate(spread, 1)
+
+
+def _readable(tensor: torch.Tensor) -> bool:
+    return tensor.device.type == "cpu" and tensor.layout is torch.strided and not tensor.is_complex()
 
 
 def _first(found: Any) -> Any:

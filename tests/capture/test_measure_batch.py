@@ -1,0 +1,38 @@
+"""Which samples of a batch are the same: by all of its tensors."""
+
+from __future__ import annotations
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from traindx.capture.measure_batch import Data  # noqa: E402 - needs torch
+
+
+def overlap(train: object, held: object) -> object:
+    data = Data()
+    data.look(train, None, True, True)
+    data.look(held, None, False, True)
+    return data.facts()["train_val_overlap_share"]
+
+
+def test_a_pair_is_known_when_both_parts_are() -> None:
+    """Users and items: each user and each item was seen in training, a quarter of the pairs were."""
+    user, item = torch.arange(64) % 8, torch.arange(64) // 8
+    held = torch.where(torch.arange(64) % 4 == 1, item, item + 100)
+    assert overlap((user, item), (user, held)) == 0.25
+    assert overlap({"user": user, "item": item}, {"user": user, "item": held}) == 0.25
+
+
+def test_a_tensor_that_is_not_by_sample_does_not_count() -> None:
+    rows = torch.randn(64, 5, generator=torch.Generator().manual_seed(0))
+    held = rows + (torch.arange(64) % 2).float()[:, None]
+    assert overlap((rows, torch.ones(3)), (held, torch.zeros(3))) == 0.5
+    assert overlap(rows, held) == 0.5
+
+
+def test_pairs_are_no_copies_of_each_other() -> None:
+    data = Data()
+    data.look((torch.arange(64) % 8, torch.arange(64) // 8), None, True, True)
+    assert data.facts()["batch_duplicate_samples_share"] == 0
+    assert data.facts()["train_samples_hashed"] == 64
