@@ -25,7 +25,7 @@ PIN_FILES = (
 )  # fmt: skip
 FILE_BYTES = 8 << 20
 REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([=<>!~]=?=?[^;#\s]*)?")
-EXACT = re.compile(r"^={1,3}\s*v?([\w.!+-]+)$")
+EXACT = re.compile(r"^={1,3}\s*v?([\w.!+*-]+)$")
 
 
 def facts(command: Sequence[str], folder: Path) -> dict[str, Fact]:

@@ -1,0 +1,19 @@
+import torch
+from sets import scaled_digits
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(14)
+x, y = scaled_digits()
+hidden = [layer for _ in range(3) for layer in (nn.Linear(64, 64), nn.ReLU())]
+model = nn.Sequential(*hidden, nn.Linear(64, 10))
+for p in model.parameters():
+    nn.init.normal_(p, std=1.0)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+for epoch in range(15):
+    for a, b in DataLoader(TensorDataset(x, y), 64, shuffle=True):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(a), b)
+        loss.backward()
+        optimizer.step()
+    print(epoch, loss.item())
