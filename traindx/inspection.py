@@ -77,7 +77,16 @@ def check_data(
     that cannot be read."""
     begun = time.monotonic()
     config = config or Config()
-    surveyed = survey.of(data, target, validation=validation, sensitive=sensitive, task=task, progress=progress)
+    slugs = {check.slug for check in checks}
+    surveyed = survey.of(
+        data,
+        target,
+        validation=validation,
+        sensitive=sensitive,
+        task=task,
+        fitted="label-noise" in slugs or (sensitive is not None and "slices" in slugs),
+        progress=progress,
+    )
     return judged(surveyed, config, checks, begun)
 
 
@@ -88,13 +97,12 @@ def judged(surveyed: Survey, config: Config, checks: Sequence[Check], begun: flo
         raise ConfigError("none of the rules that are selected judges data (they begin with DAT)")
     only = msgspec.structs.replace(config, select=tuple(sorted(asked)), ignore=())
     diagnosis = pipeline.diagnose(run_of(surveyed), only)
-    folder = surveyed.format == "folder"
     report = CheckReport(
         traindx_version=traindx.__version__,
         command=("--data", surveyed.name),
         seconds=round(time.monotonic() - begun, 1),
         checks=results(
-            [check for check in checks if (check.slug in OF_FOLDERS if folder else check.slug != "files")],
+            fitting(checks, surveyed),
             diagnosis.first,
             diagnosis.runs[0].setup,
             surveyed.measured.reasons,
@@ -105,6 +113,14 @@ def judged(surveyed: Survey, config: Config, checks: Sequence[Check], begun: flo
         diagnosis=diagnosis.first,
     )
     return DataCheck(report, surveyed.measured.rows)
+
+
+def fitting(checks: Sequence[Check], surveyed: Survey) -> list[Check]:
+    """The checks that make sense for this kind of data; the first says what was left out or drawn."""
+    folder = surveyed.format == "folder"
+    kept = [check for check in checks if (check.slug in OF_FOLDERS if folder else check.slug != "files")]
+    said = "; ".join(surveyed.notes)
+    return [msgspec.structs.replace(c, passed=said) if said and c.slug == "read" else c for c in kept]
 
 
 def run_of(surveyed: Survey) -> Run:

@@ -7,13 +7,15 @@ sample's content is kept beyond the call or told: only row numbers, names of col
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 
 from traindx.errors import ConfigError
-from traindx.survey import inputs, labels, leakage, noise, rows, shift, slices
+from traindx.survey import files, inputs, labels, leakage, noise, rows, shift, slices
 from traindx.survey.gather import Gathered, Progress, Sample, gather
 from traindx.survey.labels import Task
 from traindx.survey.measured import Measured
@@ -42,18 +44,32 @@ def of(
     validation: Any = None,
     sensitive: Any = None,
     task: Task | None = None,
+    fitted: bool = True,
     progress: Progress | None = None,
 ) -> Survey:
-    """Survey whatever `read_objects.as_table` takes. Raises ConfigError and ReadError."""
+    """Survey whatever `read_objects.as_table` takes, or a folder. Raises ConfigError and ReadError."""
+    if isinstance(data, str | os.PathLike) and os.path.isdir(data):
+        return of_folder(Path(data), validation, progress)
     codes = Codes()
     column = target if isinstance(target, str) else None
     group = sensitive if isinstance(sensitive, str) else None
     table = with_groups(as_table(data, target, Wanted(codes, column, group)), sensitive, codes)
     if validation is None:
-        return of_table(table, codes, task=task, progress=progress)
+        return of_table(table, codes, task=task, fitted=fitted, progress=progress)
     given, goal = validation if isinstance(validation, tuple) else (validation, column)
     wanted = Wanted(codes, goal if isinstance(goal, str) else None, fields=table.fields)
-    return of_table(table, codes, as_table(given, goal, wanted), task=task, progress=progress)
+    return of_table(table, codes, as_table(given, goal, wanted), task=task, fitted=fitted, progress=progress)
+
+
+def of_folder(folder: Path, validation: Any, progress: Progress | None) -> Survey:
+    """Survey a folder of images or sounds, beside another one."""
+    if validation is not None and not (isinstance(validation, str | os.PathLike) and os.path.isdir(validation)):
+        raise ConfigError("the validation data of a folder are a folder")
+    made, notes = files.survey_folder(folder, None if validation is None else Path(validation), progress)
+    count = int(made.facts["files_checked"])
+    return Survey(
+        name=str(folder), format="folder", origin="file", samples=count, measured=made, notes=tuple(notes)
+    )  # fmt: skip
 
 
 def with_groups(table: Table, sensitive: Any, codes: Codes) -> Table:
@@ -62,8 +78,9 @@ def with_groups(table: Table, sensitive: Any, codes: Codes) -> Table:
     if sensitive is None or isinstance(sensitive, str):
         return table
     words = [None if v is None or v != v else str(v) for v in as_array(sensitive).reshape(-1).tolist()]
-    if table.rows is not None and len(words) != table.rows:
-        raise ConfigError(f"there are {table.rows:,} samples and {len(words):,} values of the sensitive column")
+    count = table.facts.get("rows_all", table.rows)
+    if count is not None and len(words) != count:
+        raise ConfigError(f"there are {count:,} samples and {len(words):,} values of the sensitive column")
     values = codes.of("sensitive:sensitive", words)
 
     def chunks() -> Iterator[Chunk]:
@@ -80,20 +97,20 @@ def of_table(
     held_out: Table | None = None,
     *,
     task: Task | None = None,
+    fitted: bool = True,
     progress: Progress | None = None,
 ) -> Survey:
     """Survey a table, and its validation data where there are some. `task` overrides what the target
-    is taken for. Raises ReadError where a source turns out to be damaged."""
+    is taken for; without `fitted` no model is fitted, so that label noise is not looked for. Raises ReadError
+    where a source turns out to be damaged."""
     found = gather(table, progress)
     other = None if held_out is None else gather(held_out, progress)
     made = Measured(facts=known(found, other))
     if found.rows:
-        measure(made, found, other, codes, task)
+        measure(made, found, other, Asked(codes, task, fitted))
     notes = [*table.notes, *(held_out.notes if held_out else ())]
     if table.left_out:
         notes.append(f"taken for names of rows and left out: {listing(table.left_out)}")
-    if notes:
-        made.facts["data_notes"] = "; ".join(notes)
     return Survey(
         name=table.name, format=table.format, origin=table.origin, samples=found.rows, measured=made, notes=tuple(notes)
     )  # fmt: skip
@@ -108,37 +125,46 @@ def known(found: Gathered, other: Gathered | None) -> dict[str, Any]:
     return facts
 
 
-def measure(made: Measured, found: Gathered, other: Gathered | None, codes: Codes, task: Task | None) -> None:
+class Asked(NamedTuple):
+    """What the words of the tables stand for, what the target is taken for, whether models may be fitted."""
+
+    codes: Codes
+    task: Task | None
+    fitted: bool
+
+
+def measure(made: Measured, found: Gathered, other: Gathered | None, asked: Asked) -> None:
     """Every measurement that the table allows, into `made`."""
     sample = found.reservoir.sample()
     made.facts |= {"samples_looked_at": len(sample.rows)}
     made.add(inputs.measured(found, sample))
     made.add(rows.copies(found, sample))
     labelled = found.table.target is not None
-    kind = task or (labels.task_of(found) if labelled else "numbers")
+    task = asked.task or (labels.task_of(found) if labelled else "numbers")
     if labelled:
-        targets(made, found, other, sample, codes, kind)
+        made.facts["target_task"] = task
+        of_targets(made, found, sample, task, asked)
+        made.add(labels.measured(found, sample, task, asked.codes, other))
     else:
         made.reasons |= dict.fromkeys(OF_TARGETS, "no target was named (--target)")
     if other is None:
         made.reasons |= dict.fromkeys(OF_HELD_OUT, "no validation data were given (--validation)")
     elif other.rows:
         made.add(rows.overlap(found, other))
-        made.add(shift.measured(found, sample, other, other.reservoir.sample(), kind))
+        made.add(shift.measured(found, sample, other, other.reservoir.sample(), task))
 
 
-def targets(
-    made: Measured, found: Gathered, other: Gathered | None, sample: Sample, codes: Codes, task: Task
-) -> None:  # fmt: skip
-    made.facts["target_task"] = task
+def of_targets(made: Measured, found: Gathered, sample: Sample, task: Task, asked: Asked) -> None:
+    """What targets and inputs say of each other."""
     wrong_kind = "the target is a quantity, not a class" if task == "numbers" else "the target is a class"
     made.reasons |= dict.fromkeys(OF_CLASSES if task == "numbers" else OF_QUANTITIES, wrong_kind)
-    made.add(labels.measured(found, sample, task, codes, other))
     made.add(rows.order(found, sample, task))
     made.add(leakage.measured(found, sample, task))
-    found_noise, predicted = noise.measured(found, sample, task)
-    made.add(found_noise)
-    made.add(slices.measured(found, sample, task, codes, predicted))
+    predicted = None
+    if asked.fitted:
+        noisy, predicted = noise.measured(found, sample, task)
+        made.add(noisy)
+    made.add(slices.measured(found, sample, task, asked.codes, predicted))
 
 
 OF_CLASSES = ("class_counts_max_min_ratio", "label_min", "classes", "label_noise_share")

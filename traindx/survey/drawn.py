@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from traindx.errors import ConfigError
 from traindx.survey import arrays
 from traindx.survey.arrays import Array
-from traindx.survey.table import Table, Wanted
+from traindx.survey.table import Chunk, Table, Wanted
 
 SAMPLES, BATCHES = 5000, 200  # that are drawn at most
 TOGETHER = 250  # neighbouring samples that are drawn in one go
@@ -41,9 +42,16 @@ def of_dataset(data: Any, wanted: Wanted) -> Table:
     made = table(type(data).__name__, "dataset", first, blocks, wanted, rows=len(places))
     if len(places) < total:
         made.notes.append(f"{len(places):,} of {total:,} samples were drawn, spread evenly")
-        made.facts["rows_drawn"] = places
         made.facts["rows_all"] = total
+        return msgspec.structs.replace(made, chunks=lambda: placed(made, places))
     return made
+
+
+def placed(table: Table, places: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Iterator[Chunk]:
+    """The chunks of a table under the numbers that their rows have in the data set: a chunk never holds
+    rows of two stretches."""
+    for chunk in table.chunks():
+        yield msgspec.structs.replace(chunk, start=int(places[chunk.start]))
 
 
 def stretches(total: int, most: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

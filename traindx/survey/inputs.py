@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.measured import Measured
 from traindx.survey.table import Field, Floats
-from traindx.survey.words import listing
+from traindx.survey.words import escaped, listing, quoted
 from traindx.vocabulary.setup import Fact
 
 FAR, FAR_LOG = 10.0, 3.0  # times the distance that 95 % of the values keep to
@@ -135,7 +135,11 @@ def idle(found: Gathered, sample: Sample) -> Measured:
             "inputs_features": len(fields),
             "inputs_constant_where": named(fields, constant.astype(np.int64)),
             "inputs_duplicate_features": len(twins),
-            "inputs_duplicate_where": listing([f"{fields[b].name} = {fields[a].name}" for a, b in twins]),
+            "inputs_duplicate_where": listing(
+                [f"{quoted(escaped(fields[b].name))} = {quoted(escaped(fields[a].name))}" for a, b in twins],
+                limit=100,
+                quotes=False,
+            ),
         }
     )
 

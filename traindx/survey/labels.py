@@ -10,7 +10,7 @@ from traindx.survey.gather import Gathered, Sample
 from traindx.survey.inputs import far_out
 from traindx.survey.measured import Measured
 from traindx.survey.table import Codes
-from traindx.survey.words import listing
+from traindx.survey.words import escaped, listing
 from traindx.vocabulary.setup import Fact
 
 Task = Literal["classes", "numbers"]
@@ -51,7 +51,7 @@ def measured(found: Gathered, sample: Sample, task: Task, codes: Codes, held_out
         facts |= {"label_min": whole[0], "label_max": whole[-1], "label_gaps": whole[-1] - whole[0] + 1 - len(whole)}
     else:
         alike = twins([words[int(c)] for c in counts if int(c) < len(words)])
-        facts |= {"label_twins": len(alike), "label_twins_where": listing([" / ".join(map(repr, a)) for a in alike])}
+        facts |= {"label_twins": len(alike), "label_twins_where": spellings(alike)}
     facts |= unseen(found, held_out, words)
     return Measured(facts)
 
@@ -62,6 +62,11 @@ def twins(words: list[str]) -> list[tuple[str, ...]]:
     for word in words:
         groups.setdefault("".join(c for c in word.casefold() if c.isalnum()) or word, []).append(word)
     return [tuple(g) for g in groups.values() if len(g) > 1]
+
+
+def spellings(alike: list[tuple[str, ...]]) -> str:
+    """Groups of labels that are alike, such as "'yes' / 'Yes '"."""
+    return listing([" / ".join(repr(escaped(word)) for word in group) for group in alike], limit=100, quotes=False)
 
 
 def unseen(found: Gathered, held_out: Gathered | None, words: list[str]) -> dict[str, Fact]:

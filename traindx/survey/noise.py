@@ -19,13 +19,15 @@ from traindx.survey.words import indices
 from traindx.vocabulary.setup import Fact
 
 FOLDS, LEAST_A_CLASS, LEAST = 5, 5, 100
-MOST_CLASSES, MOST_COLUMNS = 200, 512
+MOST_CLASSES, MOST_COLUMNS, MOST_ROWS = 200, 512, 20_000
 WORK = 6e7  # rows x columns x classes that are fitted: tens of seconds on one core
-SUREST = 0.5  # of the samples: those far from the borders between classes
 SEED = 0
+TREES = 100
+FOREST_COLUMNS = 1024  # beyond them (text) a forest is slow and no better than a linear model
 
 Probabilities = NDArray[np.float64]
 Labels = NDArray[np.intp]
+Wrong = NDArray[np.bool_]
 
 
 class Predicted(msgspec.Struct, frozen=True):
@@ -50,14 +52,16 @@ def measured(found: Gathered, sample: Sample, task: Task) -> tuple[Measured, Pre
         return Measured(reasons={"label_noise_share": why}), None
     suspects = suspicious(predicted.labels, predicted.probabilities)
     rows = sample.rows[predicted.places[suspects]]
-    sure = surest(predicted)
+    first, second, third = quarters(predicted)
+    guess = np.bincount(predicted.labels).max() / len(predicted.labels)
     facts: dict[str, Fact] = {
         "label_noise_share": len(suspects) / len(predicted.labels),
         "label_noise_suspects": len(suspects),
         "label_noise_checked": len(predicted.labels),
-        "label_noise_sure": len(sure),
-        "label_noise_sure_wrong": int(predicted.wrong[sure].sum()),
-        "label_noise_accuracy": float(1 - predicted.wrong.mean()),
+        "label_noise_sure": len(first) + len(second),
+        "label_noise_sure_wrong": int(first.sum() + second.sum()),
+        "label_noise_floor": floor(first.mean(), second.mean(), third.mean()),
+        "label_noise_skill": float((1 - predicted.wrong.mean() - guess) / max(1 - guess, 1e-9)),
     }
     if len(rows):
         facts["label_noise_where"] = indices(rows)
@@ -88,7 +92,7 @@ def predict(found: Gathered, sample: Sample) -> tuple[Predicted | None, str]:
         return None, f"there are more than {MOST_CLASSES} classes"
     places, labels = places[common[labels]], (np.cumsum(common) - 1)[labels[common[labels]]]
     width = min(len(found.table.fields), MOST_COLUMNS) + 2048 * len(sample.texts)
-    chosen = thinned(labels, int(WORK / (width * common.sum())))
+    chosen = thinned(labels, min(MOST_ROWS, int(WORK / (width * common.sum()))))
     places, labels = places[chosen], labels[chosen]
     inputs = matrix(found.table.fields, sample, places, MOST_COLUMNS)
     if not inputs.shape[1]:
@@ -125,8 +129,8 @@ def models(inputs: Matrix) -> list[Any]:
     from sklearn.linear_model import LogisticRegression
 
     linear = LogisticRegression(C=1.0 / np.sqrt(inputs.shape[1]), max_iter=200)
-    forest = ExtraTreesClassifier(200, min_samples_leaf=2, random_state=SEED, n_jobs=1)
-    return [linear, forest]
+    forest = ExtraTreesClassifier(TREES, min_samples_leaf=2, random_state=SEED, n_jobs=1)
+    return [linear, forest] if inputs.shape[1] <= FOREST_COLUMNS else [linear]
 
 
 def log_loss(p: Probabilities, labels: Labels) -> float:
@@ -145,8 +149,16 @@ def suspicious(labels: Labels, p: Probabilities) -> NDArray[np.intp]:
     return np.asarray(found, dtype=np.intp)
 
 
-def surest(predicted: Predicted) -> NDArray[np.intp]:
-    """The half of the samples whose class the models are surest of, whatever the label says: far from the
-    borders between classes, where only a wrong label can disagree."""
+def quarters(predicted: Predicted) -> tuple[Wrong, Wrong, Wrong]:
+    """Whether the label disagrees, for the quarter of the samples whose class the models are surest of
+    (whatever the label says), and the next two."""
     order = np.argsort(-predicted.probabilities.max(1), kind="stable")
-    return np.asarray(order[: int(SUREST * len(order))])
+    first, second, third, _ = np.array_split(predicted.wrong[order], 4)
+    return first, second, third
+
+
+def floor(first: float, second: float, third: float) -> float:
+    """The disagreement that is left where the models are surest: what the first quarter has, less what it still
+    falls by towards that end. Classes that are hard to tell apart disagree less and less there, down to
+    nothing; wrong labels disagree as often everywhere."""
+    return float(min(2 * first - second, 1.5 * first - 0.5 * third))

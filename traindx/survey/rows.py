@@ -82,7 +82,9 @@ def order(found: Gathered, sample: Sample, task: Task) -> Measured:
     if not found.pairs or chance >= 1:
         return Measured(reasons={"rows_class_purity": "there is one class only"} if chance >= 1 else lacking)
     purity = (found.same / found.pairs - chance) / (1 - chance)
-    return Measured({"rows_class_purity": float(np.clip(purity, -1, 1))})
+    # What a loader yields is what training gets; a file may still be shuffled.
+    name = "batch_class_purity" if found.table.origin == "loader" else "rows_class_purity"
+    return Measured({name: float(np.clip(purity, -1, 1))})
 
 
 def rank_correlation(a: Floats, b: Floats) -> float:

@@ -16,9 +16,10 @@ def escaped(name: object, limit: int = LIMIT) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
-def listing(names: Sequence[object], most: int = SHOWN) -> str:
-    """ "a, b, c and 4 more"; names in quotes where they hold a comma or blank."""
-    shown = [quoted(escaped(n)) for n in islice(names, most)]
+def listing(names: Sequence[object], most: int = SHOWN, *, limit: int = LIMIT, quotes: bool = True) -> str:
+    """ "a, b, c and 4 more", each at most `limit` characters; with `quotes`, names that hold a comma or
+    blank stand in quotes."""
+    shown = [quoted(escaped(n, limit)) if quotes else escaped(n, limit) for n in islice(names, most)]
     rest = len(names) - len(shown)
     return ", ".join(shown) + (f" and {rest:,} more" if rest else "")
 

@@ -11,7 +11,7 @@ from traindx.vocabulary.check import Check
 OF_FOLDERS = ("read", "files", "labels", "class-balance", "contradictions", "duplicates", "overlap")
 
 DATA_CHECKS: tuple[Check, ...] = (
-    made("data", "read", "What was read", "all of it", "", "samples_read samples_looked_at data_notes",
+    made("data", "read", "What was read", "all of it", "", "samples_read samples_looked_at",
          source="samples_read"),
     made(
         "data", "files", "Files", "every file can be read", "files-unreadable", "files_checked",

@@ -32,12 +32,16 @@ def inputs_not_normalized(
         5.0, "mean over spread", basis="convention", source="almost all of the input is a constant"
     ),
     spoilt: float = threshold(0.002, "of the values", basis="measured", source="outliers: then they set the spread"),
+    reach: float = threshold(3.0, "spreads", basis="theory", source="the largest of 100 to 1000 normal values"),
+    rare: float = threshold(0.5, "a batch", basis="convention", source="most batches then hold none in a feature"),
 ) -> Iterator[Evidence]:
     """The inputs of the model are in raw units: far from a mean near 0 and a spread near 1.
 
     What it sees: mean and spread over the features, from the batches that passed by: either above 10, all spreads
     below 0.01 (scaled twice), or a mean many times the spread. High where the run does not learn, medium where that
-    cannot be told, information where it learns, or where a file was looked at: what scales it comes later.
+    cannot be told, information where it learns, or where a file was looked at: what scales it comes later. Where
+    outliers set the mean and the spread, the scale is a third of the largest value of a batch, in the median over
+    features and batches.
 
     Why it matters: weights are initialized for inputs of unit size; others saturate the first layer, blow up its
     gradient, or starve it.
@@ -52,10 +56,15 @@ def inputs_not_normalized(
     setup = run.setup
     if setup.word("inputs_dtype") == "uint8":
         raise CannotJudge("inputs are bytes, which the model converts itself")
-    if (setup.number("inputs_outlier_share") or 0.0) >= spoilt:
-        raise CannotJudge("a few outliers set the mean and the spread")
     widest, mean = setup.number("inputs_std_max") or 0.0, setup.number("inputs_mean_abs") or 0.0
     spread = setup.number("inputs_std_mean") or widest
+    outliers = setup.number("inputs_outlier_share") or 0.0
+    if outliers >= spoilt:
+        usual = setup.number("inputs_absmax_median")
+        if usual is None or outliers * (setup.number("batch_size") or 0.0) >= rare:
+            raise CannotJudge("a few outliers set the mean and the spread")
+        widest = spread = usual / reach
+        mean = 0.0
     how = "large" if max(mean, spread) > large else "tiny" if 0 < widest < small and mean < small else ""
     if not how and spread > 0 and mean > offset * spread and mean > 1:
         how = "far from zero"

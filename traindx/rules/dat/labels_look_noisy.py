@@ -12,7 +12,7 @@ from traindx.vocabulary.run import Run
 
 @rule(
     code="DAT008",
-    needs=("setup:label_noise_share", "setup:label_noise_sure"),
+    needs=("setup:label_noise_share", "setup:label_noise_floor", "setup:label_noise_skill"),
     min_points=1,
     severity="medium",
     message="{count:.0f} of {checked:.0f} labels look wrong (rows {rows}); where a cross-validated model is surest, "
@@ -26,14 +26,24 @@ def labels_look_noisy(
         0.02, "of the sure samples", basis="measured", source="digits, wine, breast cancer: 0; 5 % wrong labels: 4.8 %"
     ),
     many: float = threshold(0.08, "of the sure samples", basis="convention", source="a net memorizes that much late"),
+    level: float = threshold(
+        0.25,
+        "of that share",
+        basis="measured",
+        source="two hard normal classes: under 0 in 99 % of 500 samples and more",
+    ),
+    skill: float = threshold(
+        0.45, "0..1", basis="measured", source="below it (two normals 1.2 spreads apart) hard and noisy look the same"
+    ),
     surely: float = threshold(2.0, "x standard error", basis="theory", source="a binomial share"),
-    least: float = threshold(50, "sure samples", basis="theory", source="fewer cannot show a share of 2 %"),
+    least: float = threshold(200, "sure samples", basis="measured", source="of 100, hard classes alarm in 5 to 10 %"),
 ) -> Iterator[Evidence]:
     """Labels contradict what their samples look like.
 
     What it sees: among the half of the samples whose class a cross-validated model is surest of, the share that bears
-    another label. Far from the borders between classes only a wrong label can disagree, so hard classes do not
-    count. Medium from 2 %, high from 8 %. The rows named are those that confident learning would drop, worst first.
+    another label; and that this share does not vanish towards the surest. Classes that are hard to tell apart
+    disagree less and less there, wrong labels as often everywhere. Medium from 2 %, high from 8 %. The rows named are
+    those that confident learning would drop, worst first. Not judged where no model predicts the labels well.
 
     Why it matters: the net first learns what agrees and later learns the wrong labels by heart: an early best
     validation, a floor under the training loss, scores that cannot be trusted on a noisy test set.
@@ -48,10 +58,13 @@ def labels_look_noisy(
     setup = run.setup
     sure, wrong = setup.number("label_noise_sure") or 0.0, setup.number("label_noise_sure_wrong")
     if wrong is None or sure < least:
-        raise CannotJudge(f"needs {least:.0f} samples that a model is sure of")
+        raise CannotJudge(f"needs {2 * least:.0f} samples of classes that are not too rare")
+    if (setup.number("label_noise_skill") or 0.0) < skill:
+        raise CannotJudge("the features tell too little of the labels: wrong and hard ones look the same")
     share = wrong / sure
     error = (max(share * (1 - share), 1 / sure) / sure) ** 0.5
-    if share < disagree or share - surely * error <= 0:
+    steady = (setup.number("label_noise_floor") or 0.0) >= level * share
+    if share < disagree or share - surely * error <= 0 or not steady:
         return
     yield Evidence(
         severity="high" if share >= many else "medium",
@@ -64,6 +77,7 @@ def labels_look_noisy(
         },
         points=(
             EvidencePoint("label_noise_sure_wrong", None, share, disagree, "of the sure samples"),
+            EvidencePoint("label_noise_floor", None, setup.number("label_noise_floor") or 0.0, 0.0, "0..1"),
             EvidencePoint("label_noise_share", None, setup.number("label_noise_share") or 0.0, 0.0, "0..1"),
         ),
     )

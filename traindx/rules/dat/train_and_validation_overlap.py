@@ -12,7 +12,7 @@ from traindx.vocabulary.run import Run
 
 @rule(
     code="DAT010",
-    needs=("setup:train_val_overlap_share",),
+    needs=("setup:train_val_overlap_share|setup:validation_is_training_data",),
     min_points=1,
     severity="high",
     message="{share:.0%} of the evaluated samples are training samples",
@@ -33,8 +33,9 @@ def train_and_validation_overlap(
 ) -> Iterator[Evidence]:
     """Samples that are trained on are evaluated as well.
 
-    What it sees: hashes of the samples in evaluation that were also seen in training. High from 10 %, medium below;
-    low when nearly the whole training set is among them, which is what a script does that measures its training
+    What it sees: hashes of the samples in evaluation that were also seen in training, of the worst data set evaluated;
+    a pass over the training data itself is not counted, unless nothing else is evaluated and its values are logged as
+    those of validation. High from 10 %, medium below; low when nearly the whole training set is among them, which is what a script does that measures its training
     accuracy, and where training samples repeat within a batch, as inputs of few possible values do.
 
     Why it matters: validation then measures memory, and overfitting is not seen.
@@ -50,6 +51,8 @@ def train_and_validation_overlap(
     trained = setup.number("train_samples_hashed")
     if (setup.number("steps_in_eval_mode_share") or 0.0) > 0:
         raise CannotJudge("it trains in eval mode, so training passes look like evaluation")
+    if setup.flag("validation_is_training_data") and any(name.startswith("val/") for name in run.series):
+        found, held = 1.0, None
     if found < share:
         return
     everything = bool(held and trained and found * held >= whole * trained)

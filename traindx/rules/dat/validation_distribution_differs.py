@@ -36,7 +36,7 @@ def validation_distribution_differs(
     """The inputs of validation have another scale or offset than those of training.
 
     What it sees: the mean distance between the features' means, in training spreads, and the ratio of
-    the spreads: high. In data files also the distribution of each feature and of the targets, beyond what chance
+    the spreads (of the largest values of a batch, where outliers set the spreads): high. In data files also the distribution of each feature and of the targets, beyond what chance
     allows: medium.
 
     Why it matters: the net is asked about inputs unlike any it has learned from; validation says nothing about it.
@@ -49,12 +49,12 @@ def validation_distribution_differs(
     Sources: Quionero-Candela et al. (2009), Dataset shift in machine learning; fault catalogue row 67.
     """
     yield from by_feature(run, single, labels)
+    off, wide = run.setup.number("val_inputs_shift") or 0.0, run.setup.number("val_inputs_spread_ratio")
+    wide = 1.0 if wide is None else wide
     if (run.setup.number("inputs_outlier_share") or 0.0) >= spoilt:
         if run.setup.number("val_shift_largest") is not None:
             return  # judged by its distributions, which a few outliers do not move
-        raise CannotJudge("a few outliers set the mean and the spread")
-    off, wide = run.setup.number("val_inputs_shift") or 0.0, run.setup.number("val_inputs_spread_ratio")
-    wide = 1.0 if wide is None else wide
+        off, wide = 0.0, usual_ratio(run)
     if off < shift and 1 / ratio < wide < ratio:
         return
     yield Evidence(
@@ -67,6 +67,15 @@ def validation_distribution_differs(
             EvidencePoint("val_inputs_spread_ratio", None, wide, 1.0),
         ),
     )
+
+
+def usual_ratio(run: Run) -> float:
+    """The ratio of the scales that outliers do not set: largest values of a batch, in the median over features
+    and batches. Raises CannotJudge where they are not known."""
+    held, trained = run.setup.number("val_inputs_absmax_median"), run.setup.number("inputs_absmax_median")
+    if not held or not trained:
+        raise CannotJudge("a few outliers set the mean and the spread")
+    return held / trained
 
 
 def by_feature(run: Run, single: float, labels: float) -> Iterator[Evidence]:

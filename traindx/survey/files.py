@@ -1,0 +1,181 @@
+"""A folder of image or sound files: which can be read, how many of each class, which are copies.
+
+The classes are the folders directly below, where every file lies in one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from traindx.errors import ReadError
+from traindx.survey import decode, hashes, headers
+from traindx.survey.gather import Progress
+from traindx.survey.hashes import Seen
+from traindx.survey.headers import HEAD, TAIL, medium_of
+from traindx.survey.labels import spellings, twins
+from traindx.survey.measured import Measured
+from traindx.survey.words import listing
+from traindx.vocabulary.setup import Fact
+
+MOST_FILES = 1_000_000
+DECODE_SECONDS = 60.0
+WHOLE = 1 << 26  # bytes; of a larger file only the ends are hashed
+TOLD = 1000  # files from which progress is told
+
+
+class Looked(msgspec.Struct):
+    """What was seen in a folder: `paths` below it, `broken` (place, why), `labels` by path or none."""
+
+    paths: list[str]
+    broken: list[tuple[int, str]]
+    seen: Seen
+    labels: list[str]
+    decoded: int = 0
+    other: int = 0
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return dict(Counter(self.labels))
+
+
+def look(folder: Path, codes: dict[str, int], progress: Progress | None = None) -> Looked:
+    """Every file of a folder. Raises ReadError where it holds neither images nor sounds."""
+    found = list(files(folder))
+    paths = sorted(path for path in found if medium_of(Path(path).suffix))
+    if not paths:
+        raise ReadError(str(folder), "holds no image or sound files", hint="a single table is given as a file")
+    parts = [Path(p).parts for p in paths]
+    sorted_in = all(len(p) > 1 for p in parts) and len({p[0] for p in parts}) > 1
+    looked = Looked(paths, [], Seen(), [p[0] for p in parts] if sorted_in else [], other=len(found) - len(paths))
+    known, end = decode.decoders(), time.monotonic() + DECODE_SECONDS
+    for place, path in enumerate(paths):
+        if progress is not None and len(paths) >= TOLD and place % 100 == 0:
+            progress(place, len(paths))
+        mark, why = examined(folder / path)
+        medium = medium_of(Path(path).suffix)
+        if not why and medium in known and time.monotonic() < end:
+            why = decode.undecodable(folder / path, medium)
+            looked.decoded += 1
+        if why:
+            looked.broken.append((place, why))
+            continue
+        label = codes.setdefault(looked.labels[place], len(codes)) if looked.labels else np.nan
+        looked.seen.add(np.array([mark], np.uint64), place, np.array([label], np.float64))
+    return looked
+
+
+def files(folder: Path) -> Iterator[str]:
+    """Paths below a folder, hidden ones left out. Raises ReadError where it cannot be read."""
+    count = 0
+    for here, folders, names in os.walk(folder, onerror=unreadable):
+        folders[:] = sorted(f for f in folders if not f.startswith((".", "__MACOSX")))
+        for name in sorted(names):
+            count += 1
+            if count <= MOST_FILES and not name.startswith("."):
+                yield os.path.relpath(os.path.join(here, name), folder)
+
+
+def unreadable(error: OSError) -> None:
+    raise ReadError(str(error.filename), f"cannot be read: {error.strerror}") from error
+
+
+def examined(path: Path) -> tuple[int, str]:
+    """A hash of a file's bytes, and why it cannot be read ("" where its header and length are in order)."""
+    digest = hashlib.blake2b(digest_size=8)
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as stream:
+            head = stream.read(HEAD)
+            stream.seek(max(0, size - TAIL))
+            tail = stream.read(TAIL)
+            stream.seek(0)
+            while size <= WHOLE and (block := stream.read(1 << 20)):
+                digest.update(block)
+    except OSError as error:
+        return 0, f"cannot be opened: {error.strerror}"
+    digest.update(head + tail + str(size).encode())
+    return int.from_bytes(digest.digest(), "little"), headers.broken(head, tail, size)
+
+
+def survey_folder(folder: Path, held_out: Path | None, progress: Progress | None = None) -> tuple[Measured, list[str]]:
+    """Facts about a folder and its validation data, and notes."""
+    codes: dict[str, int] = {}
+    looked = look(folder, codes, progress)
+    other = None if held_out is None else look(held_out, codes, progress)
+    made = Measured(facts=of_files(looked), reasons=dict(REASONS))
+    made.rows["files-unreadable"] = np.array([place for place, _ in looked.broken], np.int64)
+    repeats, conflicting = hashes.copies(looked.seen)
+    made.facts |= {"samples_duplicates": len(repeats), "samples_duplicate_share": len(repeats) / len(looked.paths)}
+    made.rows["samples-duplicated"] = repeats
+    if looked.labels:
+        made.facts |= of_classes(looked, other)
+        made.facts["samples_conflicting"] = len(conflicting)
+        made.facts["samples_conflicting_share"] = len(conflicting) / len(looked.paths)
+        made.rows["labels-contradict"] = conflicting
+    if other is not None:
+        both, share = hashes.shared(looked.seen, other.seen)
+        made.facts |= {"train_val_overlap_share": share, "train_val_overlap": len(both),
+                       "val_samples_hashed": len(other.paths), "train_samples_hashed": len(looked.paths)}  # fmt: skip
+        made.rows["train-and-validation-overlap"] = both
+    return made, notes(looked)
+
+
+def of_files(looked: Looked) -> dict[str, Fact]:
+    shown = [f"{looked.paths[place]} ({why})" for place, why in looked.broken]
+    return {
+        "dataset_size": len(looked.paths),
+        "samples_read": len(looked.paths),
+        "inputs_samples_read": len(looked.paths),
+        "files_checked": len(looked.paths),
+        "files_decoded": looked.decoded,
+        "files_unreadable": len(looked.broken),
+        "files_unreadable_where": listing(shown, 10, limit=100, quotes=False),
+        "data_origin": "folder",
+    }
+
+
+def of_classes(looked: Looked, other: Looked | None) -> dict[str, Fact]:
+    counts = looked.counts
+    alike = twins(list(counts))
+    facts: dict[str, Fact] = {
+        "classes": len(counts),
+        "classes_seen": len(counts),
+        "target_task": "classes",
+        "class_counts_max_min_ratio": max(counts.values()) / min(counts.values()),
+        "label_single_samples": sum(c == 1 for c in counts.values()),
+        "label_twins": len(alike),
+        "label_twins_where": spellings(alike),
+    }
+    if other is not None and other.labels:
+        new = sorted(set(other.counts) - set(counts))
+        facts |= {"label_unseen_classes": len(new), "label_unseen_where": listing(new)}
+    return facts
+
+
+def notes(looked: Looked) -> list[str]:
+    """What was left out, and what was looked at by its header only."""
+    told = []
+    if looked.other:
+        told.append(f"files of other kinds were left out: {looked.other:,}")
+    if looked.decoded < len(looked.paths) - len(looked.broken):
+        missing = {"image": "Pillow", "sound": "soundfile"}
+        media = {medium_of(Path(p).suffix) for p in looked.paths}
+        lacking = [missing[m] for m in media if m is not None and m not in decode.decoders()]
+        why = f"without {' and '.join(sorted(lacking))}" if lacking else f"after {DECODE_SECONDS:.0f} s"
+        told.append(f"decoded: {looked.decoded:,} files; the others were judged by header and length ({why})")
+    return told
+
+
+NOT_SORTED = "the files do not lie in a folder for each class"
+REASONS = {
+    "classes_seen": NOT_SORTED, "targets": NOT_SORTED, "class_counts_max_min_ratio": NOT_SORTED,
+    "samples_conflicting": NOT_SORTED, "train_val_overlap_share": "no validation data were given (--validation)",
+}  # fmt: skip
