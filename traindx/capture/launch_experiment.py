@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 import weakref
 from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -51,7 +53,7 @@ class Experiment:
         self.held_back: set[int] = set()  # ids of optimizers whose step is none yet
         self.closures: list[tuple[Site, Callable[..., Any]]] = []
         self.theirs: BaseException | None = None  # what the script's own code has raised, inside of a hook
-        self.inside_call = self.inside_backward = False
+        self.inside_call = self.inside_backward = self.inside_closure = False
         self.stopped: str = ""
         self.raised = 0
 
@@ -110,21 +112,32 @@ class Experiment:
 
     # Steps.
 
-    def before_measuring(self, optimizer: Any, args: Any, named: Any) -> None:
+    def before_measuring(self, optimizer: Any, args: Any, named: Any) -> Any:
+        """A closure that the step would call once, first of all, is called here instead."""
+        if nested(optimizer):
+            return None
         self.discovery.loop.held_back = False
-        if self.early and closure_of(args, named) is None:
-            with torch.no_grad():
-                unscale(optimizer)
-                for site, hook in self.early:
-                    self.guarded(site, hook, optimizer)
+        closure = closure_of(args, named)
+        if closure is not None:
+            if not calls_once(optimizer):
+                return None
+            for site, hook in self.closures:
+                self.guarded(site, hook, optimizer)
+            with torch.enable_grad():
+                loss = closure()
+            args, named = with_closure(lambda: loss, args, named)
+        self.use(optimizer, self.early)
+        return None if closure is None else (args, named)
 
     def step_begins(self, optimizer: Any, args: Any, named: Any) -> Any:
+        if nested(optimizer):
+            return None
         if id(optimizer) in self.held_back:
             return (idle(optimizer), *args[1:]), named
         for site, enter, _ in self.steps:
             self.guarded(site, enter, optimizer)
         closure = closure_of(args, named)
-        if closure is None:
+        if closure is None or calls_once(optimizer):
             self.use(optimizer, self.gradients)
             return ((idle(optimizer), *args[1:]), named) if id(optimizer) in self.withheld else None
 
@@ -132,14 +145,13 @@ class Experiment:
             for site, hook in self.closures:
                 self.guarded(site, hook, optimizer)
             loss = closure()
-            self.use(optimizer, [*self.early, *self.gradients])
+            with self.inside("inside_closure"):
+                self.use(optimizer, [*self.early, *self.gradients])
             if id(optimizer) in self.withheld:
                 self.hide(optimizer)
             return loss
 
-        if len(args) > 1:
-            return (args[0], then, *args[2:]), named
-        return args, {**named, "closure": then}
+        return with_closure(then, args, named)
 
     def use(self, optimizer: Any, hooks: list[tuple[Site, Callable[..., Any]]]) -> None:
         """The gradients are there."""
@@ -153,6 +165,8 @@ class Experiment:
                 self.guarded(site, hook, optimizer)
 
     def step_ended(self, optimizer: Any, _args: Any, _named: Any) -> None:
+        if nested(optimizer):
+            return
         if id(optimizer) in self.held_back:
             self.held_back.discard(id(optimizer))
             return
@@ -218,7 +232,7 @@ class Experiment:
         outermost = layer(0)
 
         def __call__(module: Any, *args: Any, **named: Any) -> Any:
-            if torch.compiler.is_compiling() or self.inside_call:
+            if torch.compiler.is_compiling() or self.inside_call or is_compiled(module):
                 return original(module, *args, **named)
             with self.inside("inside_call"):
                 return outermost(module, *args, **named)
@@ -263,12 +277,44 @@ class Experiment:
             return "no optimizer object seen"
         if site.needs_optimizer and not self.counts:
             return "no optimizer made a step"
+        if self.discovery.models.within_function and any(site is other for other, _ in self.calls):
+            return "what is called inside of a compiled function is out of reach"
         return site.unused or "there was nothing to change"
+
+
+def nested(optimizer: Any) -> bool:
+    """Whether this step is part of another: a class that extends one of PyTorch's calls the other's step,
+    and PyTorch calls the hooks of both. To be asked by a hook."""
+    frame: FrameType | None = sys._getframe(2)  # PyTorch's wrapper of a step
+    code = frame.f_code if frame is not None else None
+    while frame is not None and frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_code is code and frame.f_locals.get("self") is optimizer:
+            return True
+    return False
 
 
 def closure_of(args: Any, named: Any) -> Any:
     """The closure that a step was called with; the optimizer itself stands first."""
     return args[1] if len(args) > 1 else named.get("closure")
+
+
+def with_closure(closure: Callable[[], Any], args: Any, named: Any) -> tuple[Any, Any]:
+    """The same arguments of a step with another closure."""
+    if len(args) > 1:
+        return (args[0], closure, *args[2:]), named
+    return args, {**named, "closure": closure}
+
+
+def calls_once(optimizer: Any) -> bool:
+    """Whether a step calls its closure once, before it does anything else."""
+    kind = type(optimizer)
+    return kind.__module__.startswith("torch.optim.") and "LBFGS" not in kind.__name__
+
+
+def is_compiled(module: Any) -> bool:
+    """A graph that `torch.compile` has made of something: no module of the script's."""
+    return isinstance(module, torch.fx.GraphModule) and next(module.parameters(), None) is None
 
 
 def idle(optimizer: Any) -> Any:

@@ -39,10 +39,10 @@ def adversaries(factor: float = 1.0, zero: bool = True) -> list[Any]:
     return weights(maker, judge)
 
 
-def closures(kind: str, lr: float = 0.1, limit: float | None = None, zero: bool = True) -> list[Any]:
+def closures(kind: Any, lr: float = 0.1, limit: float | None = None, zero: bool = True, steps: int = 4) -> list[Any]:
     torch.manual_seed(2)
     model, x = nn.Linear(3, 1), torch.randn(20, 3)
-    optimizer = getattr(torch.optim, kind)(model.parameters(), lr=lr)
+    optimizer = (getattr(torch.optim, kind) if isinstance(kind, str) else kind)(model.parameters(), lr=lr)
 
     def closure() -> torch.Tensor:
         if zero:
@@ -53,7 +53,16 @@ def closures(kind: str, lr: float = 0.1, limit: float | None = None, zero: bool 
             NORM(model.parameters(), limit)
         return loss
 
-    return [*(optimizer.step(closure).item() for _ in range(4)), *weights(model)]
+    return [*(optimizer.step(closure).item() for _ in range(steps)), *weights(model)]
+
+
+class Twice(torch.optim.SGD):
+    """The closure is called twice in a step, as sharpness-aware optimizers do."""
+
+    @torch.enable_grad()
+    def step(self, closure: Any = None) -> Any:
+        closure()
+        return super().step(closure)
 
 
 def scaled(scale: float | None, limit: float | None = None, **more: Any) -> list[Any]:
@@ -89,6 +98,16 @@ def test_steps_with_closures() -> None:
     assert same(run(partial(closures, "LBFGS"), "lr=*0.5").value, closures("LBFGS", 0.05))
     adam = run(partial(closures, "SGD"), "optimizer=adam")
     assert same(adam.value, closures("Adam"))
+    half = run(partial(closures, "SGD"), "accumulate=2")
+    assert half.touches == {"accumulate=2": {"steps": 2, "steps held back": 2}}
+    assert same(half.value[4:], closures("SGD", steps=2)[2:])  # the mean of twice the same gradient
+
+
+def test_optimizers_that_call_their_closure_several_times() -> None:
+    ran = run(partial(closures, Twice), "clip=0.1", "lr=*0.5")
+    assert same(ran.value, closures(Twice, lr=0.05, limit=0.1))
+    assert ran.touches == {"clip=0.1": {"steps": 8}, "lr=*0.5": {"steps": 4}}
+    assert "inside of its step" in run(partial(closures, Twice), "accumulate=2").refused
 
 
 @pytest.mark.parametrize("spec", ["clip=1.0", "skip_nonfinite=on", "optimizer=adam", "accumulate=2"])

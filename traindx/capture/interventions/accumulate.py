@@ -15,7 +15,7 @@ def accumulate(value: str) -> Apply:
     """One step for every four that the script makes, with the mean of their gradients: batches four times as
     large. However the script zeroes its gradients, they are kept apart; its schedule goes on with every step
     of its own. The record counts the steps that are made; `--steps` too. What is left over at the end is
-    not used. Refused where a step takes a closure."""
+    not used. Cannot be done to LBFGS, and to optimizers of the script's own that take a closure."""
     wanted = whole(value, "accumulate")
 
     def apply(site: Site) -> None:
@@ -43,7 +43,6 @@ def accumulate(value: str) -> Apply:
             site.touched("steps")
 
         site.before_measuring(gather)
-        site.before_closure(lambda optimizer: site.refuse(f"the steps of {type(optimizer).__name__} take a closure"))
         site.unused = f"the script made fewer than {wanted} steps"
 
     return apply

@@ -90,13 +90,14 @@ class Site:
         self.experiment.made.append((self, hook))
 
     def before_measuring(self, hook: Callable[[Optimizer], None]) -> None:
-        """When a step begins, before capture measures its gradients. With a closure: after that."""
+        """When a step begins, before capture measures its gradients (of an optimizer that calls a closure
+        several times in a step: after each call)."""
         self.needs_optimizer = True
         self.experiment.early.append((self, hook))
 
     def on_gradients(self, hook: Callable[[Optimizer], None]) -> None:
         """When gradients are final, without a loss scale, and about to be used: after capture has
-        measured them. In a step with a closure: after each call of it. Refuses LBFGS."""
+        measured them. Refuses LBFGS."""
         self.needs_optimizer = True
         self.experiment.gradients.append((self, hook))
 
@@ -115,7 +116,10 @@ class Site:
         self.experiment.withheld.setdefault(id(optimizer), [])
 
     def hold_back(self, optimizer: Optimizer) -> None:
-        """From a hook before measuring: this step is none, neither in what it does nor in the record."""
+        """From a hook before measuring: this step is none, neither in what it does nor in the record.
+        Refuses optimizers that call a closure several times in a step."""
+        if self.experiment.inside_closure:
+            self.refuse(f"{type(optimizer).__name__} computes its gradients inside of its step")
         self.experiment.held_back.add(id(optimizer))
         self.experiment.discovery.loop.held_back = True
 
