@@ -88,10 +88,8 @@ def read(path: str | Path, *, mapping: Mapping[str, str] | None = None) -> Run:
 
 def read_capture(folder: str | Path, *, mapping: Mapping[str, str] | None = None) -> tuple[Run, ...]:
     """The run that capture recorded in `folder`, and what the script itself printed or logged
-    besides. Raises ReadError where no step was recorded."""
-    from traindx.readers import beside
-
-    return tuple(beside.completed(run, Path(folder)) for run in read_all(folder, mapping=mapping))
+    besides: as `read_all` reads any such folder. Raises ReadError where no step was recorded."""
+    return read_all(folder, mapping=mapping)
 
 
 def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosis:

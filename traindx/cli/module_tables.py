@@ -97,8 +97,7 @@ def show(path: str, kind: Kind, config: Config, out: Output, figures: str | None
     from traindx.reports import modules
 
     healthy = limits(config)
-    captured = (Path(path) / "setup.json").is_file()  # then what the script printed lies beside
-    runs = (pipeline.read_capture if captured else pipeline.read_all)(path, mapping=config.aliases)
+    runs = pipeline.read_all(path, mapping=config.aliases)
     made = [(run, table(run, kind, healthy)) for run in runs]
     told = [(found, seen(run, kind, config)) for run, found in made if found is not None]
     if not told:

@@ -56,12 +56,21 @@ def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Pro
         if progress:
             progress(str(place))
         logs += read_stdin() if place == "-" else read_place(Path(place))
-    runs = [run for log in merge_groups(logs) for run in assemble(log, mapping)]
+    runs = [with_own_words(run) for log in merge_groups(logs) for run in assemble(log, mapping)]
     if not any(run.series or run.panels or run.events for run in runs):
         raise NotALog(
             path, "nothing in it looks like a training log", hint="see `traindx diagnose --help` for the formats read"
         )
     return runs
+
+
+def with_own_words(run: Run) -> Run:
+    """A recorded run with what the script itself logged and printed, which lies in the same folder."""
+    from traindx.readers import beside, store  # it reads files by way of this module
+
+    if run.format != store.NAME or not Path(run.source).is_dir():
+        return run
+    return beside.completed(run, Path(run.source))
 
 
 def expand(path: str) -> list[str]:
