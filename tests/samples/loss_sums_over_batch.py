@@ -9,6 +9,7 @@ from traindx.vocabulary.run import Run
 def fires() -> dict[str, Run]:
     return {
         "a sum over 64": told("rate_10", loss_batch_growth=2.0),
+        "a sum by its graph": told("rate_10", loss_reduction_seen="sum"),
         "that learns all the same": told("healthy", loss_batch_growth=2.0),
     }
 
@@ -16,5 +17,6 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         "a mean": told("healthy", loss_batch_growth=1.0),
+        "a mean by its graph": told("healthy", loss_reduction_seen="mean"),
         "a mean and a penalty of the weights": told("healthy", loss_batch_growth=1.02),
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from tests.captured import several, told
 from tests.make import surveyed
 from traindx.vocabulary.run import Run
@@ -10,6 +12,9 @@ from traindx.vocabulary.run import Run
 def fires() -> dict[str, Run]:
     return {
         **several("overlap"),
+        "validation is the training set": told(
+            "healthy", train_val_overlap_share=0.0, validation_is_training_data=True
+        ),
         "the training set is evaluated as well": told(
             "healthy", train_val_overlap_share=800 / 1200, val_samples_hashed=1200
         ),
@@ -19,9 +24,17 @@ def fires() -> dict[str, Run]:
     }
 
 
+def without(run: Run, prefix: str) -> Run:
+    """The run without the signals whose names begin so."""
+    return msgspec.structs.replace(run, series={n: s for n, s in run.series.items() if not n.startswith(prefix)})
+
+
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "copies"),
+        "a training accuracy, and no validation": without(
+            told("healthy", train_val_overlap_share=0.0, validation_is_training_data=True), "val/"
+        ),
         "two copies of four hundred": told("healthy", train_val_overlap_share=2 / 400),
         "files that share none": surveyed(
             train_val_overlap_share=0.0, val_samples_hashed=100, train_samples_hashed=900

@@ -11,6 +11,9 @@ def fires() -> dict[str, Run]:
     return {
         **several("unscaled_held_out"),
         "another offset": told("healthy", val_inputs_shift=2.0),
+        "another scale beside outliers": told(
+            "healthy", inputs_outlier_share=0.004, inputs_absmax_median=2.7, val_inputs_absmax_median=160.0
+        ),
         "one feature of a file": surveyed(
             val_inputs_shift=0.1, val_shift_largest=0.6, val_shifted_features=1, val_shift_where="age"
         ),
@@ -24,6 +27,13 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "raw_inputs"),
+        "outliers on the training side": told(
+            "healthy",
+            inputs_outlier_share=0.004,
+            inputs_absmax_median=2.7,
+            val_inputs_absmax_median=2.9,
+            val_inputs_spread_ratio=0.05,
+        ),
         "a small held-out set": told("healthy", val_inputs_shift=0.3, val_inputs_spread_ratio=1.2),
         "a random split of a file": surveyed(
             val_inputs_shift=0.15,

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from tests.captured import several
+from tests.captured import several, told
 from traindx.vocabulary.run import Run
 
 
 def fires() -> dict[str, Run]:
-    return several("weights_large", "weights_tiny", "weights_zero", "deep_tanh")
+    return {
+        **several("weights_large", "weights_tiny", "weights_zero", "deep_tanh"),
+        "constant weights": told("rate_tiny", weights_identical_units=1.0, weights_identical_units_later=1.0),
+    }
 
 
 def stays_quiet() -> dict[str, Run]:
-    return several("healthy", "healthy_deep", "healthy_norm", "healthy_tanh", "deep_relu", "raw_inputs")
+    return {
+        **several("healthy", "healthy_deep", "healthy_norm", "healthy_tanh", "deep_relu", "raw_inputs"),
+        "a branch that starts at zero": told("healthy", weights_identical_units=0.5, weights_identical_units_later=0.0),
+    }

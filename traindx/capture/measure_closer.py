@@ -93,7 +93,7 @@ class Closer:
         if answered is not None:
             scalars["val_outputs_majority_share"] = float(answered) if answered.is_cpu else answered
         if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
-            self._symmetry.look(self._measures.layout.parameters)
+            self._symmetry.look(self._measures.layout.parameters, self._measures.layout.names)
             self._looks += 1
         self._look_at_directions(optimizer, sampled, factor, scalars)
         self._measures.seconds += time.perf_counter() - began

@@ -26,11 +26,13 @@ class Symmetry:
         self._later: dict[int, float] = {}
         self.looked = False
 
-    def look(self, parameters: Sequence[torch.Tensor]) -> None:
-        """`parameters` of all models, in their order, the same ones at each call."""
+    def look(self, parameters: Sequence[torch.Tensor], names: Sequence[str]) -> None:
+        """`parameters` of all models, in their order, the same ones at each call; what a module of layers
+        calls otherwise than a weight (places, queries) has no units."""
         if not self.looked:
             self.looked = True
             matrices = [i for i, p in enumerate(parameters) if p.dim() > 1 and len(p) > 1 and p.requires_grad]
+            matrices = [i for i in matrices if "weight" in names[i] or names[i].rpartition(".")[2].isdigit()]
             for place in matrices[:MOST_MATRICES]:
                 self._equal[place] = (equal_units(parameters[place]), len(parameters[place]))
             return

@@ -38,8 +38,8 @@ def output_cannot_reach_targets(
 
     Why it matters: the loss cannot fall below what lies out of reach, and saturated or dead outputs pass no gradient.
 
-    When it is wrong: outputs that happen to stay within such a range; the bound must be touched, or the last module
-    be such an activation.
+    When it is wrong: outputs that happen to stay within such a range; the bound must be touched, or the last operation
+    be such an activation (known from the graph), and is not asked where that is known to be a linear one.
 
     What to try: end with a linear layer, or scale the targets into the range.
 
@@ -74,15 +74,20 @@ def output_cannot_reach_targets(
 
 
 def last_activation(run: Run) -> str:
-    """The activation that ends the model, in lower case, where the model's list of modules says so."""
+    """The activation that the loss's input came out of ("other" where it is known not to be bounded), by its graph,
+    else the last of the model's list of modules; "" where neither says so."""
+    told = run.setup.word("outputs_last_activation")
+    if told in ("relu", "sigmoid", "tanh"):
+        return told
+    if told and told not in ("clamp", "hardtanh", "hardsigmoid"):
+        return "other"
     modules = run.setup.word("modules").rsplit(",", 1)[-1].split()
-    told = run.setup.word("outputs_last_activation") or (modules[-1] if modules else "")
-    return told if told in ("relu", "sigmoid", "tanh") else ""
+    return modules[-1] if modules and modules[-1] in ("relu", "sigmoid", "tanh") else ""
 
 
 def bounded(low: float, high: float, last: str, edge: float, near: float) -> str:
-    """Which activation bounds the outputs: "relu", "sigmoid", "tanh" or "". Without its name, the bound must be
-    touched (a ReLU's: a least value of exactly 0)."""
+    """Which activation bounds the outputs: "relu", "sigmoid", "tanh" or "". Without its name (""), the bound must
+    be touched (a ReLU's: a least value of exactly 0)."""
     within = low >= -edge and high <= 1 + edge
     if last == "relu" or (not last and low == 0.0 and high != 1.0):
         return "relu" if low >= 0 else ""

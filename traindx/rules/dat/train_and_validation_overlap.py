@@ -35,8 +35,9 @@ def train_and_validation_overlap(
 
     What it sees: hashes of the samples in evaluation that were also seen in training, of the worst data set evaluated;
     a pass over the training data itself is not counted, unless nothing else is evaluated and its values are logged as
-    those of validation. High from 10 %, medium below; low when nearly the whole training set is among them, which is what a script does that measures its training
-    accuracy, and where training samples repeat within a batch, as inputs of few possible values do.
+    those of validation. High from 10 %, medium below; low when nearly the whole training set is among them, which is
+    what a script does that measures its training accuracy, and where training samples repeat within a batch, as inputs
+    of few possible values do.
 
     Why it matters: validation then measures memory, and overfitting is not seen.
 

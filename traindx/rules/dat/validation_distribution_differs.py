@@ -35,9 +35,9 @@ def validation_distribution_differs(
 ) -> Iterator[Evidence]:
     """The inputs of validation have another scale or offset than those of training.
 
-    What it sees: the mean distance between the features' means, in training spreads, and the ratio of
-    the spreads (of the largest values of a batch, where outliers set the spreads): high. In data files also the distribution of each feature and of the targets, beyond what chance
-    allows: medium.
+    What it sees: the mean distance between the features' means, in training spreads, and the ratio of the spreads (of
+    the largest values of a batch, where outliers set the spreads): high. In data files also the distribution of each
+    feature and of the targets, beyond what chance allows: medium.
 
     Why it matters: the net is asked about inputs unlike any it has learned from; validation says nothing about it.
 

@@ -13,7 +13,7 @@ from traindx.vocabulary.run import Run
 
 @rule(
     code="LOP012",
-    needs=("setup:loss_batch_growth",),
+    needs=("setup:loss_batch_growth|setup:loss_reduction_seen",),
     min_points=1,
     severity="medium",
     message="twice the batch gives {growth:.2g} times the loss: it is a sum over the batch, not a mean",
@@ -23,11 +23,13 @@ def loss_sums_over_batch(
     features: Features,
     *,
     grows: float = threshold(1.5, "x the loss", basis="theory", source="a mean stays (1), a sum doubles (2)"),
+    double: float = threshold(2.0, "x the loss", basis="theory", source="a sum over twice as many"),
 ) -> Iterator[Evidence]:
     """The loss that backward is called on grows with the batch.
 
-    What it sees: the reduction of the loss and what it is divided by (made by traindx check). High where the run does
-    not learn, low where that cannot be told, information where it learns.
+    What it sees: the loss of two batches at once beside that of one (traindx check), or the operation of the graph
+    that made one number of the loss (traindx run): a sum that is not divided by a number. High where the run does not
+    learn, low where that cannot be told, information where it learns.
 
     Why it matters: the learning rate then means something else for every batch size, and the last, smaller batch of
     an epoch counts less; with 64 samples the step is 64 times as long as intended.
@@ -38,9 +40,11 @@ def loss_sums_over_batch(
 
     Sources: PyTorch documentation, CrossEntropyLoss (reduction); fault catalogue row 52.
     """
-    growth = run.setup.number("loss_batch_growth")
-    if growth is None:
+    growth, seen = run.setup.number("loss_batch_growth"), run.setup.word("loss_reduction_seen")
+    if growth is None and run.setup.known("loss_batch_growth") is not None:
         raise CannotJudge("the loss of a larger batch is not finite")
+    if growth is None:
+        growth = double if seen == "sum" else 1.0
     if growth < grows:
         return
     yield Evidence(

@@ -26,13 +26,14 @@ def scheduler_steps_too_often(
     features: Features,
     *,
     often: float = threshold(0.5, "of the steps", basis="convention", source="the rate changes with nearly every step"),
+    every: float = threshold(0.9, "of the steps", basis="convention", source="calls of step(): one a batch"),
     gone: float = threshold(0.01, "of the peak", basis="convention", source="no step after that changes anything"),
     soon: float = threshold(0.6, "of the run", basis="convention", source="a schedule that fits ends with the run"),
 ) -> Iterator[Evidence]:
     """A schedule that counts epochs is stepped in every batch.
 
-    What it sees: a step, exponential or plateau schedule whose rate changes at most steps and is down to 1 % of its
-    peak long before the run ends.
+    What it sees: a step, exponential or plateau schedule that is called once a batch (where the calls were counted,
+    else: whose rate changes at most steps), with a rate that is down to 1 % of its peak long before the run ends.
 
     Why it matters: the rate is gone after a few epochs' worth of calls, and training freezes.
 
@@ -53,7 +54,9 @@ def scheduler_steps_too_often(
         return
     changes = float(np.mean(np.diff(curve.values[curve.values > gone * peak]) != 0)) if curve.n else 0.0
     low = np.flatnonzero(curve.values <= gone * peak)
-    if changes < often or not len(low) or low[0] > soon * curve.n:
+    calls, steps = run.setup.number("scheduler_steps"), run.setup.number("optimizer_steps")
+    frequent = changes >= often if calls is None or not steps else calls >= every * steps
+    if not frequent or not len(low) or low[0] > soon * curve.n:
         return
     yield Evidence(
         onset=curve.step_at(int(low[0])),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from traindx.features.panels import panel
@@ -19,7 +20,7 @@ from traindx.vocabulary.run import Ints, Panel, Run
     needs=("act_std/*", "objective"),
     min_points=1,
     severity="high",
-    message="at the start the signal {how}: a spread of {first:.2g} after {front}, {value:.2g} after {where}",
+    message="{what}",
 )
 def weights_start_badly_scaled(
     run: Run,
@@ -31,27 +32,50 @@ def weights_start_badly_scaled(
     down: float = threshold(
         1e-3, "x the first module's", basis="measured", source="279 healthy runs: 0.14x and more; faults 1e-7"
     ),
+    copies: float = threshold(
+        0.5, "of the units", basis="convention", source="healthy: none; a constant layer: all of its units"
+    ),
     soon: float = threshold(0.02, "of the run", basis="convention", source="later rows no longer tell of the start"),
 ) -> Iterator[Evidence]:
-    """At the start, the signal explodes or dies out on its way through the layers.
+    """At the start, the signal explodes or dies out on its way through the layers, or units are all alike.
 
     What it sees: the spread of the outputs of each module at the first sampled step, relative to the first module's:
     thirty times as large somewhere, or a thousandth (the last module left out, and dead rectifiers, whose outputs are
-    exactly zero); or no spread anywhere at all. High where the run does not learn, medium where that cannot be told,
-    information where it learns.
+    exactly zero); or no spread anywhere at all; or units with the weights of other units at the first step and later
+    still (the last layer left out). High where the run does not learn, medium where that cannot be told, information
+    where it learns.
 
     Why it matters: a good start keeps the spread about the same through all layers; otherwise gradients explode or
-    vanish by the same factor.
+    vanish by the same factor. Units that start equal get equal gradients: the layer stays as wide as one unit.
 
     When it is wrong: residual branches that start at zero are zero on purpose; normalization later in the net can
     make up for much, which the verdict on learning takes into account.
 
-    What to try: He (ReLU) or Xavier (tanh) initialization; normalization layers.
+    What to try: random weights where they are constant; He (ReLU) or Xavier (tanh) initialization; normalization
+    layers.
 
     Sources: He et al. (2015), Delving deep into rectifiers; Mishkin, Matas (2016), All you need is a good init;
     fault catalogue rows 32, 33, 35, 36.
     """
-    found, known = at_start(run, panel(features, "act_std"), soon)
+    severity = by_progress(features, stuck="high", unknown="medium", learns="info")
+    strength = 1.0 if is_learning(features) is False else 0.5
+    alike = run.setup.number("weights_identical_units_later") or 0.0
+    if alike >= copies:
+        yield Evidence(
+            severity=severity,
+            strength=strength,
+            aspects=("symmetric",),
+            values={"what": f"{alike:.0%} of the units began with the weights of another unit and still have them"},
+            points=(EvidencePoint("weights_identical_units_later", None, alike, 0.0, "0..1"),),
+        )
+        return
+    for found in spread_at_start(run, panel(features, "act_std"), up, down, soon):
+        yield msgspec.structs.replace(found, severity=severity, strength=strength)
+
+
+def spread_at_start(run: Run, whole: Panel, up: float, down: float, soon: float) -> Iterator[Evidence]:
+    """The module at which the spread of the first row has left that of the first module behind."""
+    found, known = at_start(run, whole, soon)
     values = found.values[0, known]
     first, highest = float(values[0]), float(values.max())
     inner = values[:-1][values[:-1] > 0]
@@ -64,16 +88,15 @@ def weights_start_badly_scaled(
         how, aspect, extreme = "dies out", "dies-out", lowest
     else:
         return
-    place, front = int(known[int(np.argmax(values == extreme))]), found.modules[int(known[0])]
+    place, front = found.modules[int(known[int(np.argmax(values == extreme))])], found.modules[int(known[0])]
+    spreads = f"a spread of {first:.2g} after {front}, {extreme:.2g} after {place}"
     yield Evidence(
         onset=float(found.steps[0]),
         last=float(found.steps[0]),
-        where=found.modules[place],
-        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
-        strength=1.0 if is_learning(features) is False else 0.5,
+        where=place,
         aspects=(aspect,),
-        values={"how": how, "first": first, "front": front, "value": extreme, "where": found.modules[place]},
-        points=(EvidencePoint(f"act_std/{found.modules[place]}", float(found.steps[0]), extreme, first),),
+        values={"what": f"at the start the signal {how}: {spreads}"},
+        points=(EvidencePoint(f"act_std/{place}", float(found.steps[0]), extreme, first),),
     )
 
 
