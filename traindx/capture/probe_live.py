@@ -83,7 +83,9 @@ class Live:
         self.lost = loss.detach()
         if self.first_loss is None:
             self.first_loss = float(self.lost)
-        self.growth = probe_samples.growth_in_graph(loss, self.samples())
+        first = probe_samples.first_tensor((self.inputs, self.named))
+        rows = len(first) if first is not None and first.dim() else 0
+        self.growth = probe_samples.growth_in_graph(loss, rows)
         if not self.leaves:
             from traindx.capture.discover_manual import leaves
 
