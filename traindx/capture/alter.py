@@ -85,9 +85,10 @@ class Script:
         self.losses.changes.append((order, lambda call: site.experiment.guarded(site, hook, call)))
         self.losses.changes.sort(key=lambda change: change[0])
 
-    def on_loader(self, site: Site, hook: Callable[[Any], None]) -> None:
-        """Once for each loader that is trained from."""
-        self.loaders.setups.append(lambda loader: site.experiment.guarded(site, hook, loader))
+    def on_loader(self, site: Site, hook: Callable[[Any], None], *, size: bool = False) -> None:
+        """Once for each loader that is trained from; where its `size` changes, as soon as its length is asked for."""
+        hooks = self.loaders.sizes if size else self.loaders.setups
+        hooks.append(lambda loader: site.experiment.guarded(site, hook, loader))
 
     def on_batches(self, site: Site, hook: Callable[[Any], Callable[[Draw], Any]]) -> None:
         """For each training iterator, with its loader: what is returned is called for each batch with a

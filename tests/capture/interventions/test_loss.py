@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
-from torch.utils.data import DataLoader, Dataset, IterableDataset  # noqa: E402
+from torch.utils.data import DataLoader, Dataset, IterableDataset, TensorDataset  # noqa: E402
 
 from tests.capture.interventions.altering import run, same  # noqa: E402
 from tests.capture.interventions.small import (  # noqa: E402
@@ -230,6 +230,24 @@ def test_permuted_labels_are_one_permutation_of_the_data_set() -> None:
     # the validation loss is that of real labels: the trained model, evaluated here, gives the same
     held_out = F.cross_entropy(ran.value["outputs"], Y[160:])
     assert float(ran.value["validation"][-1]) == pytest.approx(float(held_out), rel=1e-6)
+
+
+def test_a_shuffled_validation_loader_keeps_its_labels() -> None:
+    def train() -> list[torch.Tensor]:
+        loader, held_out = (
+            DataLoader(TensorDataset(X[i], Y[i]), 20, shuffle=True) for i in (slice(160), slice(160, 200))
+        )
+        model, losses = ending()(), []
+        steps = len(loader) + len(held_out)  # asked for before anything is trained
+        for x, y in loader:
+            F.cross_entropy(model(x), y).backward()
+        model.eval()
+        with torch.no_grad():
+            losses += [F.cross_entropy(model(x), y) * 20 for x, y in held_out]
+        return [sum(losses) / 40, F.cross_entropy(model(X[160:]), Y[160:]), torch.tensor(steps)]
+
+    found = run(train, "labels=permute").value
+    assert float(found[0]) == pytest.approx(float(found[1].detach()), rel=1e-5)
 
 
 class Noisy(Dataset):

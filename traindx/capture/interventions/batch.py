@@ -41,7 +41,7 @@ def batch(value: str) -> Apply:
 
         script = script_of(site)
         script.needs_loader(site)
-        script.on_loader(site, resize)
+        script.on_loader(site, resize, size=True)
         site.unused = "the batches had that size, or are the whole data set"
 
     return apply

@@ -15,8 +15,9 @@ def dropout(value: str) -> Apply:
 
     The script's random numbers go on as they would have: a removed dropout still draws its mask and does not use
     it, an added one has a generator of its own (exception: a recurrent layer's own dropout set to 0). Dropout that
-    the script applies in evaluation, too, is changed there, too. Where a model without dropout is compiled, or
-    cannot be called twice on the same inputs, none can be added."""
+    the script applies in evaluation, too, is changed there, too. Of a compiled model
+    the rates of its modules are set, and a mask that is not needed is not drawn. Where a model without dropout is
+    compiled, or cannot be called twice on the same inputs, none can be added: refused."""
     wanted = change(value, "dropout", high=0.99)
 
     def apply(site: Site) -> None:
