@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
-from traindx.errors import ConfigError
+from traindx.errors import ConfigError, ReadError
 from traindx.survey import files, inputs, labels, leakage, noise, rows, shift, slices
 from traindx.survey.gather import Gathered, Progress, Sample, gather
 from traindx.survey.labels import Task
@@ -105,8 +106,11 @@ def of_table(
     where a source turns out to be damaged."""
     found = gather(table, progress)
     other = None if held_out is None else gather(held_out, progress)
+    for read in (found, other):
+        if read is not None and not (read.rows and read.table.fields):
+            raise ReadError(read.table.name, "holds no rows of features")
     made = Measured(facts=known(found, other))
-    if found.rows:
+    with np.errstate(over="ignore", invalid="ignore"):  # values near the largest there are
         measure(made, found, other, Asked(codes, task, fitted))
     notes = [*table.notes, *(held_out.notes if held_out else ())]
     if table.left_out:
@@ -149,7 +153,7 @@ def measure(made: Measured, found: Gathered, other: Gathered | None, asked: Aske
         made.reasons |= dict.fromkeys(OF_TARGETS, "no target was named (--target)")
     if other is None:
         made.reasons |= dict.fromkeys(OF_HELD_OUT, "no validation data were given (--validation)")
-    elif other.rows:
+    else:
         made.add(rows.overlap(found, other))
         made.add(shift.measured(found, sample, other, other.reservoir.sample(), task))
 

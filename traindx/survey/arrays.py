@@ -50,7 +50,7 @@ def table(
         **known,
     )
     if stride > 1:
-        made.notes.append(f"samples have {width:,} values; every {stride}th was read (all of them for duplicates)")
+        made.notes.append(f"samples have {width:,} values; one in {stride} was read (all of them for duplicates)")
     return made
 
 

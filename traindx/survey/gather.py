@@ -32,6 +32,10 @@ class Columns:
         self.bits: Marks = np.zeros(width, np.uint64)
 
     def add(self, chunk: Chunk) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest there are: an infinite spread
+            self._add(chunk)
+
+    def _add(self, chunk: Chunk) -> None:
         values = chunk.features
         finite = np.isfinite(values)
         empty = np.zeros(values.shape, dtype=bool) if chunk.empty is None else chunk.empty

@@ -27,6 +27,8 @@ def open_table(path: str | Path, wanted: Wanted) -> Table:
         return read_numpy.open_npy(place, wanted)
     if magic.startswith(b"PK\x03\x04"):
         return read_numpy.open_npz(place, wanted)
+    if magic.startswith(b"\x1f\x8b"):
+        return read_arrow.open_csv(place, wanted)
     if b"\x00" in magic or magic.startswith((b"\x80", b"\x89")):
         raise ReadError(str(path), "is no table that can be read", hint="CSV, Parquet, .npz, .npy or a folder")
     return read_arrow.open_csv(place, wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,7 @@ def open_parquet(path: Path, wanted: Wanted) -> Table:
 
     made = table(str(path), "parquet", flat, blocks, wanted, origin="file", rows=rows)
     if nested:
-        made.notes.append(f"{len(nested)} columns of lists, structs or bytes were left out")
+        made.notes.append(f"columns of lists, structs or bytes were left out: {len(nested)}")
     return made
 
 
@@ -50,6 +51,8 @@ def open_csv(path: Path, wanted: Wanted) -> Table:
     import pyarrow as pa
 
     head = head_of(path)
+    if b"\x00" in head:
+        raise ReadError(str(path), "holds bytes that no text has", hint="save it as UTF-8")
     encoding = "utf8" if decodes(head) else "latin-1"
     layout = Layout(head.decode("utf-8" if encoding == "utf8" else encoding, "replace"), str(path))
     ragged: list[int] = []
@@ -96,7 +99,11 @@ class Layout:
             block_size=BLOCK, column_names=self.names, skip_rows=int(self.header), encoding=encoding, use_threads=False
         )
         parse = pc.ParseOptions(delimiter=self.delimiter, invalid_row_handler=skip, newlines_in_values=True)
-        with pa.input_stream(str(path), compression="detect") as stream, pc.open_csv(stream, read, parse, convert) as r:
+        compression = "gzip" if gzipped(path) else None
+        with (
+            pa.input_stream(str(path), compression=compression) as stream,
+            pc.open_csv(stream, read, parse, convert) as r,
+        ):
             for block in r:
                 yield with_points(block) if self.decimal == "," else block
 
@@ -114,10 +121,15 @@ def with_points(block: Any) -> Any:
 
 def head_of(path: Path) -> bytes:
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as stream:
+        with gzip.open(path, "rb") if gzipped(path) else path.open("rb") as stream:
             return stream.read(HEAD)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise ReadError(str(path), f"cannot be read: {first_line(error)}") from error
+
+
+def gzipped(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(2) == b"\x1f\x8b"
 
 
 def decodes(head: bytes) -> bool:

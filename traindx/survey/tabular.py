@@ -38,7 +38,8 @@ def table(
     left_out = tuple(f.name for f in fields if f.kind == "identifier")
     kept = tuple(f for f in fields if f.kind != "identifier")
     places = {n: i for i, n in enumerate(names)}
-    shape = Shape(kept, places, target, kinds.get(target or "", "number"), sensitive, wanted.codes)
+    goal: Kind = "number" if target is None or first is None or numeric(first.column(places[target])) else "category"
+    shape = Shape(kept, places, target, goal, sensitive, wanted.codes)
     return Table(
         name=name,
         format=form,
@@ -74,17 +75,24 @@ def kind_of(column: Any) -> Kind:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not textual(column.type):
-        return "identifier" if counts_rows(column) else "number"
+    if numeric(column):
+        return "identifier" if counts_rows(numbers(column)[0]) else "number"
     words = column.cast(pa.string()).drop_null()
-    if not len(words):
-        return "number"
-    if pc.mean(pc.match_substring_regex(words, NUMBER)).as_py() >= PARSES:
-        return "identifier" if counts_rows(numbers(words)[0]) else "number"
     if len(words) >= FEW_ROWS and pc.mean(pc.count_substring(words, " ")).as_py() + 1 >= TEXT_WORDS:
         return "text"
     new = len(pc.unique(words)) / len(words)
     return "identifier" if len(words) >= FEW_ROWS and new > OFTEN_NEW else "category"
+
+
+def numeric(column: Any) -> bool:
+    """Whether a column holds numbers, or words that are numbers, but for a few."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not textual(column.type):
+        return not pa.types.is_boolean(column.type)
+    words = column.cast(pa.string()).drop_null()
+    return not len(words) or bool(pc.mean(pc.match_substring_regex(words, NUMBER)).as_py() >= PARSES)
 
 
 def textual(kind: Any) -> bool:
@@ -94,12 +102,9 @@ def textual(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def counts_rows(column: Any) -> bool:
+def counts_rows(values: Floats) -> bool:
     """Whether a column is the number of the row: whole, and one more in each."""
-    values = np.asarray(column.to_numpy(zero_copy_only=False) if hasattr(column, "null_count") else column)
-    if len(values) < FEW_ROWS or values.dtype.kind not in "iuf":
-        return False
-    return bool((np.diff(values.astype(np.float64)) == 1.0).all())
+    return len(values) >= FEW_ROWS and bool((np.diff(values) == 1.0).all())
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -138,15 +143,10 @@ def chunk(block: Any, start: int, shape: Shape) -> Chunk:
     target = sensitive = None
     if shape.target is not None:
         column = block.column(shape.places[shape.target])
-        target, _ = as_numbers(column, shape.target, target_as(shape.target_kind), shape.codes)
+        target, _ = as_numbers(column, shape.target, shape.target_kind, shape.codes)
     if shape.sensitive is not None:
         sensitive = as_groups(block.column(shape.places[shape.sensitive]), shape.sensitive, shape.codes)
     return Chunk(start, matrix, target, sensitive, tuple(texts), empty, inconvertible=odd)
-
-
-def target_as(kind: Kind) -> Kind:
-    """A target of words is a class, however many there are."""
-    return "number" if kind == "number" else "category"
 
 
 def as_numbers(column: Any, name: str, kind: Kind, codes: Codes) -> tuple[Floats, int]:

@@ -15,7 +15,7 @@ from traindx.vocabulary.run import Run
     needs=("setup:inputs_missing",),
     min_points=1,
     severity="medium",
-    message="{cells:.0f} cells are empty ({share:.2%}; up to {worst:.0%} of a feature: {where}){also}",
+    message="{what}",
 )
 def values_missing(
     run: Run,
@@ -43,18 +43,17 @@ def values_missing(
     if max(cells, odd, targets, ragged) <= any_at_all:
         return
     worst = setup.number("inputs_missing_worst_share") or 0.0
-    told = ((targets, "{:.0f} samples have no target"), (odd, "{:.0f} of them hold words among numbers"),
-            (ragged, "{:.0f} rows have another number of cells and were left out"))  # fmt: skip
+    where = setup.facts.get("inputs_missing_where") or "not named"
+    told = (
+        (targets, f"{targets:.0f} samples have no target"),
+        (cells, f"{cells:.0f} cells are empty, up to {worst:.2%} of a feature ({where})"),
+        (odd, f"{odd:.0f} cells hold words among numbers"),
+        (ragged, f"{ragged:.0f} rows have another number of cells and were left out"),
+    )
     yield Evidence(
         severity="high" if targets > any_at_all or worst > most else "medium",
         aspects=(*("targets",) * (targets > any_at_all), *("most-of-a-feature",) * (worst > most)),
-        values={
-            "cells": cells,
-            "share": setup.number("inputs_missing_share") or 0.0,
-            "worst": worst,
-            "where": setup.facts.get("inputs_missing_where") or "none",
-            "also": "".join("; " + words.format(n) for n, words in told if n > any_at_all),
-        },
+        values={"what": "; ".join(words for count, words in told if count > any_at_all)},
         points=(
             EvidencePoint("inputs_missing", None, cells, 0.0, "cells"),
             EvidencePoint("targets_missing", None, targets, 0.0, "samples"),
