@@ -71,8 +71,12 @@ class Attention:
         attention = self
 
         def wrapper(*args: Any, **named: Any) -> Any:
-            result = original(*args, **named)
-            if attention.armed and not attention._inside and torch.is_grad_enabled():
+            outermost, attention._inside = not attention._inside, True  # one of these functions calls another
+            try:
+                result = original(*args, **named)
+            finally:
+                attention._inside = not outermost
+            if attention.armed and outermost and torch.is_grad_enabled():
                 attention._look(measure, sys._getframe(1), args, named)
             return result
 

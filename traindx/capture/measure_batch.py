@@ -13,6 +13,7 @@ from traindx.vocabulary.setup import Fact
 
 CLOSE = 20  # first batches that are all looked at closely; of n later ones about sqrt(CLOSE * n) are
 START_SECONDS, SHARE = 0.05, 0.001  # time for looking at batches: at the start, and of the run's
+FEWEST = 16  # parts of batches, in training and in evaluation, that are looked at however long that takes
 HASHED = 2000  # batches whose samples are hashed
 ON_DEVICE = 4  # batches fetched from an accelerator (each fetch waits for it)
 
@@ -45,7 +46,7 @@ class Data:
         data set it is of (None: not known), `trained` that it is one that is trained on."""
         began = time.perf_counter()
         self._since = self._since or began
-        if self.due:
+        if self._passed[training] < FEWEST or self.due:
             with np.errstate(all="ignore"):  # overflow is looked for, and is no matter for the user's stderr
                 self._look(inputs, targets, training, close, (source, trained))
             self._spent += time.perf_counter() - began

@@ -89,9 +89,7 @@ class Closer:
             stacked: Any = torch.stack([v.reshape(()) for v in values])
             found = stacked.double().numpy() if stacked.is_cpu else stacked
             self._measures.vectors.append(("attention", names, found))
-        answered = self._held_out.take()
-        if answered is not None:
-            scalars["val_outputs_majority_share"] = float(answered) if answered.is_cpu else answered
+        scalars |= self.answers()
         if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
             self._symmetry.look(self._measures.layout.parameters, self._measures.layout.names)
             self._looks += 1
@@ -146,6 +144,11 @@ class Closer:
             self._held_out.add(rows, self._data.probabilities)
             self.waiting = True
         self._spent += time.perf_counter() - began
+
+    def answers(self) -> dict[str, Any]:
+        """Of the evaluation pass before, if there was one."""
+        found = self._held_out.take()
+        return {} if found is None else {"val_outputs_majority_share": float(found) if found.is_cpu else found}
 
     def before_backward(self, loss: torch.Tensor, factor: float, step: int) -> dict[str, float]:
         """The loss that a backward pass is about to begin from; `factor` undoes what it was divided by.

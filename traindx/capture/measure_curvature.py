@@ -20,6 +20,7 @@ from traindx.capture.measure_attention import something_is_compiled
 MOST = 40  # products of one measurement
 TOLERANCE = 0.01  # of the larger eigenvalue: error bound at which it ends
 START_SECONDS, SHARE = 2.0, 0.2  # time for it: at the start, and of the run's
+MOST_NODES = 100_000  # of a graph that are looked through
 APART = 5  # steps between measurements at least
 GROWTH = 0.02  # of the step number, likewise
 
@@ -70,6 +71,9 @@ def lanczos(product: Callable[[torch.Tensor], torch.Tensor], start: torch.Tensor
 def hessian_product(loss: torch.Tensor, parameters: Sequence[torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
     """Products of the Hessian of `loss` with vectors over all `parameters` in their order. Keeps the graph
     of the loss. Raises NotDifferentiable."""
+    once = _only_once(loss)
+    if once:
+        raise NotDifferentiable(f"{once} is differentiable only once")
     differentiate: Any = getattr(torch.autograd.grad, "__wrapped__", torch.autograd.grad)
     try:
         gradients = differentiate(loss, parameters, create_graph=True, retain_graph=True, allow_unused=True)
@@ -180,6 +184,22 @@ def _ours(hook: Any) -> bool:
 
 def _random_state() -> tuple[torch.Tensor, list[torch.Tensor] | None]:
     return torch.get_rng_state(), torch.cuda.get_rng_state_all() if torch.cuda.is_initialized() else None
+
+
+def _only_once(loss: torch.Tensor) -> str:
+    """The name of a function in the graph that is marked `once_differentiable`, or "": autograd takes its
+    second derivative for zero where the gradient that goes into it is constant."""
+    seen, queue = {loss.grad_fn}, [loss.grad_fn]
+    for node in queue:
+        function: Any = getattr(type(node), "_forward_cls", None)
+        code = getattr(getattr(function, "backward", None), "__code__", None)
+        if code is not None and code.co_qualname.startswith("once_differentiable"):
+            return str(function.__name__)
+        for following, _ in node.next_functions if node is not None else ():
+            if following is not None and following not in seen and len(seen) < MOST_NODES:
+                seen.add(following)
+                queue.append(following)
+    return ""
 
 
 def _first_line(error: Exception) -> str:

@@ -48,13 +48,11 @@ class Answers:
 
     def __init__(self) -> None:
         self._counts: Any = None
-        self._passed = 0
 
     def add(self, rows: torch.Tensor, probabilities: bool = False) -> None:
         counts = class_counts(rows, probabilities)
         same = self._counts is not None and self._counts.shape == counts.shape
         self._counts = self._counts + counts if same else counts
-        self._passed += 1
 
     def take(self) -> torch.Tensor | None:
         """The share of the most frequent class; None where nothing was answered since the last call."""

@@ -286,6 +286,9 @@ class Session:
     def _close(self) -> None:
         if self._primary is None and not self._by_backward:
             self._count_backwards()
+        answered = self.watched.closer.answers()
+        if answered:
+            self._queue.add(Row(self.step, time.time(), answered, sampled=True), device=True)
         self._queue.fetch()
         self.watched.release()
         self._write_setup()
