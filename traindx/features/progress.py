@@ -71,8 +71,11 @@ def learnt_skill(features: Features) -> float | None:
 
 def guessing(run: Run, curve: Curve) -> float | None:
     """The loss of the best constant answer: ln k for cross-entropy over k classes, the variance of the
-    targets for a squared error; None where it is not known."""
-    if not curve.name.endswith("loss"):
+    targets for a squared error; None where it is not known (sums over the batch, losses of several terms,
+    binary ones on targets between 0 and 1)."""
+    setup = run.setup
+    grey = "binary" in setup.word("loss") and setup.flag("targets_binary") is False
+    if not curve.name.endswith("loss") or setup.word("loss_reduction") == "sum" or "+" in setup.word("loss") or grey:
         return None
     told = run.setup.word("loss_name") or run.setup.word("loss")
     classes, spread = run.setup.number("classes"), run.setup.number("targets_std")

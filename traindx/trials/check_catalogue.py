@@ -6,9 +6,34 @@ from traindx.vocabulary.check import Check, Group
 
 FIRST, AGAIN, ONE_BATCH, BLANK, PERMUTED = "first steps", "again", "one batch", "one blank batch", "permuted labels"
 
+NO_NUMBERS = "the inputs are no numbers of a scale (tokens, or nothing was seen of them)"
+NO_LABELS = "no class labels were seen"
+NO_VALIDATION = "no validation was seen in the first steps"
+# What is said of a check where the script has nothing of the kind.
+ABSENT = {
+    **dict.fromkeys(("inputs-finite", "input-scale", "input-outliers", "constant-inputs"), NO_NUMBERS),
+    **dict.fromkeys(("target-range", "class-balance", "order"), NO_LABELS),
+    **dict.fromkeys(("overlap", "validation-shift"), NO_VALIDATION),
+    **dict.fromkeys(("size", "fresh-batches"), "the size of the data set is not known"),
+    "target-scale": "the targets are no numbers to be fitted",
+    "duplicates": "no samples were seen",
+    "logits": "the loss was not made by a loss function",
+    "clipping": "no gradients are clipped",
+    "accumulation": "no gradients are accumulated",
+    "precision": "no loss is scaled for half precision",
+    "modes-set": "no model was seen in one of the modes",
+}
+
 
 def made(
-    group: Group, slug: str, title: str, passed: str, rules: str, facts: str = "", *, source: str = FIRST
+    group: Group,
+    slug: str,
+    title: str,
+    passed: str,
+    rules: str,
+    facts: str = "",
+    *,
+    source: str = FIRST,
 ) -> Check:
     return Check(
         slug=slug,
@@ -18,6 +43,7 @@ def made(
         rules=tuple(rules.split()),
         facts=tuple(facts.split()),
         source=source,
+        absent=ABSENT.get(slug, ""),
     )
 
 

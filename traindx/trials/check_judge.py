@@ -109,6 +109,8 @@ def not_run(
         return ""
     if check.source != FIRST and check.source in reasons:
         return reasons[check.source]
+    if check.absent and all(unasked[slug].startswith("needs ") for slug in there):
+        return check.absent
     return plain(unasked[there[0]])
 
 

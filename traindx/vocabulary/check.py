@@ -22,7 +22,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     the severity asked for, and is not run when none of them could be evaluated. `passed` says what
     is so when nothing was found; `facts` are setup facts that are shown beside it; `source` names the
     experiment or probe that it hangs on, whose failure is then the reason for not being run. One without
-    rules only reports its facts."""
+    rules only reports its facts. `absent` is what is said where the script has nothing of the kind."""
 
     slug: str
     group: Group
@@ -31,6 +31,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     rules: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     source: str = ""
+    absent: str = ""
 
 
 class CheckResult(msgspec.Struct, frozen=True, kw_only=True):

@@ -44,6 +44,8 @@ def labels_make_no_difference(
     71.
     """
     setup = run.setup
+    if (setup.number("optimizers") or 1) > 1:
+        raise CannotJudge("several optimizers: the targets of opponents are one class at a time")
     real, permuted, error = (setup.number(n) for n in ("real_end", "permuted_end", "real_advantage_error"))
     advantage, epochs = setup.number("real_advantage"), setup.number("real_epochs") or 0.0
     if real is None or permuted is None or advantage is None:

@@ -25,6 +25,9 @@ def one_batch_not_fitted(
     pace: float = threshold(
         0.05, "of what is left, in the last third", basis="convention", source="slower is no fall that arrives"
     ),
+    still: float = threshold(
+        0.005, "of the first loss", basis="convention", source="a fall that one does not see in a printed loss"
+    ),
     worse: float = threshold(1.5, "x the first loss", basis="convention", source="beyond the noise of dropout"),
     enough: float = threshold(50, "steps", basis="convention", source="a hundred steps fit a small batch"),
 ) -> Iterator[Evidence]:
@@ -57,7 +60,7 @@ def one_batch_not_fitted(
         raise CannotJudge(f"{steps or 0:.0f} steps were made, {enough:.0f} are needed")
     share = float("inf") if end is None else end / start
     floor_known = setup.flag("one_batch_floor_is_zero") is not False
-    bound = left if floor_known else 1 - pace
+    bound = left if floor_known else 1 - still
     if not broken and (share <= bound or (setup.number("one_batch_pace") or 0.0) >= pace):
         return
     yield Evidence(

@@ -35,15 +35,16 @@ def weights_start_badly_scaled(
     copies: float = threshold(
         0.5, "of the units", basis="convention", source="healthy: none; a constant layer: all of its units"
     ),
+    loud: float = threshold(5.0, "spread", basis="theory", source="a normalized signal has 1, and 4 sigma of it 4"),
     soon: float = threshold(0.02, "of the run", basis="convention", source="later rows no longer tell of the start"),
 ) -> Iterator[Evidence]:
     """At the start, the signal explodes or dies out on its way through the layers, or units are all alike.
 
-    What it sees: the spread of the outputs of each module at the first sampled step, relative to the first module's:
-    thirty times as large somewhere, or a thousandth (the last module left out, and dead rectifiers, whose outputs are
-    exactly zero); or no spread anywhere at all; or units with the weights of other units at the first step and later
-    still (the last layer left out). High where the run does not learn, medium where that cannot be told, information
-    where it learns.
+    What it sees: the spread of the outputs of each module at the first sampled step, relative to the first
+    module's: thirty times as large somewhere (and far above 1, to which normalization lifts small embeddings), or a
+    thousandth (the last module left out, and dead rectifiers, whose outputs are exactly zero); or no spread
+    anywhere at all; or units with the weights of other units at the first step and later still (the last layer left
+    out). High where the run does not learn, medium where that cannot be told, information where it learns.
 
     Why it matters: a good start keeps the spread about the same through all layers; otherwise gradients explode or
     vanish by the same factor. Units that start equal get equal gradients: the layer stays as wide as one unit.
@@ -69,11 +70,11 @@ def weights_start_badly_scaled(
             points=(EvidencePoint("weights_identical_units_later", None, alike, 0.0, "0..1"),),
         )
         return
-    for found in spread_at_start(run, panel(features, "act_std"), up, down, soon):
+    for found in spread_at_start(run, panel(features, "act_std"), (up, loud), down, soon):
         yield msgspec.structs.replace(found, severity=severity, strength=strength)
 
 
-def spread_at_start(run: Run, whole: Panel, up: float, down: float, soon: float) -> Iterator[Evidence]:
+def spread_at_start(run: Run, whole: Panel, up: tuple[float, float], down: float, soon: float) -> Iterator[Evidence]:
     """The module at which the spread of the first row has left that of the first module behind."""
     found, known = at_start(run, whole, soon)
     values = found.values[0, known]
@@ -82,7 +83,7 @@ def spread_at_start(run: Run, whole: Panel, up: float, down: float, soon: float)
     lowest = float(inner.min()) if len(inner) else first
     if highest == 0:
         how, aspect, extreme = "has no spread at all", "constant", highest
-    elif first > 0 and highest >= up * first:
+    elif first > 0 and highest >= max(up[0] * first, up[1]):
         how, aspect, extreme = "grows from layer to layer", "explodes", highest
     elif first > 0 and lowest <= down * first:
         how, aspect, extreme = "dies out", "dies-out", lowest
