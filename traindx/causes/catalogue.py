@@ -21,6 +21,7 @@ from traindx.causes import (
     regularization,
     systems,
 )
+from traindx.causes.experiment_weights import EXPERIMENT_WEIGHTS
 from traindx.causes.grade_weights import GRADE_WEIGHTS
 from traindx.vocabulary.cause import Cause, Pattern, Weight
 
@@ -34,9 +35,10 @@ def catalogue() -> tuple[Cause, ...]:
 
 
 def graded(cause: Cause) -> Cause:
-    """The cause with what grades say of it."""
+    """The cause with what grades and experiments say of it."""
     more = {key: Weight(value) for key, value in GRADE_WEIGHTS.get(cause.slug, {}).items()}
-    return msgspec.structs.replace(cause, weights={**cause.weights, **more})
+    tried = EXPERIMENT_WEIGHTS.get(cause.slug, {})
+    return msgspec.structs.replace(cause, weights={**cause.weights, **more, **tried})
 
 
 def patterns() -> tuple[Pattern, ...]:
