@@ -20,6 +20,7 @@ class Case:
     model: nn.Module
     optimizer: torch.optim.Optimizer
     step: Callable[[Callable[[Any], None]], None]
+    sample: torch.Tensor  # inputs of one batch
 
 
 def _case(name: str, model: nn.Module, optimizer: torch.optim.Optimizer, batches: list[Any], loss: Any) -> Case:
@@ -34,7 +35,7 @@ def _case(name: str, model: nn.Module, optimizer: torch.optim.Optimizer, batches
         log(found)
         optimizer.step()
 
-    return Case(name, model, optimizer, step)
+    return Case(name, model, optimizer, step, batches[0][0])
 
 
 def mlp() -> Case:

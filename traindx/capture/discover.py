@@ -25,7 +25,7 @@ from traindx.capture.discover_grad import Grads
 from traindx.capture.discover_loop import Loop
 from traindx.capture.discover_loss import Losses
 from traindx.capture.discover_model import Models
-from traindx.capture.guard import say
+from traindx.capture.guard import quietly, say
 from traindx.capture.launch_patch import Lines, Patches
 from traindx.capture.session import Session
 from traindx.vocabulary.setup import Fact
@@ -128,14 +128,20 @@ class Discovery:
         return place
 
     def safely(self, hook: Callable[..., Any], *given: Any) -> Any:
-        """Call a hook; if it fails, say so once and let go. The training goes on."""
+        """Call a hook; if it fails, say so once and let go. The training goes on, and its clock stands
+        still meanwhile."""
         if not self.active:
             return None
+        clock = None if self.opened is None else self.opened.clock
+        outermost = clock is not None and clock.enter()
         try:
-            return hook(*given)
+            return quietly(hook, *given) if outermost else hook(*given)
         except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
             self.failed(getattr(hook, "__name__", "a hook"), error)
             return None
+        finally:
+            if clock is not None and outermost:
+                clock.leave()
 
     def failed(self, where: str, error: Exception) -> None:
         session = self.opened

@@ -36,10 +36,11 @@ class Loop:
         self.discovery = discovery
         self.manual = Manual(discovery)
         self.optimizers: set[int] = set()
+        self.stepping: set[int] = set()  # ids of those that the session knows
         self.primary: int | None = None  # id of the optimizer that steps first, which counts the steps
         self.main: set[int] | None = None  # ids of its parameters
-        self.steps = 0
         self.trained: set[int] = set()  # ids of those of all optimizers
+        self.steps = 0
         self.held: list[Held] = []
         self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
         self.inside_backward = self.inside_step = False
@@ -94,8 +95,8 @@ class Loop:
         place = self.discovery.line("optimizer")
         self.discovery.models.want(p for group in optimizer.param_groups for p in group["params"])
         self.optimizers.add(id(optimizer))
-        number = len(self.optimizers)
         self.trained |= {id(p) for group in optimizer.param_groups for p in group["params"]}
+        number = len(self.optimizers)
         if number > 1:
             self.discovery.fact("optimizers", number)
             self.discovery.fact(f"optimizer/{number}", f"{type(optimizer).__name__} at {place}")
@@ -127,8 +128,11 @@ class Loop:
             self.discovery.line("step")
         if self.discovery.models.wanted:
             self.discovery.models.search()
-        session.add_optimizer(optimizer)
-        self.decide()
+        if id(optimizer) not in self.stepping:
+            self.stepping.add(id(optimizer))
+            session.add_optimizer(optimizer)
+        if self.undecided:
+            self.decide()
         self.hand_on()
         self.inside_step = True
         session.optimizer_step_begin(optimizer)
@@ -144,11 +148,12 @@ class Loop:
         session = self.discovery.session()
         if session is None or self.held_back:
             return
-        first: dict[str, Held] = {}  # a closure may compute the loss many times: the first is that of the step
-        for held in self.held:
-            first.setdefault(held.where, held)
-        self.held = list(first.values())
-        self.hand_on()
+        if self.held:
+            first: dict[str, Held] = {}  # a closure may compute the loss many times: the first is that of the step
+            for held in self.held:
+                first.setdefault(held.where, held)
+            self.held = list(first.values())
+            self.hand_on()
         session.optimizer_step_end(optimizer)
         if id(optimizer) == self.primary:
             self.discovery.models.fed = 0
@@ -209,8 +214,10 @@ class Loop:
         """The loss of one backward pass. It is held back while it is not known what it was divided
         for, and inside of a step's closure."""
         where = min(self.lines) if where in self.lines else where
-        self.passes[where] += not self.inside_step  # a closure that is called again accumulates nothing
-        by = divisor(loss) if self.undecided else 1.0
+        by = 1.0
+        if self.undecided:
+            self.passes[where] += not self.inside_step  # a closure that is called again accumulates nothing
+            by = divisor(loss)
         if self.inside_step or by != 1.0:
             if len(self.held) < HELD:
                 self.held.append(Held(loss.detach(), where, by))
@@ -219,6 +226,8 @@ class Loop:
 
     def hand_on(self) -> None:
         """Give the session the losses that were held back."""
+        if not self.held:
+            return
         held, self.held = self.held, []
         session = self.discovery.opened
         if session is not None:
@@ -228,7 +237,7 @@ class Loop:
     def decide(self) -> None:
         """Micro-batches: as many backward passes of one line as the loss is divided by."""
         passes, self.passes = self.passes, Counter()
-        if not self.undecided or not passes:
+        if not passes:
             return
         self.undecided -= 1
         where, count = passes.most_common(1)[0]

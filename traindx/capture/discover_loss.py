@@ -102,7 +102,8 @@ class Losses:
 
     def trained_on(self, name: str, value: torch.Tensor, given: Any, target: Any, reduction: str) -> None:
         """A loss in training: what it is, once; its targets, always."""
-        self.finish()
+        if self.evaluated:
+            self.finish()
         count = self.seen[name] = self.seen.get(name, 0) + 1
         if count <= LOOKED_AT:
             self.describe(name, given, target, reduction)
@@ -111,7 +112,7 @@ class Losses:
         if isinstance(target, torch.Tensor) and self.discovery.loaders.current is None:
             self.remember(target)
         session = self.discovery.opened
-        if session is not None and name == (self.training_loss or name):
+        if session is not None and session.curious and name == (self.training_loss or name):
             session.outputs(given, name)
             session.batch(None, target, training=True)
 

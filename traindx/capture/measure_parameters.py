@@ -125,7 +125,7 @@ class Updates:
         return _vector(out)
 
     def _window(self, tensor: torch.Tensor) -> torch.Tensor:
-        return window(tensor, (self.turn - 1) * WINDOW % max(tensor.numel() - WINDOW, 1), WINDOW)
+        return window(tensor, (self.turn - 1) * WINDOW % max(tensor.numel() - WINDOW + 1, 1), WINDOW)
 
 
 def _vector(values: list[Any]) -> torch.Tensor:

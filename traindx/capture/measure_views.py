@@ -60,7 +60,7 @@ def stretch(tensor: torch.Tensor, turn: int, size: int) -> Array:
     first ones in turn 1, and those that follow in each later one. All, where there are no more."""
     tensor = local(tensor)
     count = tensor.numel()
-    start = (turn - 1) * size % (count - size) if count > size else 0
+    start = (turn - 1) * size % (count - size + 1) if count > size else 0
     if tensor.dtype in NATIVE:
         return np.asarray(tensor.numpy().ravel("K")[start : start + size])
     return flat(tensor.reshape(-1)[start : start + size])

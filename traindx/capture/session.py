@@ -330,6 +330,11 @@ class Session:
         self.note("note", message, code)
         say(message)
 
+    @property
+    def curious(self) -> bool:
+        """Whether what the loss is fed with is still looked at: `outputs` and targets are worth telling."""
+        return self.watched.curious
+
     def _panels(self, kind: str, about: Any, values: Any) -> Any:
         return self.watched.panels(kind, about, values)
 

@@ -81,8 +81,8 @@ class ForwardProbe:
     def _hook(
         self, name: str, kind: act.Kind, weighted: bool, module: nn.Module, given: tuple[Any, ...], output: Any
     ) -> None:
-        if not self.armed or not torch.is_grad_enabled():
-            return
+        if torch.compiler.is_compiling() or not self.armed or not torch.is_grad_enabled():
+            return  # within what is compiled, nothing of a hook must be left to depend on
         outermost = self._clock.enter()
         began = time.perf_counter()
         try:

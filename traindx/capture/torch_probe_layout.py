@@ -63,12 +63,13 @@ class Layout:
         if any(root is m for known in self.models for m in unwrapped(known).modules()):
             return False
         self.models.append(model)
+        inside = {id(part) for m in (model, *root.modules()) if compiled(m) for part in m.modules()}
         for path, module in root.named_modules():
             full = ".".join(p for p in (name, path) if p)
             for own, parameter in module._parameters.items():
                 if parameter is not None:
                     self._add(parameter, f"{full}.{own}" if full else own, full or own)
-            if not compiled(model) and _measured(module):
+            if id(module) not in inside and _measured(module):
                 self.leaves.append((full or type(module).__name__, module))
         return True
 
@@ -121,7 +122,9 @@ def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
         "activations": ", ".join(used),
         "compiled": compiled(model),
     }
-    momenta = [float(m.momentum) for m in modules if getattr(m, "track_running_stats", False) and m.momentum is not None]
+    momenta = [
+        float(m.momentum) for m in modules if getattr(m, "track_running_stats", False) and m.momentum is not None
+    ]
     weights = [m._parameters.get("weight") for m in modules if isinstance(m, WEIGHTED)]
     widths = [w.shape[0] for w in weights if w is not None and not nn.parameter.is_lazy(w)]
     facts |= {"dropout": max(rates)} if rates else {}

@@ -46,7 +46,7 @@ class Watched:
         self._forward_end: float | None = None
         self._small: list[torch.Tensor] = []
         self._looks, self._passed = 0, 0
-        self.sampling = True
+        self.sampling = self.curious = True
         self._noise, self._first_norm = NoiseScale(), 0.0
 
     @property
@@ -134,7 +134,8 @@ class Watched:
         of its data set, and whether that is trained on."""
         self._told_batches = self._told_batches or (told and inputs is not None)
         training = torch.is_grad_enabled() if training is None else training
-        self.data.look(inputs, targets, training, self.measures.probe.armed, *whose)
+        if self.curious or not training:
+            self.data.look(inputs, targets, training, self.measures.probe.armed, *whose)
         if training and inputs is not None:
             found = _any_tensor(inputs)
             if found is not None and found.ndim:
@@ -204,8 +205,11 @@ class Watched:
 
     def step_begin(self, optimizer: Any, sampled: bool) -> None:
         if optimizer is not None:
-            if self.add_optimizer(optimizer):
+            if id(optimizer) not in self.measures.held:
+                self.add_optimizer(optimizer)
                 self._facts.setdefault("optimizers", len(self.optimizers))
+            elif sampled:
+                self.closer.shards.look()
             if self._forward_end is not None and self._habits.backwards <= 1:
                 self._clock.guess("backward", self._clock.at() - self._forward_end)
             self._forward_end = None
@@ -273,6 +277,7 @@ class Watched:
             self.measures.probe.arm()
         elif self.sampling:
             self.measures.probe.unhook()
+        self.curious = sampling or self._looks < CLOSE_LOOKS or self.data.due
         if sampling or self.sampling:
             self.closer.sample(sampling)
         self.sampling = sampling
