@@ -1,4 +1,4 @@
-"""Five small trainings on made-up data, each of another kind: `python benchmarks/find_lr_nets.py conv --lr 0.01`.
+"""Ten small trainings on made-up data, each of another kind: `python benchmarks/find_lr_nets.py conv --lr 0.01`.
 
 A plain training script, for `traindx find-lr` to run; benchmarks/find_lr.py trains the same nets at many rates.
 """
@@ -115,13 +115,93 @@ def regression() -> Net:
     return Net(x, y, model, F.mse_loss, lambda p, lr: torch.optim.SGD(p, lr=lr), 32)
 
 
-NETS: dict[str, Callable[[], Net]] = {
+class Residual(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.inner = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.inner(x)
+
+
+def clouds(kinds: int, width: int, spread: float) -> tuple[Tensor, Tensor]:
+    """Overlapping clouds: (inputs, labels)."""
+    centers, labels = torch.randn(kinds, width), torch.randint(kinds, (4000,))
+    return centers[labels] + spread * torch.randn(4000, width), labels
+
+
+def residual() -> Net:
+    """Skip connections; Nesterov's momentum and weight decay."""
+    x, y = clouds(6, 24, 2.5)
+    model = nn.Sequential(nn.Linear(24, 48), Residual(48), Residual(48), nn.Linear(48, 6))
+
+    def nesterov(parameters: Iterable[Tensor], lr: float) -> torch.optim.Optimizer:
+        return torch.optim.SGD(parameters, lr=lr, momentum=0.95, nesterov=True, weight_decay=1e-3)
+
+    return Net(x, y, model, F.cross_entropy, nesterov, 48)
+
+
+class Last(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner, self.head = nn.LSTM(3, 24, batch_first=True), nn.Linear(24, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.head(self.inner(x)[0][:, -1])
+
+
+def lstm() -> Net:
+    """A sum over a sequence, of what a second channel lets through; Adam."""
+    x = torch.randn(2000, 10, 3)
+    y = (x[:, :, 0] * (x[:, :, 1] > 0)).sum(1, keepdim=True) / 2
+    return Net(x, y, Last(), F.mse_loss, lambda p, lr: torch.optim.Adam(p, lr=lr), 32)
+
+
+def waves() -> Net:
+    """Noisy waves of three frequencies; convolutions over time, SGD with momentum."""
+    kinds, time = torch.randint(3, (2000,)), torch.linspace(0, 1, 40)
+    turns = (2.0 + 3 * kinds)[:, None] * time + torch.rand(2000, 1)
+    x = (torch.sin(2 * torch.pi * turns) + 0.8 * torch.randn(2000, 40))[:, None]
+    model = nn.Sequential(
+        *(nn.Conv1d(1, 12, 7), nn.ReLU(), nn.MaxPool1d(2), nn.Conv1d(12, 12, 5), nn.ReLU()),
+        *(nn.AdaptiveAvgPool1d(1), nn.Flatten(), nn.Linear(12, 3)),
+    )
+    return Net(x, kinds, model, F.cross_entropy, lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.9), 32)
+
+
+def tanh() -> Net:
+    """Five layers of tanh; RMSprop with momentum."""
+    x, y = clouds(7, 20, 1.8)
+    inner = [layer for _ in range(3) for layer in (nn.Linear(32, 32), nn.Tanh())]
+    model = nn.Sequential(nn.Linear(20, 32), nn.Tanh(), *inner, nn.Linear(32, 7))
+    return Net(x, y, model, F.cross_entropy, lambda p, lr: torch.optim.RMSprop(p, lr=lr, momentum=0.5), 40)
+
+
+def huber() -> Net:
+    """Targets with outliers, Huber's loss; dropout, AdamW."""
+    x, outliers = torch.randn(3000, 12), torch.rand(3000, 1) < 0.05
+    y = torch.exp(0.5 * x[:, :1]) + 1.5 * torch.randn(3000, 1).clamp(-1, 1) * outliers
+    model = nn.Sequential(nn.Linear(12, 48), nn.SiLU(), nn.Dropout(0.1), nn.Linear(48, 1))
+    return Net(x, y, model, F.smooth_l1_loss, lambda p, lr: torch.optim.AdamW(p, lr=lr, weight_decay=0.05), 24)
+
+
+# The rule of reading a sweep was set with these in view,
+SEEN: dict[str, Callable[[], Net]] = {
     "mlp": mlp,
     "conv": conv,
     "transformer": transformer,
     "autoencoder": autoencoder,
     "regression": regression,
 }
+# and these were made after it was set.
+UNSEEN: dict[str, Callable[[], Net]] = {
+    "residual": residual,
+    "lstm": lstm,
+    "waves": waves,
+    "tanh": tanh,
+    "huber": huber,
+}
+NETS = {**SEEN, **UNSEEN}
 
 
 def made(name: str, seed: int) -> Net:

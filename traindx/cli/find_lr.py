@@ -64,7 +64,10 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
 @click.option("--steps", type=click.IntRange(min=40), default=200, show_default=True, help="Steps of each sweep.")
 @click.option("--seeds", default="0,1", show_default=True, metavar="N,N…", help="One sweep for each of these seeds.")
 @click.option("--sensitivity", is_flag=True, help="Also train at seven constant rates around the suggestion.")
-@click.option("--seconds", type=click.FloatRange(min=1), metavar="S", help="Time limit of each start of the script.")
+@click.option(
+    "--seconds", type=click.FloatRange(min=1), default=600.0, show_default=True, metavar="S",
+    help="Time limit of each start of the script.",
+)  # fmt: skip
 @click.option(
     "--writable",
     multiple=True,
@@ -80,7 +83,7 @@ def find_lr(
     steps: int,
     seeds: str,
     sensitivity: bool,
-    seconds: float | None,
+    seconds: float,
     writable: tuple[str, ...],
     figures: str | None,
 ) -> int:
