@@ -22,39 +22,52 @@ def zero_grad(value: str) -> Apply:
     def apply(site: Site) -> None:
         import torch
 
-        used: weakref.WeakSet[Optimizer] = weakref.WeakSet()  # whose gradients a step has used
-        stale: weakref.WeakSet[Optimizer] = weakref.WeakSet()  # whose gradients were cleared here since then
-
-        def clear(optimizer: Optimizer) -> None:
-            parameters = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-            if any(bool(p.grad.any()) for p in parameters):
-                for p in parameters:
-                    p.grad = None
-                stale.add(optimizer)
-
-        def begins(optimizer: Optimizer) -> None:
-            if optimizer in stale:  # the script has not zeroed them in the meantime either
-                stale.discard(optimizer)
-                site.touched("steps")
-
-        def zeroed(original: Callable[..., Any], *args: Any, **named: Any) -> Any:
-            found = original(*args, **named)
-            for optimizer in list(stale):
-                parameters = [p for group in optimizer.param_groups for p in group["params"]]
-                if not any(p.grad is not None and bool(p.grad.any()) for p in parameters):
-                    stale.discard(optimizer)
-            return found
-
-        def before(_loss: object) -> None:
-            for optimizer in list(used):
-                clear(optimizer)
-            used.clear()
-
-        site.on_backward(before)
-        site.before_closure(clear)
-        site.around_step(begins, used.add)
+        used = Used(site)
+        site.on_backward(used.clear_all)
+        site.before_closure(used.clear)
+        site.around_step(used.begins, used.optimizers.add)
         for owner in (torch.optim.Optimizer, torch.nn.Module):
-            site.wrap(owner, "zero_grad", zeroed)
+            site.wrap(owner, "zero_grad", used.zeroed)
         site.unused = "the script zeroes its gradients itself"
 
     return apply
+
+
+class Used:
+    """Gradients that a step has used already."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.optimizers: weakref.WeakSet[Optimizer] = weakref.WeakSet()  # that stepped since the last backward pass
+        self.cleared: weakref.WeakSet[Optimizer] = weakref.WeakSet()  # whose gradients were cleared here since then
+
+    def clear_all(self, _loss: object) -> None:
+        for optimizer in list(self.optimizers):
+            self.clear(optimizer)
+        self.optimizers.clear()
+
+    def clear(self, optimizer: Optimizer) -> None:
+        if not is_clear(optimizer):
+            for group in optimizer.param_groups:
+                for p in group["params"]:
+                    p.grad = None
+            self.cleared.add(optimizer)
+
+    def begins(self, optimizer: Optimizer) -> None:
+        """A step that the script has not zeroed gradients for in the meantime either."""
+        if optimizer in self.cleared:
+            self.cleared.discard(optimizer)
+            self.site.touched("steps")
+
+    def zeroed(self, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        found = original(*args, **named)
+        for optimizer in list(self.cleared):
+            if is_clear(optimizer):
+                self.cleared.discard(optimizer)
+        return found
+
+
+def is_clear(optimizer: Optimizer) -> bool:
+    """Whether no gradient is there, or all are 0."""
+    parameters = (p for group in optimizer.param_groups for p in group["params"])
+    return not any(p.grad is not None and bool(p.grad.any()) for p in parameters)
