@@ -29,6 +29,7 @@ from traindx.vocabulary.run import Floats, Run
 SHOWN = 3
 WORTH = 0.05  # bits; below that a measurement is not worth asking for
 PLAUSIBLE = 0.05  # causes below that are not worth an experiment of their own
+CAPTURED = "traindx"  # the format of runs that were recorded
 AT_ONCE = 4  # questions of one measurement that are weighed together (2^4 answers)
 # Basis: convention. How often a rule fires / a fact holds where nothing speaks for it, and how often an
 # experiment made to confirm a cause is right.
@@ -74,6 +75,7 @@ def next_measures(
 
 def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Cause]) -> list[Candidate]:
     """One candidate per signal that rules lack: the questions of all rules it would wake."""
+    captured = run.format == CAPTURED  # what modules tell is all there: those of another kind are not to be had
     lacking: dict[str, list[Question]] = {}
     for outcome in outcomes:
         if outcome.status != "not-evaluated":
@@ -88,7 +90,7 @@ def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Caus
     return [
         Candidate(*HOW_TO_LOG.get(name.split("/*")[0], (name, WITH_CAPTURE)), strongest(questions))
         for name, questions in lacking.items()
-        if not name.startswith(("event:", "setup:"))
+        if not name.startswith(("event:", "setup:")) and not (captured and name.endswith("/*"))
     ]
 
 

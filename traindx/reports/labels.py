@@ -60,7 +60,7 @@ def sentence(text: object, limit: int = TEXT_LIMIT) -> str:
     """A message made harmless, with a capital at its beginning (unless that is a signal's name) and a
     full stop at its end."""
     words = clean(text, limit).strip()
-    if words.partition(" ")[0].isalpha():
+    if words.partition(" ")[0].rstrip(",;:").isalpha():
         words = words[:1].upper() + words[1:]
     return words + ("" if words.endswith((".", "!", "?", "…")) else ".") if words else ""
 

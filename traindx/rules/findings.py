@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+import re
+import string
+from collections.abc import Iterable, Mapping, Sequence
 
 from traindx.vocabulary.diagnosis import SEVERITIES, Finding, NotEvaluated
 from traindx.vocabulary.rule import Evidence, Outcome
+
+LONG = 1e6  # from here on a number is written with a power of ten
+ONE = re.compile(r"(?<![\w.,-])1 (point|time|step|sample|module|unit|row)s\b")
 
 
 def findings(outcomes: Iterable[Outcome]) -> tuple[Finding, ...]:
@@ -29,6 +35,23 @@ def parent_of(outcome: Outcome, fired: Sequence[Outcome]) -> str | None:
     return next((slug for slug in outcome.rule.follows if slug in parents), None)
 
 
+class Numbers(string.Formatter):
+    """Numbers too long to be read digit by digit are written with a power of ten."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        long = isinstance(value, int | float) and abs(value) >= LONG and math.isfinite(value)
+        if long and format_spec.endswith("f"):
+            return f"{value:.2g}"
+        if long and format_spec.endswith("%"):
+            return f"{100 * float(str(value)):.2g}%"
+        return str(super().format_field(value, format_spec))
+
+
+def said(text: str, values: Mapping[str, object]) -> str:
+    """A rule's message with its numbers; one of a thing is no plural."""
+    return ONE.sub(r"1 \1", Numbers().vformat(text, (), values))
+
+
 def finding(outcome: Outcome, evidence: Evidence, parent: str | None) -> Finding:
     """The finding of one rule, from its strongest evidence; the numbers of the others are kept."""
     points = [p for e in (evidence, *(x for x in outcome.evidence if x is not evidence)) for p in e.points]
@@ -41,7 +64,7 @@ def finding(outcome: Outcome, evidence: Evidence, parent: str | None) -> Finding
         onset_step=evidence.onset,
         last_step=evidence.last,
         where=evidence.where,
-        message=text.format(**evidence.values),
+        message=said(text, evidence.values),
         consequence_of=parent,
         aspects=evidence.aspects,
         evidence=tuple(points[:12]),

@@ -19,7 +19,7 @@ from traindx.vocabulary.run import Run
     needs=("act_rank/*", "objective"),
     min_points=1,
     severity="high",
-    message="{where} puts out the same for every input",
+    message="the output of {where} is the same for every input",
     follows=("relu-units-dead", "activations-not-finite", "activations-saturate"),
 )
 def activations_collapse(

@@ -16,7 +16,7 @@ from traindx.vocabulary.run import Run
     needs=("objective",),
     min_points=8,
     severity="info",
-    message="{name} improves by {fall:.3g}, which its noise ({noise:.3g} a point, {n} points) could produce alone",
+    message="{name} {way} by {fall:.3g}, which its noise ({noise:.3g} a point, {n} points) could produce alone",
     follows=("loss-flat-from-start", "loss-diverges", "loss-oscillates"),
 )
 def loss_improves_too_little_noise_considered(
@@ -53,6 +53,12 @@ def loss_improves_too_little_noise_considered(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
         strength=0.5,
-        values={"name": curve.name, "fall": fall, "noise": curve.noise, "n": curve.n},
+        values={
+            "name": curve.name,
+            "way": "improves" if fall >= 0 else "gets worse",
+            "fall": abs(fall),
+            "noise": curve.noise,
+            "n": curve.n,
+        },
         points=(EvidencePoint(curve.name, float(curve.steps[-1]), fall * curve.sign, doubtful * error, "change"),),
     )
