@@ -23,5 +23,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "numbers from zero": surveyed(classes_seen=10, label_min=0, label_max=9, label_gaps=0, label_single_samples=0),
         "words": surveyed(classes_seen=2, label_twins=0, label_unseen_classes=0),
+        "first batches of sorted data": surveyed(classes_seen=1, label_min=0, label_max=0, batches_seen=20),
+        "tokens, some left out": surveyed(classes_seen=32, label_min=-100, label_max=31, label_negative_share=0.06),
         "a quantity": surveyed(targets_distinct=214),
     }

@@ -9,6 +9,7 @@ from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
+IGNORED = -100  # what cross_entropy leaves out if not told otherwise
 Seen = tuple[Severity, str, str, float, str]  # severity, aspect, words, number, fact
 
 
@@ -29,8 +30,8 @@ def labels_ill_formed(
     """The targets are written in a way that will not train, or not as meant.
 
     What it sees: one target for all samples (high); classes of the validation data that training never shows
-    (high); labels that differ in case, blanks or punctuation only (medium); negative class numbers, numbers that do
-    not start at 0 or leave some out, and classes with a single sample (information).
+    (high); labels that differ in case, blanks or punctuation only (medium); negative class numbers (but -100),
+    numbers that do not start at 0 or leave some out, and classes with a single sample (information).
 
     Why it matters: twins are learned as two classes; cross-entropy wants the numbers 0 to k - 1, and either fails or
     widens the output for others; what training never shows cannot be predicted.
@@ -57,7 +58,9 @@ def found(run: Run, two: float, any_at_all: float) -> Iterator[Seen]:
     setup = run.setup
     distinct = setup.number("classes_seen")
     distinct = setup.number("targets_distinct") if distinct is None else distinct
-    if distinct is not None and distinct < two:
+    # a recording reads some batches: unless they are mixed, those may all be of one class
+    partly = setup.number("batches_seen") is not None and not setup.flag("shuffle")
+    if distinct is not None and distinct < two and not partly:
         fact = "classes_seen" if setup.number("classes_seen") is not None else "targets_distinct"
         yield "high", "one-class", "all samples have the same target", distinct, fact
     unseen, twins = setup.number("label_unseen_classes") or 0.0, setup.number("label_twins") or 0.0
@@ -74,8 +77,9 @@ def found(run: Run, two: float, any_at_all: float) -> Iterator[Seen]:
         names = setup.facts.get("label_twins_where")
         yield "medium", "twins", f"labels differ in case, blanks or punctuation only: {names}", twins, "label_twins"
     low, gaps = setup.number("label_min"), setup.number("label_gaps") or 0.0
-    if distinct is not None and low is not None and (low != 0 or gaps > any_at_all):
-        how = "are negative in part" if low < 0 else f"start at {low:.0f}" if low else f"leave out {gaps:.0f} numbers"
+    odd = low is not None and low not in (0, IGNORED)
+    if distinct is not None and low is not None and (odd or gaps > any_at_all):
+        how = f"start at {low:.0f}" if low > 0 else "are negative in part" if odd else f"leave out {gaps:.0f} numbers"
         yield "info", "numbering", f"class numbers {how}; most losses want 0 to {distinct - 1:.0f}", low, "label_min"
     single = setup.number("label_single_samples") or 0.0
     if single > any_at_all:
