@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from traindx.config import Config
     from traindx.errors import ConfigError, MissingExtra, NotALog, ReadError, TraindxError
-    from traindx.pipeline import Diagnosis, diagnose, read, read_all, watch
+    from traindx.pipeline import Diagnosis, check, diagnose, read, read_all, watch
     from traindx.vocabulary.run import Run, Series
 
 __version__ = "0.1.0"
@@ -29,6 +29,7 @@ __all__ = [
     "Run",
     "Series",
     "TraindxError",
+    "check",
     "diagnose",
     "read",
     "read_all",
@@ -39,7 +40,7 @@ HOMES = {
     "traindx.config": ("Config",),
     "traindx.errors": ("ConfigError", "MissingExtra", "NotALog", "ReadError", "TraindxError"),
     "traindx.pipeline": (
-        *("Diagnosis", "diagnose", "read", "read_all", "watch"),
+        *("Diagnosis", "check", "diagnose", "read", "read_all", "watch"),
         *("load_ipython_extension", "unload_ipython_extension"),
     ),
     "traindx.vocabulary.run": ("Run", "Series"),

@@ -20,9 +20,12 @@ from traindx.features.forecast import forecast
 from traindx.features.lies import repaired, suspicions
 from traindx.features.shared import Features
 from traindx.rules.findings import findings, not_evaluated
+from traindx.vocabulary.check import Check, CheckReport, CheckResult
+from traindx.vocabulary.check import Experiment as CheckExperiment
 from traindx.vocabulary.diagnosis import Document, Hypothesis, RunDiagnosis, RunInfo, SignalInfo
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Fact
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -159,6 +162,109 @@ def watch(
         check_every=check_every,
         scaler=scaler,
     )
+
+
+class Checked:
+    """What checks came to: `report` is the JSON document's content, `diagnosis` that of the first steps."""
+
+    def __init__(self, report: CheckReport, diagnosis: Diagnosis) -> None:
+        self.report, self.diagnosis = report, diagnosis
+
+    @property
+    def failed(self) -> tuple[CheckResult, ...]:
+        """The checks that failed."""
+        return tuple(check for check in self.report.checks if check.status == "failed")
+
+    def to_text(self, *, width: int = 100, color: bool = False) -> str:
+        from traindx.reports import check as page
+
+        return page.render(self.report, width=width, color=color)
+
+    def to_markdown(self) -> str:
+        from traindx.reports import check as page
+
+        return page.markdown(self.report)
+
+    def to_html(self) -> str:
+        from traindx.reports import check as page
+
+        return page.html(self.report)
+
+    def to_json(self) -> str:
+        from traindx.reports import check as page
+
+        return page.to_json(self.report)
+
+
+def with_facts(run: Run, facts: Mapping[str, Fact]) -> Run:
+    """The run, with what checks found out about it."""
+    return msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "check"))
+
+
+def checked(
+    run: Run,
+    checks: Sequence[Check],
+    config: Config | None = None,
+    *,
+    command: Sequence[str] = (),
+    seconds: float = 0.0,
+    reasons: Mapping[str, str] | None = None,
+    experiments: Sequence[CheckExperiment] = (),
+) -> Checked:
+    """Judge a run that has the facts of its experiments: the ordinary diagnosis, and checks as views on it."""
+    from traindx.trials.check_judge import results
+
+    config = config or Config()
+    diagnosis = diagnose(run, config)
+    asked = {rule.slug for rule in select(rules.catalogue(), config)}
+    setup, first = diagnosis.runs[0].setup, diagnosis.first
+    report = CheckReport(
+        traindx_version=traindx.__version__,
+        command=tuple(command),
+        seconds=round(seconds, 1),
+        checks=results(checks, first, setup, reasons or {}, asked=asked, severity=config.severity),
+        experiments=tuple(experiments),
+        diagnosis=first,
+    )
+    return Checked(report, diagnosis)
+
+
+def check(
+    model: Any,
+    loss: Callable[[Any, Any], Any],
+    loader: Any,
+    *,
+    optimizer: Callable[[Any], Any] | None = None,
+    steps: int = 300,
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    config: Config | None = None,
+) -> Checked:
+    """Check a PyTorch model before its training: `traindx.check(model, loss, loader)`.
+
+    `loss(model(inputs), targets)` is minimized over the batches of `loader`, pairs of inputs and targets, for
+    `steps` steps at a time, on copies of the model: as it is, again, on one batch, on one blank batch, with permuted
+    labels. `optimizer(parameters)` makes the optimizer (default: Adam with a rate of 0.001). `only` and `skip` name
+    checks or groups. The model and the random state of PyTorch stay as they are; a loader may draw its own numbers."""
+    import tempfile
+    import time
+
+    from traindx.capture.rehearsal import Rehearsal
+    from traindx.trials.check_catalogue import OF_SCRIPTS
+    from traindx.trials.check_facts import together
+    from traindx.trials.check_judge import picked
+    from traindx.trials.check_plan import planned
+
+    checks, begun = picked(only, (*skip, *OF_SCRIPTS)), time.monotonic()
+    rehearsal = Rehearsal(model, loss, loader, optimizer)
+    runs: dict[str, Run] = {}
+    with tempfile.TemporaryDirectory(prefix="traindx-check-") as folder:
+        for plan in planned(checks):
+            out = Path(folder) / plan.name.replace(" ", "-")
+            rehearsal.run(out, min(plan.steps, steps), plan.name, probes=plan.probes)
+            runs[plan.name] = max(read_all(out), key=lambda run: run.points)
+    first = next(iter(runs.values()))
+    return checked(with_facts(first, together(runs, {})), checks, config, seconds=time.monotonic() - begun)
 
 
 def several(given: Any) -> list[Any]:

@@ -80,7 +80,7 @@ def test_a_finding_below_the_severity_is_a_remark() -> None:
     run = told("healthy", seeds_set="none", repeat_difference=0.2, repeat_steps=100)
     found = judged(run)["seeds"]
     assert (found.status, found.severity) == ("passed", "low")
-    assert "seed" in found.remark
+    assert "sets no random seed" in found.message
     assert judged(run, severity="low")["seeds"].status == "failed"
 
 

@@ -8,16 +8,13 @@ from pathlib import Path
 
 import click
 
-import traindx
-from traindx import pipeline, rules
+from traindx import pipeline
 from traindx.cli.check_data import DataRequest, check_data, data_options
-from traindx.cli.check_run import Gathered, gather
+from traindx.cli.check_run import gather
 from traindx.cli.options import Output, codes, config_options, output_options
 from traindx.cli.streams import emit, note, progress, stdout_width
 from traindx.config import Config
-from traindx.errors import ConfigError
-from traindx.trials.check_catalogue import CHECKS
-from traindx.trials.check_judge import chosen, results
+from traindx.trials.check_judge import picked
 from traindx.trials.check_plan import planned
 from traindx.vocabulary.check import Check, CheckReport
 
@@ -98,46 +95,22 @@ def check(
     if gathered.run is None:
         note(f"traindx: nothing could be checked: {next(iter(gathered.reasons.values()), 'nothing was recorded')}")
         return 2
-    report = reported(command, checks, gathered, config, time.monotonic() - begun)
-    emit(rendered(report, out), out.path)
-    return int(report.count("failed") > 0)
-
-
-def picked(only: Sequence[str], skip: Sequence[str], checks: Sequence[Check] = CHECKS) -> tuple[Check, ...]:
-    """The checks that were asked for. Raises ConfigError for a word that names none."""
-    try:
-        return chosen(only, skip, checks)
-    except KeyError as error:
-        import difflib
-
-        word = str(error.args[0])
-        known = [*dict.fromkeys(c.group for c in checks), *(c.slug for c in checks)]
-        near = difflib.get_close_matches(word, known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "traindx check --list names them"
-        raise ConfigError(f"there is no check {word!r}; {hint}") from error
+    found = pipeline.checked(
+        gathered.run,
+        checks,
+        config,
+        command=command,
+        seconds=time.monotonic() - begun,
+        reasons=gathered.reasons,
+        experiments=gathered.experiments,
+    )
+    emit(rendered(found.report, out), out.path)
+    return int(bool(found.failed))
 
 
 def listing(checks: Sequence[Check]) -> str:
     """Slug, group and title of each check."""
     return "".join(f"{c.slug:<22} {c.group:<14} {c.title}\n" for c in checks)
-
-
-def reported(
-    command: Sequence[str], checks: Sequence[Check], gathered: Gathered, config: Config, seconds: float
-) -> CheckReport:
-    """Judge what was gathered: the ordinary diagnosis of the run, and the checks as views on it."""
-    assert gathered.run is not None
-    diagnosis = pipeline.diagnose(gathered.run, config)
-    asked = {rule.slug for rule in pipeline.select(rules.catalogue(), config)}
-    setup = diagnosis.runs[0].setup
-    return CheckReport(
-        traindx_version=traindx.__version__,
-        command=tuple(command),
-        seconds=round(seconds, 1),
-        checks=results(checks, diagnosis.first, setup, gathered.reasons, asked=asked, severity=config.severity),
-        experiments=gathered.experiments,
-        diagnosis=diagnosis.first,
-    )
 
 
 def rendered(report: CheckReport, out: Output) -> str:

@@ -66,8 +66,9 @@ def check_data(
 ) -> int:
     """Check the data that were asked for and print the page; the exit status."""
     from traindx import inspection
-    from traindx.cli.check import listing, picked, rendered
+    from traindx.cli.check import listing, rendered
     from traindx.trials.check_data_catalogue import DATA_CHECKS
+    from traindx.trials.check_judge import picked
 
     checks = picked(only, skip, DATA_CHECKS)
     if listed:

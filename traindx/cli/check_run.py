@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
-
 from traindx import pipeline
 from traindx.capture.launch import Ended, Request, environment, start_folder
 from traindx.capture.launch_stages import note_end, recorded, why_nothing
@@ -18,18 +16,12 @@ from traindx.config import Config
 from traindx.errors import ReadError
 from traindx.trials import check_facts
 from traindx.trials import environment as surroundings
-from traindx.trials.check_catalogue import AGAIN, BLANK, FIRST, ONE_BATCH, PERMUTED
-from traindx.trials.check_plan import PROBES, Planned, limit, steps_for
+from traindx.trials.check_catalogue import BLANK, FIRST, ONE_BATCH
+from traindx.trials.check_plan import Planned, limit, steps_for
 from traindx.trials.conduct import Conducted, conduct
 from traindx.vocabulary.check import Experiment
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
-
-# Facts that the probes of a live model leave in the record of the second start.
-PROBED = (
-    "accelerator", "bias_before_normalization", "parameters_unregistered", "parameters_shared", "leak_", "loss_batch_",
-    "modes_", "memory_", "latency", "inference_", "label_smoothing", *(f"{probe}_not_checked" for probe in PROBES),
-)  # fmt: skip
 
 
 class Gathered(NamedTuple):
@@ -130,26 +122,9 @@ class Bench:
     def facts(self) -> dict[str, Fact]:
         """What all starts together say."""
         first = self.runs[FIRST]
-        known = {**first.setup.facts, **surroundings.facts(self.command, self.folder)}
-        found: dict[str, Fact] = {n: known[n] for n in known if n not in first.setup.facts}
-        found |= check_facts.pace(first)
-        found |= surroundings.pins(self.command, self.folder, versions(first))
-        again, one = self.runs.get(AGAIN), self.runs.get(ONE_BATCH)
-        if again is not None:
-            found |= {n: v for n, v in again.setup.facts.items() if n.startswith(PROBED)}
-            found |= check_facts.repeated(first, again)
-            found |= check_facts.needed(first.setup.with_facts(found, "check"))
-        if one is not None:
-            found |= check_facts.one_batch(with_facts(one, found))
-        if BLANK in self.runs:
-            found |= check_facts.blank_batch(self.runs[BLANK])
-        if PERMUTED in self.runs:
-            found |= check_facts.permuted(first, self.runs[PERMUTED])
-        return found
-
-
-def with_facts(run: Run, facts: Mapping[str, Fact]) -> Run:
-    return msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "check"))
+        known = surroundings.facts(self.command, self.folder)
+        known |= surroundings.pins(self.command, self.folder, versions(first))
+        return check_facts.together(self.runs, known)
 
 
 def versions(run: Run) -> dict[str, str]:
@@ -176,5 +151,5 @@ def gather(
             report(number, experiment.name)
             bench.start(experiment, len(experiments) - number)
         first = bench.runs.get(FIRST)
-        run = None if first is None else with_facts(first, bench.facts())
+        run = None if first is None else pipeline.with_facts(first, bench.facts())
         return Gathered(run, bench.reasons, tuple(bench.done))

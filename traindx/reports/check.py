@@ -19,7 +19,8 @@ TITLES: dict[Group, str] = {
     "loop": "Training loop",
     "experiments": "Sanity experiments",
 }
-MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not-run": ("-", "dim")}
+MARKS = {"passed": ("✓", "green"), "failed": ("✗", "red"), "not-run": ("-", "dim"), "noted": ("~", "yellow")}
+PLAIN = {"✓": "+", "✗": "x", "-": "-", "~": "~"}
 PLAIN_MARKS = {"passed": "ok", "failed": "FAILED", "not-run": "not run"}
 TITLE_WIDTH = 38
 SHOWN_CAUSES = 3
@@ -56,10 +57,15 @@ def words(check: CheckResult) -> str:
     if check.status == "not-run":
         return f"not run: {check.message}"
     told = [check.message]
-    if check.status == "passed" and check.facts:
+    if check.status == "passed" and check.facts and check.severity is None:
         told.append("; ".join(fact(name, value) for name, value in check.facts.items()))
     whole = " · ".join(told)
-    return f"{whole} (note: {check.remark})" if check.remark and check.status == "passed" else whole
+    return f"{whole}; also: {check.remark}" if check.remark else whole
+
+
+def noted(check: CheckResult) -> str:
+    """The mark of a check with a finding: a failure, or passed with something to know."""
+    return "failed" if check.status == "failed" else "noted"
 
 
 def fact(name: str, value: object) -> str:
@@ -95,8 +101,8 @@ def render(report: CheckReport, *, width: int = 100, color: bool = False, unicod
     for title, checks in groups(report):
         page.heading(title)
         for check in checks:
-            mark, colour = MARKS[check.status]
-            mark = mark if unicode else {"✓": "+", "✗": "x", "-": "-"}[mark]
+            mark, colour = MARKS[check.status] if check.severity is None else MARKS[noted(check)]
+            mark = mark if unicode else PLAIN[mark]
             lead = f" {mark} {check.title:<{TITLE_WIDTH - 4}} "
             page.flow(
                 clean(words(check), 300),
@@ -117,7 +123,7 @@ def render(report: CheckReport, *, width: int = 100, color: bool = False, unicod
 
 
 def command(report: CheckReport) -> str:
-    return clean(" ".join(report.command), 200)
+    return clean(" ".join(report.command), 200) or "a model and its loader"
 
 
 def markdown(report: CheckReport) -> str:

@@ -23,6 +23,8 @@ ABSENT = {
     "precision": "no loss is scaled for half precision",
     "modes-set": "no model was seen in one of the modes",
 }
+# Checks of the surroundings of a script: a model and a loader in a running Python have none of their own.
+OF_SCRIPTS = ("versions", "seeds", "disk", "checkpoints")
 
 
 def made(

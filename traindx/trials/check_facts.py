@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
+from traindx.trials.check_catalogue import AGAIN, BLANK, FIRST, ONE_BATCH, PERMUTED
+from traindx.trials.check_plan import PROBES
 from traindx.vocabulary.run import Floats, Run, Series
 from traindx.vocabulary.setup import Fact, Setup
 
@@ -14,6 +17,30 @@ LEAST = 5  # points that an end is the median of
 ZERO_FLOOR = ("cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 SURELY = 3.0  # standard errors that a lead is judged less
 WARMING = 1.05  # times the learning rate of the experiment's second third: still warming up
+
+
+# Facts that the probes of a live model leave in the record of the second start.
+PROBED = (
+    "accelerator", "bias_before_normalization", "parameters_unregistered", "parameters_shared", "leak_", "loss_batch_",
+    "modes_", "memory_", "latency", "inference_", "label_smoothing", *(f"{probe}_not_checked" for probe in PROBES),
+)  # fmt: skip
+
+
+def together(runs: Mapping[str, Run], known: Mapping[str, Fact]) -> dict[str, Fact]:
+    """What all starts (by their names) and the surroundings (`known`) say together."""
+    first, found = runs[FIRST], {**known, **pace(runs[FIRST])}
+    again, one = runs.get(AGAIN), runs.get(ONE_BATCH)
+    if again is not None:
+        found |= {n: v for n, v in again.setup.facts.items() if n.startswith(PROBED)}
+        found |= repeated(first, again)
+        found |= needed(first.setup.with_facts(found, "check"))
+    if one is not None:
+        found |= one_batch(one, found.get("label_smoothing"))
+    if BLANK in runs:
+        found |= blank_batch(runs[BLANK])
+    if PERMUTED in runs:
+        found |= permuted(first, runs[PERMUTED])
+    return found
 
 
 def curve(run: Run) -> Series | None:
@@ -53,8 +80,8 @@ def tail(values: Floats, share: float = 0.1) -> float:
     return float(np.median(last)) if np.isfinite(last).all() else math.nan
 
 
-def one_batch(run: Run) -> dict[str, Fact]:
-    """What training on one batch came to."""
+def one_batch(run: Run, smoothing: Fact | None = None) -> dict[str, Fact]:
+    """What training on one batch came to; `smoothing` of its labels."""
     found = curve(run)
     if found is None:
         return {}
@@ -67,7 +94,7 @@ def one_batch(run: Run) -> dict[str, Fact]:
     rate = run.series.get("lr")
     if rate is not None and len(rate) >= 3:
         out["one_batch_warms_up"] = bool(rate.values[-1] > WARMING * rate.values[2 * len(rate) // 3])
-    out["one_batch_floor_is_zero"] = floor_is_zero(run.setup)
+    out["one_batch_floor_is_zero"] = not smoothing and floor_is_zero(run.setup)
     return out
 
 

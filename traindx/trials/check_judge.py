@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Collection, Mapping, Sequence
 
+from traindx.errors import ConfigError
 from traindx.trials.check_catalogue import CHECKS, FIRST
-from traindx.vocabulary.check import Check, CheckResult
+from traindx.vocabulary.check import Check, CheckResult, Status
 from traindx.vocabulary.diagnosis import SEVERITIES, Finding, RunDiagnosis, Severity
 from traindx.vocabulary.setup import Setup
 
@@ -23,6 +25,18 @@ def chosen(only: Sequence[str], skip: Sequence[str], checks: Sequence[Check] = C
         return check.slug in words or check.group in words
 
     return tuple(c for c in checks if (not only or named(c, only)) and not named(c, skip))
+
+
+def picked(only: Sequence[str], skip: Sequence[str], checks: Sequence[Check] = CHECKS) -> tuple[Check, ...]:
+    """The checks that were asked for. Raises ConfigError for a word that names none."""
+    try:
+        return chosen(only, skip, checks)
+    except KeyError as error:
+        word = str(error.args[0])
+        known = [*dict.fromkeys(c.group for c in checks), *(c.slug for c in checks)]
+        near = difflib.get_close_matches(word, known, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else "traindx check --list names them"
+        raise ConfigError(f"there is no check {word!r}; {hint}") from error
 
 
 def results(
@@ -60,12 +74,10 @@ def one(
         return replaced(whole, status="not-run", message=why_not) if why_not else whole
     worst = found[0]
     remark = "; ".join(f.message for f in found[1:])
-    if SEVERITIES.index(worst.severity) > SEVERITIES.index(severity):
-        remark = "; ".join(f.message for f in found)
-        return replaced(whole, severity=worst.severity, remark=remark, rules=slugs(found), evidence=worst.evidence)
+    status: Status = "failed" if SEVERITIES.index(worst.severity) <= SEVERITIES.index(severity) else "passed"
     return replaced(
         whole,
-        status="failed",
+        status=status,
         message=worst.message,
         severity=worst.severity,
         remark=remark,

@@ -35,8 +35,9 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of a check. `message` says what was seen, or why it was not run; `remark` holds
-    a finding below the severity asked for; `rules` the rules behind a failure or a remark."""
+    """What became of a check. `message` says what was seen, or why it was not run; `severity` is that of the
+    worst finding, also of one that is below what fails a check; `remark` holds further findings, `rules` the
+    rules behind them."""
 
     slug: str
     group: Group
