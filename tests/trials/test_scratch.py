@@ -99,7 +99,9 @@ def test_without_a_fence_changes_through_links_are_told(tmp_path: Path, monkeypa
         (copy.folder / "big.bin").write_text("written through the link")
         (copy.folder / "weights.txt").write_text("written to the copy")
         (copy.folder / "data" / "x.csv").unlink()
-        assert scratch.changes(before, scratch.state(project)) == ("big.bin",)
+        after = scratch.state(project)
+        assert scratch.changes(before, after) == ("big.bin",)
+        assert scratch.changes(after, {}, besides="data") == ("big.bin", "linked.txt", "train.py", "weights.txt")
     finally:
         scratch.remove(copy.place)
     assert not copy.place.exists()

@@ -27,6 +27,7 @@ HOME = Path(__file__).parents[2]  # the folder that holds the package
 KEEPER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from traindx.trials.keeper import main; main()"
 KEPT_BYTES = 8 << 20  # of the output are written to stdout.log
 TAIL_BYTES = 16 << 10  # and its end is kept in memory
+DEVICES = ("/dev", "/proc")  # may be written to: accelerators, shared memory, settings of the process itself
 FREE_BYTES = 256 << 20  # left on the scratch's disk; below that an experiment is ended
 LOOK = 0.25  # seconds between two looks at the disk and at `stop`
 GRACE = 2.0  # seconds between being asked to end and being killed
@@ -123,33 +124,36 @@ def conduct(
     try:
         inside = with_threads(scratch.environment_in(base, copy), threads)
         environment = record(out, interventions, steps, inside, str(copy.folder))
-        may = [str(copy.place), str(out.resolve()), "/dev", "/proc", *scratch.caches(base), *writable]
         request = {
             "command": scratch.command_in(command, copy),
-            "writable": may,
+            "writable": [str(copy.place), str(out.resolve()), *DEVICES, *scratch.caches(base), *writable],
             "seconds": seconds,
             "grace": grace,
             "place": str(copy.place),
         }
-        with open(out / "stdout.log", "wb") as log:
-            tail, answer = kept(request, environment, copy, log.fileno(), stop, until)
-        now = scratch.state(copy.root)
-        changed = tuple(
-            n for n in scratch.changes(before, now) if not scratch.within(str(copy.root / n), out.resolve())
-        )
+        tail, answer = kept(request, environment, copy, out / "stdout.log", stop, until)
+        changed = scratch.changes(before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root))
     finally:
         scratch.remove(copy.place)
+    done = conducted(out, tuple(interventions), time.monotonic() - begun, tail, answer)
+    return done._replace(linked=copy.linked, changed=changed)
+
+
+def conducted(
+    out: Path, interventions: tuple[str, ...], seconds: float, tail: str, answer: Mapping[str, Any]
+) -> Conducted:
+    """What a keeper answered, in the words of this module."""
     return Conducted(
         out=out,
         ended=answer.get("ended", "stopped"),
         status=int(answer.get("status", 0)),
         signal=int(answer.get("signal", 0)),
-        seconds=time.monotonic() - begun,
+        seconds=seconds,
         tail=tail,
-        interventions=tuple(interventions),
+        interventions=interventions,
         fenced=bool(answer.get("fenced", False)),
-        linked=copy.linked,
-        changed=changed,
+        linked=(),
+        changed=(),
         why=str(answer.get("why", "")),
     )
 
@@ -158,14 +162,14 @@ def kept(
     request: Mapping[str, object],
     environment: Mapping[str, str],
     copy: scratch.Scratch,
-    log: int,
+    log: Path,
     stop: threading.Event | None,
     until: Callable[[], bool] | None,
 ) -> tuple[str, dict[str, Any]]:
     """Run a request under a keeper; the end of its output, and the keeper's answer."""
+    output = Output(log)
     lifeline, ours = os.pipe()
     answers, answer = os.pipe()
-    output = Output(log)
     asked = {**request, "lifeline": lifeline, "answer": answer}
     try:
         keeper = subprocess.Popen(
@@ -213,8 +217,8 @@ def follow(
 class Output:
     """What a command prints: its beginning goes into a file, its end is kept in memory."""
 
-    def __init__(self, log: int) -> None:
-        self.log, self.room = log, KEPT_BYTES
+    def __init__(self, log: Path) -> None:
+        self.log, self.room = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), KEPT_BYTES
         self.tail = b""
 
     def take(self, keeper: subprocess.Popen[bytes], patience: float) -> bool:
@@ -238,6 +242,7 @@ class Output:
             continue
         assert keeper.stdout is not None
         keeper.stdout.close()
+        os.close(self.log)
 
 
 def check_program(program: str, folder: Path, base: Mapping[str, str]) -> None:

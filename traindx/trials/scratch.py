@@ -275,6 +275,7 @@ def state(root: Path, most: int = COPIED_FILES) -> State:
     return found
 
 
-def changes(before: State, after: State) -> tuple[str, ...]:
-    """Names of files that were added, changed or removed."""
-    return tuple(sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n)))
+def changes(before: State, after: State, besides: str = "..") -> tuple[str, ...]:
+    """Names of files that were added, changed or removed, but of those in the folder `besides`."""
+    found = (n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
+    return tuple(sorted(n for n in found if not within(n, Path(besides))))
