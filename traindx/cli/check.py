@@ -86,12 +86,17 @@ def check(
         return 0
     if not command:
         raise click.UsageError("give the command to check, such as: traindx check -- python train.py")
+    return examined(command, checks, config, out, budget, Path(records) if records else None)
+
+
+def examined(
+    command: Sequence[str], checks: Sequence[Check], config: Config, out: Output, budget: float, records: Path | None
+) -> int:
+    """Carry out the experiments, judge them, print the page; the exit status."""
     begun = time.monotonic()
     experiments = planned(checks)
     with progress("checking", len(experiments), show=not out.quiet) as at:
-        gathered = gather(
-            command, experiments, config, budget=budget, out=Path(records) if records else None, report=at
-        )
+        gathered = gather(command, experiments, config, budget=budget, out=records, report=at)
     if gathered.run is None:
         note(f"traindx: nothing could be checked: {next(iter(gathered.reasons.values()), 'nothing was recorded')}")
         return 2

@@ -101,18 +101,7 @@ def render(report: CheckReport, *, width: int = 100, color: bool = False, unicod
     for title, checks in groups(report):
         page.heading(title)
         for check in checks:
-            mark, colour = MARKS[check.status] if check.severity is None else MARKS[noted(check)]
-            mark = mark if unicode else PLAIN[mark]
-            lead = f" {mark} {check.title:<{TITLE_WIDTH - 4}} "
-            page.flow(
-                clean(words(check), 300),
-                indent=0,
-                first=lead,
-                style="dim" if check.status == "not-run" else "",
-                lead_style=colour if check.status != "not-run" else "dim",
-            )
-            if check.status == "failed":
-                page.flow(f"traindx explain {' '.join(check.rules[:1])}", indent=TITLE_WIDTH, style="dim")
+            one(page, check)
     if likely(report):
         page.heading("What may be behind it")
     for hypothesis in likely(report):
@@ -120,6 +109,22 @@ def render(report: CheckReport, *, width: int = 100, color: bool = False, unicod
         if hypothesis.fixes:
             page.flow(hypothesis.fixes[0].change, indent=6, style="dim")
     return page.text()
+
+
+def one(page: Page, check: CheckResult) -> None:
+    """One check: mark, title and what is said of it, beside each other or (on a narrow page) below."""
+    mark, colour = MARKS[check.status] if check.severity is None else MARKS[noted(check)]
+    mark = mark if page.unicode else PLAIN[mark]
+    style = "dim" if check.status == "not-run" else ""
+    narrow = page.width < 2 * TITLE_WIDTH
+    indent = 3 if narrow else TITLE_WIDTH
+    lead = f" {mark} {check.title:<{TITLE_WIDTH - 4}} "
+    if narrow:
+        page.row(Span(lead.rstrip(), colour))
+    first = "" if narrow else lead
+    page.flow(clean(words(check), 300), indent=indent if narrow else 0, first=first, style=style, lead_style=colour)
+    if check.status == "failed":
+        page.flow(f"traindx explain {' '.join(check.rules[:1])}", indent=indent, style="dim")
 
 
 def command(report: CheckReport) -> str:
