@@ -101,7 +101,10 @@ IDENTICAL = ["plain_functions", "trainer_class", "cnn_batchnorm", "rnn", "tiny_g
              "gan", "lbfgs_closure", "manual_sgd", "compiled", "compiled_step", "loader_workers", "raises"]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", IDENTICAL)
+SLOW = {"compiled", "compiled_step"}
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in IDENTICAL])
 def test_results_are_the_same_to_the_last_bit(name: str, recorded, tmp_path: Path) -> None:
     """Final weights, every number of the script's own, stdout and stderr."""
     with_us, without = recorded(name), alone(name, tmp_path)
