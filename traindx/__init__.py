@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from traindx.config import Config
     from traindx.errors import ConfigError, MissingExtra, NotALog, ReadError, TraindxError
+    from traindx.inspection import check_data
     from traindx.pipeline import Diagnosis, check, diagnose, read, read_all, watch
     from traindx.vocabulary.run import Run, Series
 
@@ -30,6 +31,7 @@ __all__ = [
     "Series",
     "TraindxError",
     "check",
+    "check_data",
     "diagnose",
     "read",
     "read_all",
@@ -39,6 +41,7 @@ __all__ = [
 HOMES = {
     "traindx.config": ("Config",),
     "traindx.errors": ("ConfigError", "MissingExtra", "NotALog", "ReadError", "TraindxError"),
+    "traindx.inspection": ("check_data",),
     "traindx.pipeline": (
         *("Diagnosis", "check", "diagnose", "read", "read_all", "watch"),
         *("load_ipython_extension", "unload_ipython_extension"),
