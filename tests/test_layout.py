@@ -21,7 +21,7 @@ PURE = ("vocabulary", "features", "rules", "causes")
 
 PUBLIC = (
     "Config", "ConfigError", "Diagnosis", "MissingExtra", "NotALog", "ReadError", "Run", "Series", "TraindxError",
-    "check", "check_data", "check_data", "diagnose", "read", "read_all", "watch",
+    "check", "check_data", "diagnose", "read", "read_all", "watch",
 )  # fmt: skip
 
 
