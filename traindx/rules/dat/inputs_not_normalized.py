@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from traindx.features.progress import by_progress, is_learning
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -66,16 +66,18 @@ def inputs_not_normalized(
         widest = spread = usual / reach
         mean = 0.0
     how = "large" if max(mean, spread) > large else "tiny" if 0 < widest < small and mean < small else ""
-    if not how and spread > 0 and mean > offset * spread and mean > 1:
-        how = "far from zero"
+    how = how or ("far from zero" if spread > 0 and mean > max(offset * spread, 1) else "")
     if not how:
         return
     yield Evidence(
-        severity=by_progress(
-            features, stuck="high", unknown="info" if setup.flag("data_is_raw") else "medium", learns="info"
-        ),
+        severity=by_progress(features, stuck="high", unknown=unknown(run), learns="info"),
         strength=1.0 if is_learning(features) is False else 0.5,
         aspects=(how.split()[0],),
         values={"how": how, "mean": mean, "spread": spread},
         points=(EvidencePoint("inputs_std_mean", None, spread, 1.0), EvidencePoint("inputs_mean_abs", None, mean, 0.0)),
     )
+
+
+def unknown(run: Run) -> Severity:
+    """How grave it is where nothing tells whether the run learns: a file may still be scaled."""
+    return "info" if run.setup.flag("data_is_raw") else "medium"
