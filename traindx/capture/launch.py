@@ -36,6 +36,7 @@ class Request(NamedTuple):
     every: int | None = None
     curvature: bool = False
     interventions: tuple[str, ...] = ()  # NAME=VALUE each
+    patient: bool = False  # look at every batch, however long that takes
     probes: bool = False  # look at the live model after the last of `steps` (probe_live)
 
 
@@ -62,6 +63,7 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "every": request.every,
         "curvature": request.curvature,
         "with": request.interventions,
+        "patient": request.patient,
         "probes": request.probes,
         "home": str(HOME),
         "pythonpath": before,

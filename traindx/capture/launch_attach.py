@@ -80,6 +80,7 @@ class Process:
         self.session = Session(
             self.out, every=self.request.get("every"), curvature=bool(self.request.get("curvature")), rank=rank
         )
+        self.session.watched.data.patient = bool(self.request.get("patient"))
         self.report("recording", rank=rank)
         hear_termination(self)
         return self.session

@@ -37,6 +37,7 @@ class Rehearsal:
         """Train a copy of the model for some steps; the record goes to `out`. `change`: "one batch", "one
         blank batch", "permuted labels"; anything else changes nothing."""
         session = Session(out)
+        session.watched.data.patient = True
         discovery = Discovery(lambda: session, Lines(os.getcwd()), lambda _: None, lambda stage, **more: None)
         live = Live(discovery) if probes else None
         discovery.live = live

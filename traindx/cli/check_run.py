@@ -83,7 +83,8 @@ class Bench:
             out: Path, interventions: Sequence[str], steps: int | None, base: Mapping[str, str], folder: str
         ) -> dict[str, str]:
             start_folder(out)
-            request = Request(out, steps, interventions=tuple(interventions), probes=planned.probes)
+            patient = planned.name == FIRST
+            request = Request(out, steps, interventions=tuple(interventions), patient=patient, probes=planned.probes)
             return environment(request, base, folder)
 
         return conduct(
