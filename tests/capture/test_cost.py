@@ -18,6 +18,7 @@ from torch.nn import functional  # noqa: E402
 import traindx  # noqa: E402
 from traindx.capture import measure_parameters, torch_probe_steps  # noqa: E402
 from traindx.capture.guard import guarded, quietly  # noqa: E402
+from traindx.capture.measure_pace import PHASES, START_PHASES  # noqa: E402
 from traindx.capture.measure_parameters import WINDOW, Updates  # noqa: E402
 from traindx.capture.measure_queue import PATIENCE, TOGETHER, Queue, Row  # noqa: E402
 from traindx.capture.session_clock import Clock  # noqa: E402
@@ -139,6 +140,31 @@ def test_sampled_steps_are_not_recorded_as_longer(tmp_path: Path, monkeypatch: p
         assert min(sampled) < 0.01, name
 
 
+def test_fast_steps_have_fewer_hooks(tmp_path: Path) -> None:
+    """From the hundredth step on, every eighth is timed by its phases; all that does not need hooks is there
+    for each, and what is counted is counted over the steps that were seen."""
+    model = nn.Linear(6, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    hooked = []
+    with traindx.watch(model, optimizer, out=tmp_path, every=1000) as watch:
+        for _ in range(300):
+            optimizer.zero_grad()
+            for _ in range(2):
+                loss = functional.cross_entropy(model(torch.randn(32, 6)), torch.zeros(32).long()) / 2
+                loss.backward()
+                watch.log(loss=loss)
+            hooked.append(len(model._forward_hooks) + sum(len(p._backward_hooks or ()) for p in model.parameters()))
+            optimizer.step()
+    assert set(hooked[2:START_PHASES]) == {2}
+    assert sum(map(bool, hooked[START_PHASES:])) == 200 / PHASES
+    run = traindx.read(tmp_path)
+    assert len(run.series["grad_norm"]) == len(run.series["throughput"]) + 1 == 300
+    assert len(run.series["time/forward"]) == START_PHASES + 200 / PHASES
+    assert run.setup.number("backwards_per_step") == 2
+    assert run.setup.number("zero_grad_missing_steps") == 0
+    assert run.setup.number("zero_grad_checked_steps") == START_PHASES + 200 / PHASES - 1
+
+
 def test_at_most_a_window_of_each_parameter_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     parameters = [torch.randn(size, requires_grad=True) for size in (3 * WINDOW, 10, WINDOW)]
     for parameter in parameters:
@@ -211,10 +237,13 @@ def test_overflow_is_quiet_inside_and_loud_outside() -> None:
 
 def test_compiled_parts_have_no_hooks() -> None:
     plain = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
-    parts = torch.compile(nn.Sequential(nn.Linear(4, 4), nn.Tanh()))
     own = nn.Sequential(nn.Linear(4, 4))
-    own.compile()
     layout = Layout()
-    layout.add_model(nn.ModuleDict({"plain": plain, "parts": parts, "own": own}), "")
+    try:
+        parts = torch.compile(nn.Sequential(nn.Linear(4, 4), nn.Tanh()))
+        own.compile()
+        layout.add_model(nn.ModuleDict({"plain": plain, "parts": parts, "own": own}), "")
+    finally:
+        torch._dynamo.reset()  # that something was compiled is known to the whole process
     assert [name for name, _ in layout.leaves] == ["plain.0", "plain.1"]
     assert len(layout.parameters) == 6

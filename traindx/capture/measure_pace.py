@@ -10,6 +10,8 @@ BURST = 20  # steps in a row that are measured when something happens
 BURST_SHARE = 0.1  # of all steps that may be measured for that reason
 LONGEST = 1000  # steps between samples
 START_SECONDS = 0.1  # of a run that may go into samples beyond that share, so that short runs have some
+FAST, PHASES = 0.02, 8  # of steps shorter than so many seconds, every so-manieth is timed by its phases
+START_PHASES = 100  # first steps that all are
 START_SHARE = 0.1  # while it lasts, samples are at most this share of the step number apart
 
 
@@ -44,6 +46,12 @@ class Pace:
         self._spent += cost
         early = max(1, int(START_SHARE * step)) if self._spent < START_SECONDS else LONGEST
         self._next = step + min(self.interval(), early) - 1  # so many steps are then finished
+
+    def phases(self, step: int) -> bool:
+        """Whether it is worth knowing where the time of the step after `step` finished ones goes: hooks for
+        that cost 50 microseconds, which is much of a step of a few milliseconds."""
+        fast = step >= START_PHASES and 0 < self._step_seconds < FAST
+        return not fast or step % PHASES == 0 or self.sampled(step)
 
     def interval(self) -> int:
         """Steps between samples."""

@@ -14,6 +14,7 @@ from traindx.capture.measure_queue import Queue, Row
 from traindx.capture.recorder import Recorder
 from traindx.capture.session_clock import Clock, Habits, number
 from traindx.capture.session_facts import optimizer_facts, signal_name, versions
+from traindx.capture.session_losses import Losses
 from traindx.capture.session_steps import Steps
 from traindx.vocabulary.run import Event, EventKind
 from traindx.vocabulary.setup import Fact
@@ -61,20 +62,20 @@ class Session:
         self.steps = Steps(self.recorder, self.pace, self._panels, self.note)
         self._queue = Queue(self.steps.take)
         self._facts: dict[str, Fact] = {}
-        self._losses: dict[str, list[Any]] = {}
-        self._names: dict[str, str] = {}
+        self._losses = Losses()
         self._scalars: dict[str, Any] = {}
         self._early: list[Row] = []
         self._watched: Watched | None = None
         self._primary: Any = None
         self._scaler: Any = None
         self._skipped = 0
-        self._by_backward = False
+        self._by_backward = self._begins = False  # steps are backward passes; these are told as they begin
         self._facts_due = 0.0
         self._ended_by = ""
         self.wants_losses = True  # `before_backward` has still something to look for
         self._losing = False  # the loss is differentiated by capture itself
         self.sampling = True
+        self.phases = True  # the coming step is timed by its phases: backward passes are worth telling
 
     # What is trained.
     @guarded
@@ -136,7 +137,7 @@ class Session:
         found = number(value)
         if found is None:
             return
-        self._losses.setdefault(where, []).append(found)
+        self._losses.add(found, where)
         if isinstance(found, float) and found - found != 0 and "train/loss" not in self.steps.first_bad:
             self.watched.origin(value)
 
@@ -162,6 +163,7 @@ class Session:
         watched = self.watched
         if self._by_backward and self.sampling:
             watched.step_end(None)
+        self._begins = True
         first = not self.habits.backwards
         self.habits.backward(watched.stale() if stale is None and first else stale)
         watched.backward_begin()
@@ -169,7 +171,8 @@ class Session:
 
     @guarded
     def backward_seen(self, stale: bool) -> None:
-        """A backward pass is under way (where its begin and end cannot be seen)."""
+        """A backward pass is under way (where its begin and end cannot be seen). Need not be told while
+        `phases` is False."""
         if not self._losing:
             self.habits.backward(stale)
 
@@ -180,8 +183,7 @@ class Session:
         if self._by_backward:
             self._finish_step(None)
         elif self._primary is None:
-            self._early.append(Row(len(self._early) + 1, time.time(), self._mean_losses(keep=True)))
-            self._losses = {where: values[-64:] for where, values in self._losses.items()}
+            self._early.append(Row(len(self._early) + 1, time.time(), self._losses.latest()))
             if len(self._early) > UNSTEPPED:
                 self._count_backwards()
 
@@ -189,7 +191,8 @@ class Session:
     def clip(self, norm: torch.Tensor | float, threshold: float) -> None:
         """Gradients were clipped: `norm` is the global norm before, `threshold` the one allowed."""
         self._facts["clip_norm"] = float(threshold)
-        if self.habits.total_backwards and not self.habits.backwards:  # the gradients were used already
+        told = self._begins or self.phases  # where backward passes are only seen, not all are told
+        if told and self.habits.total_backwards and not self.habits.backwards:  # the gradients were used already
             self._facts["clip_after_step"] = int(self._facts.get("clip_after_step", 0)) + 1
         else:
             self.watched.clipped(norm, float(threshold))
@@ -225,7 +228,7 @@ class Session:
         """A step was left out (a loss scale overflowed)."""
         self._skipped += 1
         self.habits.backwards = 0
-        self._losses = {}
+        self._losses.forget()
         self.watched.abandon()
         self.note("skipped-step", "the optimizer step was skipped", "loss-scale")
 
@@ -338,33 +341,21 @@ class Session:
     def _panels(self, kind: str, about: Any, values: Any) -> Any:
         return self.watched.panels(kind, about, values)
 
-    def _mean_losses(self, keep: bool = False) -> dict[str, Any]:
-        """Each loss over the micro-batches since the last step, by its signal."""
-        out: dict[str, Any] = {}
-        for where, values in self._losses.items():
-            name = self._names.get(where)
-            if name is None:
-                plain = "".join(c if c.isalnum() or c in ".:-" else "-" for c in where)
-                name = self._names[where] = f"train/{plain}_loss" if self._names else "train/loss"
-            out[name] = values[-1] if keep else sum(values) / len(values)
-        if not keep:
-            self._losses = {}
-        return out
-
     def _count_backwards(self) -> None:
         """No optimizer steps: backward passes are the steps, those so far included."""
         for row in self._early:
             self.step = row.step
             self._queue.add(row, device=self.watched.measures.device)
         self._facts["steps_counted_by"] = "backward"
-        self._early, self._by_backward, self._losses = [], True, {}
+        self._early, self._by_backward = [], True
+        self._losses.forget()
 
     def _finish_step(self, optimizer: Any) -> None:
         """One step is over: its row goes on its way, and the next one is prepared."""
         self.step += 1
         watched, sampled = self.watched, self.sampling
         cost = watched.finish(optimizer, sampled)
-        scalars = {**self._mean_losses(), **watched.take_scalars(), **self.clock.lap()}
+        scalars = {**self._losses.means(), **watched.take_scalars(), **self.clock.lap()}
         samples = self.habits.step() if optimizer is not None else 0.0
         if samples and scalars.get("time/step"):
             scalars["throughput"] = samples / scalars["time/step"]
@@ -381,7 +372,8 @@ class Session:
             self.pace.measured(self.step, cost + self.steps.seconds)
             self.steps.seconds = 0.0
         self.sampling = self.active and self.pace.sampled(self.step)
-        watched.sample(self.sampling)
+        self.phases = self.pace.phases(self.step)
+        watched.sample(self.sampling, self.phases)
         if self._facts_due <= row.at or self.step in (1, 10, 100):
             self._write_setup()
 

@@ -91,7 +91,7 @@ class Habits:
 
     def __init__(self) -> None:
         self.backwards, self.steps = 0, 0  # since the last step; optimizer steps
-        self.total_backwards = 0
+        self.total_backwards, self.told_steps = 0, 0  # steps whose backward passes were told
         self.missing_zero, self.checked_zero = 0, 0
         self.eval_steps, self.forwards = 0, 0
         self.held_out, self.held_out_training = 0, 0
@@ -110,6 +110,7 @@ class Habits:
     def step(self) -> float:
         """An optimizer step is over; returns the samples that went into it (0: not known)."""
         self.steps += 1
+        self.told_steps += self.backwards > 0
         samples, self.samples, self.backwards = self.samples, 0, 0
         self.batch_size = max(self.batch_size, samples)
         return samples
@@ -127,8 +128,8 @@ class Habits:
         out: dict[str, Fact] = {}
         if self.steps:
             out["optimizer_steps"] = self.steps
-            if self.total_backwards:
-                out["backwards_per_step"] = round(self.total_backwards / self.steps, 3)
+            if self.told_steps:
+                out["backwards_per_step"] = round(self.total_backwards / self.told_steps, 3)
         if self.total_backwards and not self.steps:
             out["backwards_without_step"] = self.total_backwards
         if self.checked_zero:

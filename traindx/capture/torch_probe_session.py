@@ -37,6 +37,9 @@ class Watched:
         self._clock, self._habits, self._failed = clock, habits, failed
         self._updates = updates
         self._handles: list[Any] = []
+        self._after_handles: list[Any] = []
+        self._heard: list[nn.Module] = []  # that have hooks on their calls
+        self._phases = True
         self._facts: dict[str, Fact] = {}
         self._scalars: dict[str, Any] = {}
         self._clip: tuple[Any, float] | None = None
@@ -76,7 +79,16 @@ class Watched:
         if getattr(model, "_compiled_call_impl", None) is None:
             tells = any(isinstance(m, DROPOUTS + NORMS[:1]) for m in model.modules())
             self._handles.append(model.register_forward_pre_hook(self._before(tells), with_kwargs=True))
-            self._handles.append(model.register_forward_hook(self._after))
+            self._heard.append(model)
+            self._after_handles.append(model.register_forward_hook(self._after))
+
+    def _hear_ends(self, wanted: bool) -> None:
+        """Have the hooks after calls, or not."""
+        if wanted != self._phases:
+            self._phases = wanted
+            for handle in self._after_handles:
+                handle.remove()
+            self._after_handles = [m.register_forward_hook(self._after) for m in self._heard] if wanted else []
 
     def add_optimizer(self, optimizer: torch.optim.Optimizer) -> bool:
         """Whether it was not known before."""
@@ -86,10 +98,12 @@ class Watched:
         return len(self.optimizers) > before
 
     def _before(self, tells: bool) -> Callable[..., None]:
-        def hook(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        def hook(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
+            if not self._handles:
+                return  # taken away by a hook before this one: PyTorch calls it all the same, without `kwargs`
             outermost = self._clock.enter()
             try:
-                self._begins(model, args, kwargs, tells)
+                self._begins(model, args, kwargs or {}, tells)
             except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
                 self._failed("the hook before a forward pass", error)
             finally:
@@ -106,6 +120,7 @@ class Watched:
             self.batch(args or kwargs, targets, grad, told=False)
         if not grad:
             self._clock.interrupted = True
+            self._hear_ends(True)  # the outputs of evaluations are looked at
             return
         if "precision" not in self._facts:
             self._facts["precision"] = _precision(self._facts.get("parameter_dtype"))
@@ -271,8 +286,9 @@ class Watched:
         measures.seconds = measures.probe.seconds = 0.0
         return cost
 
-    def sample(self, sampling: bool) -> None:
-        """Whether the coming step is measured by module."""
+    def sample(self, sampling: bool, phases: bool) -> None:
+        """Whether the coming step is measured by module, and timed by its phases."""
+        self._hear_ends(phases)
         if sampling:
             self.measures.probe.arm()
         elif self.sampling:
@@ -299,9 +315,9 @@ class Watched:
         """Take all hooks away."""
         self.measures.probe.unhook()
         self.closer.release()
-        for handle in self._handles:
+        for handle in (*self._handles, *self._after_handles):
             handle.remove()
-        self._handles = []
+        self._handles, self._after_handles, self._heard = [], [], []
 
 
 def _precision(parameter_dtype: Any) -> str:

@@ -39,6 +39,7 @@ class Watch(Generic[Diagnosis]):
         self._handles: list[Any] = []
         self._told: set[str] = set()
         self._in_backward: torch.Tensor | None = None
+        self._backward_handle: Any = None
 
     def __enter__(self) -> Watch[Diagnosis]:
         session = self.session
@@ -107,7 +108,10 @@ class Watch(Generic[Diagnosis]):
         step = self.session.step
         if not self.session.active:
             self._detach()
-        elif self._on_finding is not None and step != before and step % self._check_every == 0:
+            return
+        if self.session.phases != (self._backward_handle is not None):
+            self._hear_backward(self.session.phases)
+        if self._on_finding is not None and step != before and step % self._check_every == 0:
             self._check(self._on_finding)
 
     def _check(self, on_finding: Callable[[Diagnosis], None]) -> None:
@@ -122,15 +126,23 @@ class Watch(Generic[Diagnosis]):
         given = [p for o in self._optimizers for g in o.param_groups for p in g["params"] if p.requires_grad]
         if given and not any("_orig_mod" in m._modules for m in self._models):
             self._in_backward = min(given, key=lambda p: p.numel())
-            self._handles.append(self._in_backward.register_hook(self._backward_seen))
+            self._hear_backward(True)
+
+    def _hear_backward(self, wanted: bool) -> None:
+        if self._backward_handle is not None:
+            self._backward_handle.remove()
+            self._backward_handle = None
+        if wanted and self._in_backward is not None:
+            self._backward_handle = self._in_backward.register_hook(self._backward_seen)
 
     def _backward_seen(self, gradient: torch.Tensor) -> None:
         if self._in_backward is not None:
             left = self._in_backward.grad
-            stale = left is not None and (left.device.type != "cpu" or bool(left.detach().any()))
+            stale = left is not None and (not left.is_cpu or bool(left.detach().any()))
             self.session.backward_seen(stale)
 
     def _detach(self) -> None:
         for handle in self._handles:
             handle.remove()
+        self._hear_backward(False)
         self._handles, self._in_backward = [], None
