@@ -21,6 +21,7 @@ from traindx.capture.measure_loss import last_activation, reduction  # noqa: E40
 from traindx.capture.measure_noise import noise_scale_of_pairs  # noqa: E402
 from traindx.capture.measure_outputs import class_counts, rows_of, sample_spread  # noqa: E402
 from traindx.capture.measure_symmetry import equal_units  # noqa: E402
+from traindx.capture.session import Session  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
 
 
@@ -266,5 +267,31 @@ def test_samples_shared_with_training_are_judged_by_data_set() -> None:
     assert shared([(b, "train", True) for b in parts] + held, train)["train_val_overlap_share"] == 0.0
     within = shared([(b, None, False) for b in split(train[:128])], train)
     assert within["train_val_overlap_share"] == 1.0
-    other_part = [(b, "train", True) for b in split(clean)]  # one data set object, another part of it
-    assert shared(other_part, train)["train_val_overlap_share"] == 0.0
+
+
+def test_what_is_not_known_of_all_training_samples_is_not_said() -> None:
+    rng = np.random.default_rng(0)
+    train = rng.normal(size=(64, 10))
+    found = Batches()
+    for place in range(0, 32, 8):
+        found.samples(train[place : place + 8], True)
+        found.add(train[place : place + 8], None)
+    found.passed_over(training=True)
+    found.samples(train, False)
+    assert "train_val_overlap_share" not in found.facts()
+    assert "validation_is_training_data" not in found.facts()
+    for _ in range(10):  # the same again and again: nothing is left to be seen
+        found.samples(train[:32], True)
+    assert found.facts()["train_val_overlap_share"] == 0.0
+    found.samples(rng.normal(size=(30, 10)), False, "val")
+    found.samples(train[:2], False, "val")
+    assert found.facts()["train_val_overlap_share"] == 2 / 32
+
+
+def test_letting_go_between_two_hooks_of_a_call(tmp_path: Path) -> None:
+    """PyTorch goes on through the hooks that were there when the call began."""
+    session, net = Session(tmp_path), layers()
+    net.register_forward_pre_hook(lambda module, given: session.failed("a test", ValueError("broken")))
+    session.add_model(net)
+    assert net(torch.randn(3, 6)).shape == (3, 4)
+    assert not session.active

@@ -109,8 +109,8 @@ class Models:
         if id(module) != root and self.discovery.opened is not None:
             self.discovery.opened.called(module)
 
-        def entered(module: torch.nn.Module, inputs: Any, named: Any) -> None:
-            self.discovery.safely(self.entered, module, inputs, named)
+        def entered(module: torch.nn.Module, inputs: Any, named: Any = None) -> None:
+            self.discovery.safely(self.entered, module, inputs, named or {})
 
         # before the session's own hook, which takes the inputs for the batch where none was told
         self.calls.append(module.register_forward_pre_hook(entered, prepend=True, with_kwargs=True))

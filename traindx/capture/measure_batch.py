@@ -13,7 +13,8 @@ from traindx.vocabulary.setup import Fact
 
 CLOSE = 20  # first batches that are all looked at closely; of n later ones about sqrt(CLOSE * n) are
 START_SECONDS, SHARE = 0.05, 0.001  # time for looking at batches: at the start, and of the run's
-FEWEST = 16  # parts of batches, in training and in evaluation, that are looked at however long that takes
+FEWEST = 16  # parts of batches, in training and of each data set evaluated, that are looked at in any case
+MOST_SOURCES = 16  # data sets evaluated that are told apart in that
 HASHED = 2000  # batches whose samples are hashed
 ON_DEVICE = 4  # batches fetched from an accelerator (each fetch waits for it)
 
@@ -30,6 +31,7 @@ class Data:
         self._looked = {True: 0, False: 0}
         self._passed = {True: 0, False: 0}
         self._hashed = {True: 0, False: 0}
+        self._evaluated: dict[object, int] = {}  # parts of batches that were evaluated, by data set
         self._fetched = 0
         self._since, self._spent = 0.0, 0.0
         self._facts: dict[str, Fact] = {}
@@ -47,10 +49,24 @@ class Data:
         data set it is of (None: not known), `trained` that it is one that is trained on."""
         began = time.perf_counter()
         self._since = self._since or began
-        if self._passed[training] < FEWEST or self.due:
+        if self._few(training, source) or self.due:
             with np.errstate(all="ignore"):  # overflow is looked for, and is no matter for the user's stderr
                 self._look(inputs, targets, training, close, (source, trained))
             self._spent += time.perf_counter() - began
+        elif inputs is not None:
+            self.missed(training, source, trained)
+
+    def _few(self, training: bool, source: object) -> bool:
+        """Whether so little was looked at that there must be time."""
+        if training:
+            return self._passed[True] < FEWEST
+        if source in self._evaluated or len(self._evaluated) < MOST_SOURCES:
+            self._evaluated[source] = self._evaluated.get(source, 0) + 1
+        return self._evaluated.get(source, FEWEST + 1) <= FEWEST
+
+    def missed(self, training: bool, source: object = None, trained: bool = False) -> None:
+        """A batch passed by that is not looked at."""
+        self._batches.passed_over(training, source, trained)
 
     def _look(self, inputs: Any, targets: Any, training: bool, close: bool, whose: tuple[object, bool]) -> None:
         given, wanted = self._host(inputs), self._host(targets)
@@ -61,6 +77,8 @@ class Data:
             if self._hashed[training] < HASHED:
                 self._hashed[training] += 1
                 self._batches.samples(samples, training, *whose)
+            else:
+                self.missed(training, *whose)
         self._passed[training] += 1
         looked = self._looked[training]
         if self.patient or looked < CLOSE or (close and self._passed[training] > looked * looked / CLOSE):

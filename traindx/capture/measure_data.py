@@ -20,6 +20,7 @@ PROBE = 256  # values of a batch that its hash is made of
 SAMPLE_PROBE = 64  # values of a sample that its hash is made of
 MOST_HASHES = 1 << 17  # hashes of training samples that are kept (1 MiB)
 MOST_FEATURES, MOST_CLASSES = 4096, 1000
+COMPLETE = 0.95  # share of training samples that were hashed before, from which nearly all are known
 MOST_SIZES = 256  # batches whose largest values are kept
 RECENT = 8  # batches back in which a repetition is looked for
 FAR = 10.0  # standard deviations from its feature's mean beyond which a value is an outlier
@@ -165,6 +166,8 @@ class Batches:
         self._known: set[int] = set()
         self._training: set[int] = set()
         self._held_out = HeldOut()
+        self._known_before: deque[float] = deque(maxlen=RECENT)  # shares of the samples of the last batches
+        self.missed = 0  # training batches that there was no time for
         self._within, self._samples = 0, 0
 
     def add(self, inputs: Array, targets: Array | None) -> None:
@@ -184,9 +187,18 @@ class Batches:
             self._held_out.add(marks, source, trained)
             return
         if len(self._training) < MOST_HASHES:
+            before = len(self._training)
             self._training.update(marks.tolist())
+            self._known_before.append(1 - (len(self._training) - before) / len(marks))
         self._samples += len(marks)
         self._within += len(marks) - len(np.unique(marks))
+
+    def passed_over(self, training: bool, source: object = None, trained: bool = False) -> None:
+        """A batch that there was no time for."""
+        if training:
+            self.missed += 1
+        elif not trained:
+            self._held_out.passed_over.add(source)
 
     def facts(self) -> dict[str, Fact]:
         if not self.seen:
@@ -199,7 +211,8 @@ class Batches:
         if self._samples:
             out["batch_duplicate_samples_share"] = self._within / self._samples
             out["train_samples_hashed"] = len(self._training)
-        return out | self._held_out.facts(self._training)
+        known = sum(self._known_before) / max(len(self._known_before), 1)
+        return out | self._held_out.facts(self._training, complete=not self.missed or known >= COMPLETE)
 
 
 def _batch_hash(values: Array) -> int:

@@ -27,6 +27,7 @@ class HeldOut:
         self._batches: list[tuple[object, Hashes]] = []  # a mark of the data set (None: not known), hashes
         self._kept = 0
         self._trained: set[object] = set()
+        self.passed_over: set[object] = set()  # data sets with batches that were not hashed
 
     def add(self, hashes: Hashes, source: object = None, trained: bool = False) -> None:
         """A batch. `source` marks its data set; `trained`: it is the one that is trained on."""
@@ -36,9 +37,10 @@ class HeldOut:
             if trained and source is not None:
                 self._trained.add(source)
 
-    def facts(self, training: set[int]) -> dict[str, Fact]:
-        """`training`: hashes of the training samples. The share is that of the worst data set which is
-        not the training data itself."""
+    def facts(self, training: set[int], *, complete: bool) -> dict[str, Fact]:
+        """`training`: hashes of the training samples; `complete`: of nearly all of them. The share is that of
+        the worst data set which is not the training data itself; without all hashes it is a lower bound, and
+        nothing is said of an unknown data set."""
         if not training or not self._batches:
             return {}
         known = np.fromiter(training, np.uint64, len(training))
@@ -47,12 +49,12 @@ class HeldOut:
         for source in sources:
             batches = [hashes for other, hashes in self._batches if other == source]
             if source is None:
-                batches = _without_training_data(batches, known, others=len(sources) > 1)
-            found = _shared(batches, known) if batches else None
-            if found is not None and (source not in self._trained or found[0] < WHOLLY):
-                judged.append(found)
+                batches = _without_training_data(batches, known, others=len(sources) > 1) if complete else []
+            if batches and source not in self._trained:
+                judged.append(_shared(batches, known))
         if not judged:
-            return {"validation_is_training_data": True}
+            known_all = (complete or None not in sources) and not self.passed_over
+            return {"validation_is_training_data": True} if known_all else {}
         share, count = max(judged)
         return {"train_val_overlap_share": share, "val_samples_hashed": count, "validation_is_training_data": False}
 

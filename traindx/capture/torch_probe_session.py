@@ -151,6 +151,8 @@ class Watched:
         training = torch.is_grad_enabled() if training is None else training
         if self.curious or not training:
             self.data.look(inputs, targets, training, self.measures.probe.armed, *whose)
+        elif inputs is not None:
+            self.data.missed(training, *whose)
         if training and inputs is not None:
             found = _any_tensor(inputs)
             if found is not None and found.ndim:
