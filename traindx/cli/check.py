@@ -10,7 +10,7 @@ import click
 
 from traindx import pipeline
 from traindx.cli.check_data import DataRequest, check_data, data_options
-from traindx.cli.check_run import gather
+from traindx.cli.check_run import Bench, gather
 from traindx.cli.options import Output, codes, config_options, output_options
 from traindx.cli.streams import emit, note, progress, stdout_width
 from traindx.config import Config
@@ -55,6 +55,12 @@ Exit status:
     metavar="SECONDS",
     help="Time for all experiments together; what does not fit is not run.",
 )
+@click.option(
+    "--writable",
+    multiple=True,
+    metavar="PATH",
+    help="The script may write there, too (it cannot elsewhere). Repeatable.",
+)
 @click.option("--list", "listed", is_flag=True, help="List the checks and end.")
 @click.option("--out", "records", metavar="DIR", help="Keep the records of the experiments in DIR.")
 @data_options
@@ -68,6 +74,7 @@ def check(
     only: tuple[str, ...],
     skip: tuple[str, ...],
     budget: float,
+    writable: tuple[str, ...],
     listed: bool,
     records: str | None,
 ) -> int:
@@ -86,17 +93,16 @@ def check(
         return 0
     if not command:
         raise click.UsageError("give the command to check, such as: traindx check -- python train.py")
-    return examined(command, checks, config, out, budget, Path(records) if records else None)
+    bench = Bench(command, config, budget, Path(records) if records else None, writable)
+    return examined(bench, checks, config, out)
 
 
-def examined(
-    command: Sequence[str], checks: Sequence[Check], config: Config, out: Output, budget: float, records: Path | None
-) -> int:
+def examined(bench: Bench, checks: Sequence[Check], config: Config, out: Output) -> int:
     """Carry out the experiments, judge them, print the page; the exit status."""
     begun = time.monotonic()
     experiments = planned(checks)
     with progress("checking", len(experiments), show=not out.quiet) as at:
-        gathered = gather(command, experiments, config, budget=budget, out=records, report=at)
+        gathered = gather(bench, experiments, report=at)
     if gathered.run is None:
         note(f"traindx: nothing could be checked: {next(iter(gathered.reasons.values()), 'nothing was recorded')}")
         return 2
@@ -104,12 +110,14 @@ def examined(
         gathered.run,
         checks,
         config,
-        command=command,
+        command=bench.command,
         seconds=time.monotonic() - begun,
         reasons=gathered.reasons,
         experiments=gathered.experiments,
     )
     emit(rendered(found.report, out), out.path)
+    for told in bench.notes():
+        note(f"traindx: {told}", out.quiet)
     return int(bool(found.failed))
 
 

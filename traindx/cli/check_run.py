@@ -33,20 +33,33 @@ class Gathered(NamedTuple):
     experiments: tuple[Experiment, ...]
 
 
+NAMED = 5  # files in a note
 Report = Callable[[int, str], None]
 
 
 class Bench:
     """Where experiments are carried out, within a budget of seconds."""
 
-    def __init__(self, command: Sequence[str], budget: float, config: Config, records: Path) -> None:
-        self.command, self.budget, self.config, self.records = command, budget, config, records
+    def __init__(
+        self,
+        command: Sequence[str],
+        config: Config,
+        budget: float,
+        records: Path | None = None,
+        writable: Sequence[str] = (),
+    ) -> None:
+        self.command, self.config, self.budget, self.writable = command, config, budget, writable
+        self.temporary = None if records else tempfile.TemporaryDirectory(prefix="traindx-check-")
+        self.records = records or Path(self.temporary.name if self.temporary else ".")
         self.folder = Path.cwd()
         self.begun = time.monotonic()
         self.runs: dict[str, Run] = {}
         self.took: dict[str, float] = {}
         self.reasons: dict[str, str] = {}
         self.done: list[Experiment] = []
+        self.linked: tuple[str, ...] = ()
+        self.changed: set[str] = set()
+        self.fenced = True
 
     def left(self) -> float:
         return self.budget - (time.monotonic() - self.begun)
@@ -68,6 +81,8 @@ class Bench:
         steps = steps_for(planned, int(first.last_step or 0) if first is not None else 0, whole)
         conducted = self.conducted(planned, steps, seconds)
         self.took[planned.name] = conducted.seconds
+        self.linked, self.changed = conducted.linked, self.changed | set(conducted.changed)
+        self.fenced = conducted.fenced
         self.done.append(
             Experiment(
                 name=planned.name,
@@ -95,6 +110,7 @@ class Bench:
             steps=steps,
             seconds=seconds,
             folder=self.folder,
+            writable=self.writable,
         )
 
     def read(self, planned: Planned, conducted: Conducted) -> int:
@@ -120,6 +136,18 @@ class Bench:
             self.runs[planned.name] = run
         return run.points
 
+    def notes(self) -> list[str]:
+        """What the user should know of the folder: files that changed meanwhile, and files that could not be kept
+        from being written to."""
+        out = []
+        if self.changed:
+            names = ", ".join(sorted(self.changed)[:NAMED])
+            out.append(f"files of your project changed while the checks ran: {names}")
+        if self.linked and not self.fenced:
+            names = ", ".join(self.linked[:NAMED])
+            out.append(f"linked instead of copied, and this system cannot forbid writing to them: {names}")
+        return out
+
     def facts(self) -> dict[str, Fact]:
         """What all starts together say."""
         first = self.runs[FIRST]
@@ -134,23 +162,16 @@ def versions(run: Run) -> dict[str, str]:
     return {n: v for n, v in told.items() if n not in ("python", "traindx")}
 
 
-def gather(
-    command: Sequence[str],
-    experiments: Sequence[Planned],
-    config: Config,
-    *,
-    budget: float,
-    out: Path | None = None,
-    report: Report = lambda _done, _label: None,
-) -> Gathered:
-    """Carry out the experiments one after the other. Records stay in `out`, where one is given. Raises
-    ConfigError where there is no such program."""
-    with tempfile.TemporaryDirectory(prefix="traindx-check-") as temporary:
-        bench = Bench(command, budget, config, out or Path(temporary))
-        bench.records.mkdir(parents=True, exist_ok=True)
+def gather(bench: Bench, experiments: Sequence[Planned], report: Report = lambda _done, _label: None) -> Gathered:
+    """Carry out the experiments one after the other. Raises ConfigError where there is no such program."""
+    bench.records.mkdir(parents=True, exist_ok=True)
+    try:
         for number, experiment in enumerate(experiments):
             report(number, experiment.name)
             bench.start(experiment, len(experiments) - number)
-        first = bench.runs.get(FIRST)
-        run = None if first is None else pipeline.with_facts(first, bench.facts())
-        return Gathered(run, bench.reasons, tuple(bench.done))
+    finally:
+        if bench.temporary is not None:
+            bench.temporary.cleanup()
+    first = bench.runs.get(FIRST)
+    run = None if first is None else pipeline.with_facts(first, bench.facts())
+    return Gathered(run, bench.reasons, tuple(bench.done))
