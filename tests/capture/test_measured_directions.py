@@ -295,3 +295,23 @@ def test_letting_go_between_two_hooks_of_a_call(tmp_path: Path) -> None:
     session.add_model(net)
     assert net(torch.randn(3, 6)).shape == (3, 4)
     assert not session.active
+
+
+def test_answers_of_every_evaluation_pass_of_a_fast_training(tmp_path: Path) -> None:
+    """Where steps are fast, most have no hook after the forward pass; evaluation passes have."""
+    net = layers()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    with traindx.watch(net, optimizer, out=tmp_path) as watch:
+        for step in range(300):
+            x = torch.randn(16, 6)
+            watch.batch(x, x[:, :4].argmax(1))
+            optimizer.zero_grad()
+            loss = functional.cross_entropy(net(x), x[:, :4].argmax(1))
+            loss.backward()
+            watch.log(loss=loss)
+            optimizer.step()
+            if step % 25 == 24:
+                with torch.no_grad():
+                    net(torch.randn(50, 6))
+    found = traindx.read(tmp_path).series["val_outputs_majority_share"]
+    assert found.steps.tolist() == [*range(26, 300, 25), 300]
