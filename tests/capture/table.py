@@ -1,17 +1,19 @@
 """Makes docs/capture-scripts.md: runs every script of tests/scripts and says what was recovered.
 
-python -m tests.capture.table            needs torch, and the libraries that STYLES name; some minutes
+python -m tests.capture.table            needs torch, and the libraries that styles name; some minutes
+python -m tests.capture.table NAME ...   renews the rows of these
 """
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from tests.capture.launching import Launched, launched
-from tests.capture.styles import STYLES, Style
+from tests.capture.styles import STATUS, STYLES, Style
 from tests.capture.styles_frameworks import FRAMEWORKS
 from traindx.vocabulary.run import Run
 
@@ -43,9 +45,10 @@ Not seen, and said so where it matters:
 """
 
 
-def page(runs: dict[str, Launched]) -> str:
-    rows = [row(name, SCRIPTED[name], done) for name, done in runs.items()]
-    return HEAD + "\n".join(rows) + "\n" + TAIL
+def written() -> dict[str, str]:
+    """The rows of the page as it is, by the style they are of."""
+    rows = {line[2:].split(" | ")[0]: line for line in PAGE.read_text(encoding="utf-8").splitlines() if "` |" in line}
+    return {name: rows[style.title] for name, style in SCRIPTED.items() if style.title in rows}
 
 
 def row(name: str, style: Style, done: Launched) -> str:
@@ -75,11 +78,17 @@ def shown(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        runs = {name: launched(name, Path(folder) / name) for name in SCRIPTED}
-        PAGE.write_text(page(runs), encoding="utf-8")
+def main(names: list[str]) -> None:
+    rows = written()
+    for name in names or SCRIPTED:
+        with tempfile.TemporaryDirectory() as folder:
+            done = launched(name, Path(folder))
+            if done.status != STATUS.get(name, 0):
+                sys.exit(f"{name} ended with status {done.status}: {done.err.decode()[-2000:]}")
+            rows[name] = row(name, SCRIPTED[name], done)
+    table = "\n".join(rows[name] for name in SCRIPTED)
+    PAGE.write_text(f"{HEAD}{table}\n{TAIL}", encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
