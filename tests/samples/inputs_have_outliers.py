@@ -12,7 +12,7 @@ def fires() -> dict[str, Run]:
         **several("outliers"),
         "one price of a million": told("healthy", inputs_max=1e6),
         "a table with a missing decimal point": surveyed(
-            inputs_outlier_share=0.0001, inputs_outlier_reach=900.0, inputs_outlier_where="price"
+            inputs_outliers=1, inputs_outlier_share=0.0001, inputs_outlier_reach=900.0, inputs_outlier_where="price"
         ),
     }
 

@@ -16,7 +16,7 @@ from traindx.vocabulary.run import Run
     needs=("setup:inputs_outlier_share",),
     min_points=1,
     severity="medium",
-    message="{share:.2%} of the input values lie {how}",
+    message="{what}",
 )
 def inputs_have_outliers(
     run: Run,
@@ -60,14 +60,17 @@ def inputs_have_outliers(
         severity=by_progress(features, stuck="medium", unknown="medium", learns="info"),
         strength=1.0 if outliers >= share and far else 0.5,
         aspects=("far",) if far else (),
-        values={"share": outliers, "how": told(run, largest)},
+        values={"what": told(run, outliers, largest)},
         points=(EvidencePoint("inputs_outlier_share", None, outliers, share, "0..1"),),
     )
 
 
-def told(run: Run, largest: float) -> str:
+def told(run: Run, share: float, largest: float) -> str:
     """How far out the farthest value is, and in which features."""
     apart, where = run.setup.number("inputs_outlier_reach"), run.setup.facts.get("inputs_outlier_where")
+    count = run.setup.number("inputs_outliers") or 0.0
     if apart is None:
-        return f"more than 10 spreads from their mean, the largest at {largest:.3g}"
-    return f"far from all others, up to {apart:.3g} times as far as 95 % of their feature: {where}"
+        return f"{share:.2%} of the input values lie more than 10 spreads from their mean, the largest at {largest:.3g}"
+    return (
+        f"{count:.0f} values lie far from all others of their feature, up to {apart:.3g} times as far as 95 %: {where}"
+    )
