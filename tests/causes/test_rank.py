@@ -12,6 +12,7 @@ from tests import make
 from tests.causes.made import SEEN, absent, all_but, clear, faults, fired, order, plain_run, ranked
 from traindx.causes import catalogue, rank
 from traindx.causes.evidence import SECOND_HAND, signs_of
+from traindx.causes.fitted import Fitted
 from traindx.causes.rank import EXPLAINS, UNEXPLAINED, discounted, probability_of, terms_of
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause, Weight
@@ -37,7 +38,7 @@ def test_scores_add_up_and_become_probabilities() -> None:
     b = cause("b", prior=0.5, loss_diverges=Weight(-1.0), loss_oscillates=Weight(3.0, -0.25))
     run = plain_run()
     outcomes = (fired("loss-diverges", severity="info", strength=0.5), *clear("loss-oscillates"))
-    result = {h.cause: h for h in rank(outcomes, run, Features(run), (a, b))}
+    result = {h.cause: h for h in rank(outcomes, run, Features(run), (a, b), Fitted())}
     score = {"a": -1.0 + 2.0 * 0.5, "b": 0.5 - 1.0 * 0.5 - 0.25}
     total = sum(math.exp(s) for s in score.values())
     for slug, hypothesis in result.items():

@@ -73,8 +73,21 @@ def health_of(
         return "sick" if case.healthy < unlikely else "watch"
     doubtful = leading is not None and leading.probability > case.healthy
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)
-    unknown = unknown or case.has("loss-improves-too-little-noise-considered")
+    unknown = unknown or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
     return "watch" if doubtful or unknown else "healthy"
+
+
+def validation_worsens(
+    case: Case,
+    *,
+    few: float = threshold(4, "points", basis="convention", source="the rule on growing gaps asks for as many"),
+    worse: float = threshold(0.02, "of the first", basis="convention", source="beyond what an evaluation wavers by"),
+) -> bool:
+    """Too few evaluations for a verdict, and the last is worse than the first."""
+    curve = case.features.curve("val/loss")
+    if curve is None or not 1 < curve.n < few:
+        return False
+    return bool(curve.oriented[-1] - curve.oriented[0] > worse * abs(curve.oriented[0]))
 
 
 def clearly_improving(
