@@ -18,13 +18,14 @@ ABSENT = {
     "target-scale": "the targets are no numbers to be fitted",
     "duplicates": "no samples were seen",
     "logits": "the loss was not made by a loss function",
-    "clipping": "no gradients are clipped",
+    **dict.fromkeys(("clipping", "clipping-order"), "no gradients are clipped"),
     "accumulation": "no gradients are accumulated",
     "precision": "no loss is scaled for half precision",
     "modes-set": "no model was seen in one of the modes",
 }
 # Checks of the surroundings of a script: a model and a loader in a running Python have none of their own.
 OF_SCRIPTS = ("versions", "seeds", "disk", "checkpoints")
+CERTAIN = ("output-activation", "gradient-flow", "clipping-order")
 
 
 def made(
@@ -46,6 +47,7 @@ def made(
         facts=tuple(facts.split()),
         source=source,
         absent=ABSENT.get(slug, ""),
+        certain=slug in CERTAIN,
     )
 
 
@@ -158,8 +160,12 @@ CHECKS: tuple[Check, ...] = (
         "training-in-eval-mode evaluating-in-train-mode",
     ),
     made(
-        "loop", "clipping", "Clipping", "in its place and measure",
-        "clipping-after-step clipping-always-active", "clip_norm",
+        "loop", "clipping-order", "Gradients are clipped before the step", "they are",
+        "clipping-after-step",
+    ),
+    made(
+        "loop", "clipping", "Measure of clipping", "some steps at least go through whole",
+        "clipping-always-active", "clip_norm",
     ),
     made(
         "loop", "accumulation", "Accumulated gradients are averaged", "the loss is divided, or nothing is accumulated",
@@ -180,8 +186,12 @@ CHECKS: tuple[Check, ...] = (
     ),
     made("experiments", "first-loss", "First loss", "that of a guess", "first-loss-far-from-guessing"),
     made(
-        "experiments", "gradient-flow", "Gradients reach every parameter", "and are finite",
-        "graph-detached gradient-is-zero gradient-not-finite gradient-norm-explodes gradient-norm-vanishes",
+        "experiments", "gradient-flow", "Gradients reach every parameter", "they do",
+        "graph-detached gradient-is-zero",
+    ),
+    made(
+        "experiments", "gradient-size", "Gradients are of a sane size", "and finite",
+        "gradient-not-finite gradient-norm-explodes gradient-norm-vanishes",
     ),
     made(
         "experiments", "parameters-move", "Parameters move", "by a sane share of themselves",

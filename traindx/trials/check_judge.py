@@ -74,7 +74,8 @@ def one(
         return replaced(whole, status="not-run", message=why_not) if why_not else whole
     worst = found[0]
     remark = "; ".join(f.message for f in found[1:])
-    status: Status = "failed" if SEVERITIES.index(worst.severity) <= SEVERITIES.index(severity) else "passed"
+    least = SEVERITIES.index(severity) + check.certain
+    status: Status = "failed" if SEVERITIES.index(worst.severity) <= least else "passed"
     return replaced(
         whole,
         status=status,

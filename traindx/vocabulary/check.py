@@ -22,7 +22,9 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     the severity asked for, and is not run when none of them could be evaluated. `passed` says what
     is so when nothing was found; `facts` are setup facts that are shown beside it; `source` names the
     experiment or probe that it hangs on, whose failure is then the reason for not being run. One without
-    rules only reports its facts. `absent` is what is said where the script has nothing of the kind."""
+    rules only reports its facts. `absent` is what is said where the script has nothing of the kind.
+    `certain`: what the rules see is a fault even where the first steps look well, so that one severity
+    less fails it."""
 
     slug: str
     group: Group
@@ -32,6 +34,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[str, ...] = ()
     source: str = ""
     absent: str = ""
+    certain: bool = False
 
 
 class CheckResult(msgspec.Struct, frozen=True, kw_only=True):
