@@ -34,6 +34,20 @@ def test_healthy_data_fail_nothing(name: str) -> None:
     assert failed(check_data({**columns, "y": data.target}, "y")) == set()
 
 
+def test_random_splits_of_healthy_data_fail_nothing() -> None:
+    datasets = pytest.importorskip("sklearn.datasets")
+    for name in HEALTHY:
+        data = getattr(datasets, f"load_{name}")()
+        for seed in range(3):
+            order = rng(seed).permutation(len(data.target))
+            first, second = np.split(order, [int(0.8 * len(order))])
+            split = [(data.data[part], data.target[part]) for part in (first, second)]
+            found = check_data(
+                split[0], validation=split[1], checks=UNFITTED, sensitive=rng(seed).integers(0, 3, len(first))
+            )
+            assert failed(found) == set(), (name, seed)
+
+
 def test_every_check_ends_in_one_of_three_ways() -> None:
     training, fresh = sound(900), sound(500, seed=9)
     found = check_data(training, "label", validation=fresh, sensitive=np.arange(900) % 2)

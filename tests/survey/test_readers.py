@@ -217,3 +217,18 @@ def test_row_numbers_and_names_of_rows_are_left_out(tmp_path: Path) -> None:
     found = measured(write_csv(tmp_path / "x.csv", columns))
     assert found.measured.facts["inputs_features"] == 4
     assert found.notes == ("taken for names of rows and left out: id, uuid",)
+
+
+def test_tensors_and_data_sets_of_torch(columns: dict[str, Any], held: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    from torch.utils.data import DataLoader, TensorDataset
+
+    values = torch.tensor(np.stack([columns[c] for c in COLUMNS], axis=1), dtype=torch.float64, requires_grad=True)
+    label = torch.tensor(columns["label"])
+    torch.manual_seed(1)
+    expected = torch.rand(1)
+    torch.manual_seed(1)
+    items = TensorDataset(values.detach(), label)
+    for found in (facts(values, label), facts(items, None), facts(DataLoader(items, 32, shuffle=True), None)):
+        alike(found, held)
+    assert torch.equal(torch.rand(1), expected)
