@@ -24,6 +24,8 @@ def main() -> None:
     verbs.add_parser("fit", help="fit the weights on the signs, and write them where the package reads them")
     compare = verbs.add_parser("compare", help="rankings on held-out settings, side by side")
     compare.add_argument("--figure", type=Path, help="also draw the reliability diagram")
+    baselines = verbs.add_parser("baselines", help="published rules on the recorded runs of the folders")
+    baselines.add_argument("folders", type=Path, nargs="+")
     options = parser.parse_args()
     if options.verb == "run":
         from benchmarks.gym.plan import jobs
@@ -34,6 +36,10 @@ def main() -> None:
         from benchmarks.gym import weigh
 
         weigh.VERBS[options.verb](options)
+    elif options.verb == "baselines":
+        from benchmarks.gym.baselines import compare as with_baselines
+
+        print(with_baselines(options.folders))
     else:
         from benchmarks.gym.score import score_folder
 
