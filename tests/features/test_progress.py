@@ -34,11 +34,23 @@ FAILS: dict[str, Run] = {
         {"train/loss": np.r_[np.geomspace(900, 110, 50), np.full(100, 101.0)]},
         setup=Setup(loss="mse_loss", facts={"targets_std": 10.0}),
     ),
+    "a sum over the batch, at ln k a sample": make.run(
+        {"train/loss": np.r_[np.geomspace(900, 150, 50), 64 * FLAT]},
+        setup=Setup(loss="cross_entropy", classes=10, batch_size=64, facts={"loss_reduction": "sum"}),
+    ),
     "an accuracy that stays poor": make.run(
         {"train/loss": np.linspace(2.3, 2.0, 200), "val/accuracy": 0.1 + 0.1 * LATE}
     ),
 }
 UNCLEAR: dict[str, Run] = {
+    "a sum whose batch is not known": make.run(
+        {"train/loss": np.linspace(180, 140, 200)},
+        setup=Setup(loss="cross_entropy", classes=10, facts={"loss_reduction": "sum"}),
+    ),
+    "grey targets, whose best loss is not zero": make.run(
+        {"train/loss": np.linspace(0.75, 0.64, 200)},
+        setup=Setup(loss="binary_cross_entropy", classes=2, facts={"targets_binary": False}),
+    ),
     "no objective": make.run({"lr": np.ones(50)}),
     "ten points": make.run({"train/loss": np.full(10, 2.3)}),
     "a fifth better": make.run({"train/loss": np.linspace(2.0, 1.6, 200)}),

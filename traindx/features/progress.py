@@ -71,18 +71,19 @@ def learnt_skill(features: Features) -> float | None:
 
 def guessing(run: Run, curve: Curve) -> float | None:
     """The loss of the best constant answer: ln k for cross-entropy over k classes, the variance of the
-    targets for a squared error; None where it is not known (sums over the batch, losses of several terms,
-    binary ones on targets between 0 and 1)."""
+    targets for a squared error, times the batch where the loss is a sum over it. None where it is not known
+    (losses of several terms, binary ones on targets between 0 and 1)."""
     setup = run.setup
-    grey = "binary" in setup.word("loss") and setup.flag("targets_binary") is False
-    if not curve.name.endswith("loss") or setup.word("loss_reduction") == "sum" or "+" in setup.word("loss") or grey:
+    told, summed = setup.word("loss_name") or setup.word("loss"), setup.word("loss_reduction") == "sum"
+    grey = "binary" in told and setup.flag("targets_binary") is False
+    times = setup.number("batch_size") if summed else 1.0
+    if not curve.name.endswith("loss") or "+" in setup.word("loss") or grey or times is None:
         return None
-    told = run.setup.word("loss_name") or run.setup.word("loss")
-    classes, spread = run.setup.number("classes"), run.setup.number("targets_std")
-    if "mse" in told and spread is not None and run.setup.number("targets_features") in (None, 1):
-        return spread**2
+    classes, spread = setup.number("classes"), setup.number("targets_std")
+    if "mse" in told and spread is not None and setup.number("targets_features") in (None, 1):
+        return times * spread**2
     if classes is not None and classes > 1 and ("entropy" in told or "nll" in told or not told):
-        return math.log(classes)
+        return times * math.log(classes)
     return None
 
 
