@@ -78,7 +78,7 @@ class Clock:
             with open("/proc/self/statm", "rb") as file:
                 out["mem/host"] = float(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         except (OSError, ValueError, IndexError):
-            pass  # not Linux: not known
+            self._memory_due = float("inf")  # not Linux: not known, and not asked for again
         if device:
             import torch
 

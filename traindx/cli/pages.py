@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from traindx import causes, fixes, rules
 from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
+from traindx.causes.records import cause_words, rule_words, speaks
 from traindx.errors import UnknownPage
 
 HEADINGS = ("What it sees", "Why it matters", "When it is wrong", "What to try", "Sources")
@@ -49,6 +50,7 @@ def rule_pages() -> list[Page]:
                 "severity": r.severity,
                 "needs": ", ".join(n.replace("|", " or ") for n in r.needs),
                 "points": str(r.min_points),
+                "record": rule_words(r.slug),
             },
             {"speaks for or against": tuple(spoken.get(r.slug, ())), "may follow from": existing(r.follows)},
         )
@@ -68,7 +70,11 @@ def cause_pages() -> list[Page]:
             c.slug,
             c.title,
             c.page,
-            {"family": c.family},
+            {
+                "family": c.family,
+                **dict(zip(("speaks for it", "against it"), speaks(c), strict=True)),
+                "record": cause_words(c.slug),
+            },
             {"judged by": judged_by(c.weights), "fixes": tuple(cures.get(c.slug, ()))},
         )
         for c in causes.catalogue()
