@@ -12,6 +12,9 @@ def fires() -> dict[str, Run]:
         "blank inputs do as well": told(
             "healthy", one_batch_start=2.3, one_batch_end=2.15, blank_batch_end=2.15, one_batch_steps=300
         ),
+        "not learned, and the same at every step": told(
+            "rate_tiny", one_batch_start=2.3, one_batch_end=2.29, blank_batch_end=2.29, blank_batch_difference=0.0
+        ),
     }
 
 

@@ -37,7 +37,7 @@ def together(runs: Mapping[str, Run], known: Mapping[str, Fact]) -> dict[str, Fa
     if one is not None:
         found |= one_batch(one, found.get("label_smoothing"))
     if BLANK in runs:
-        found |= blank_batch(runs[BLANK])
+        found |= blank_batch(runs[BLANK], one)
     if PERMUTED in runs:
         found |= permuted(first, runs[PERMUTED])
     return found
@@ -110,10 +110,15 @@ def floor_is_zero(setup: Setup) -> bool:
     return loss in ZERO_FLOOR
 
 
-def blank_batch(run: Run) -> dict[str, Fact]:
-    """What training on one batch without its inputs came to."""
+def blank_batch(run: Run, real: Run | None = None) -> dict[str, Fact]:
+    """What training on one batch without its inputs came to, and how far its losses are from those of the
+    `real` inputs."""
     found = curve(run)
-    return {} if found is None else {"blank_batch_end": tail(found.values), "blank_batch_steps": len(found)}
+    if found is None:
+        return {}
+    out: dict[str, Fact] = {"blank_batch_end": tail(found.values), "blank_batch_steps": len(found)}
+    compared = repeated(real, run) if real is not None else {}
+    return {**out, "blank_batch_difference": compared["repeat_difference"]} if compared else out
 
 
 def permuted(real: Run, shuffled: Run) -> dict[str, Fact]:

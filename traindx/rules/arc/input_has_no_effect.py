@@ -40,13 +40,14 @@ def input_has_no_effect(
     better: float = threshold(
         0.1, "of the loss with blank inputs", basis="convention", source="inputs that help do so by far more"
     ),
+    alike: float = threshold(1e-6, "of the loss", basis="theory", source="rounding of single precision"),
     moved: float = threshold(0.02, "of the first loss", basis="convention", source="less is no learning"),
 ) -> Iterator[Evidence]:
     """What goes in makes no difference to what comes out.
 
     What it sees: an effective rank of 0 of the last measured module from the first sampled step on, in nine of ten
     rows. After traindx check also: trained on one batch, the loss falls no lower with its inputs than without them
-    (all blank), and is not learned by heart.
+    (all blank), and is not learned by heart; or it is the same at every step.
 
     Why it matters: the model cannot tell any two samples apart: it can learn the most frequent answer and no more.
 
@@ -58,7 +59,7 @@ def input_has_no_effect(
     Sources: TheDeepChecker (Ben Braiek, Khomh 2023), the zeroed-input control; fault catalogue rows 33, 45.
     """
     if run.setup.known("blank_batch_end") is not None:
-        yield from no_better_than_blank(run, better, moved)
+        yield from no_better_than_blank(run, better, moved, alike)
         return
     found = panel(features, "act_rank", rows=int(rows))
     last = found.values[:, -1]
@@ -77,17 +78,19 @@ def input_has_no_effect(
     )
 
 
-def no_better_than_blank(run: Run, better: float, moved: float) -> Iterator[Evidence]:
+def no_better_than_blank(run: Run, better: float, moved: float, alike: float) -> Iterator[Evidence]:
     """What two experiments on one batch say: with its inputs, and with blank ones."""
     names = ("one_batch_start", "one_batch_end", "blank_batch_end")
     start, real, blank = (run.setup.number(name) for name in names)
     if start is None or real is None or blank is None or start <= 0:
         raise CannotJudge("a loss on one batch is not finite")
-    if real < 0.5 * start and blank < 0.5 * start:
+    difference = run.setup.number("blank_batch_difference")
+    same = difference is not None and difference <= alike
+    if not same and real < 0.5 * start and blank < 0.5 * start:
         raise CannotJudge("the targets of the batch are learned without inputs")
-    if max(start - real, start - blank) < moved * start:
+    if not same and max(start - real, start - blank) < moved * start:
         raise CannotJudge("nothing was learned of the one batch, with or without inputs")
-    if real < (1 - better) * blank:
+    if not same and real < (1 - better) * blank:
         return
     yield Evidence(
         aspects=("blank",),
