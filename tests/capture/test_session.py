@@ -244,6 +244,25 @@ def test_the_first_value_that_is_not_finite_is_located(operation: str, gradient_
     assert run.panels["grad_nonfinite"].values[2].max() == gradient_too
 
 
+@pytest.mark.parametrize("given", ["inputs", "targets"])
+def test_a_batch_that_breaks_the_loss_is_told_from_an_operation(given: str, tmp_path: Path) -> None:
+    """The batch is not one of those whose data are looked at: only the graph of the broken loss tells."""
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with traindx.watch(model, optimizer, out=tmp_path, every=1) as watch:
+        for step in range(4):
+            x, y = torch.randn(32, 6), torch.randn(32, 3)
+            if step == 2:
+                (x if given == "inputs" else y)[3, 1] = float("nan")
+            optimizer.zero_grad()
+            loss = functional.mse_loss(model(x), y)
+            watch.log(loss=loss)
+            loss.backward()
+            optimizer.step()
+    assert read(tmp_path).setup.word("nonfinite_first_direction") == given
+
+
 def test_the_flight_recorder_lands_when_something_breaks(tmp_path: Path) -> None:
     """Modules are measured on few steps; the last ones are there all the same, and in their place."""
 

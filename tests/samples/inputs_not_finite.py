@@ -10,8 +10,12 @@ def fires() -> dict[str, Run]:
     return {
         **several("nan_input"),
         "one value of many, masked": told("healthy", inputs_nonfinite=1),
+        "in the batch that broke the loss": told("healthy", inputs_nonfinite=0, nonfinite_first_direction="targets"),
     }
 
 
 def stays_quiet() -> dict[str, Run]:
-    return several("healthy", "outliers", "raw_inputs")
+    return {
+        **several("healthy", "outliers", "raw_inputs"),
+        "broken weights": told("healthy", inputs_nonfinite=0, nonfinite_first_direction="weights"),
+    }

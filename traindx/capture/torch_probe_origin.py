@@ -29,6 +29,9 @@ def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
     if bad:
         first = min(bad, key=lambda pair: pair[0])[1]
         out["nonfinite_first_operation"] = first.name().removesuffix("0").removesuffix("Backward")
+        given = _given_nonfinite(first)
+        if given and not broken:
+            out["nonfinite_first_direction"] = given
         module = _module_before(first, layout)
         if module:
             out["nonfinite_first_module"] = module
@@ -60,6 +63,16 @@ def _holds_nonfinite(node: Any) -> bool:
             if isinstance(saved, torch.Tensor) and not _finite(saved):
                 return True
     return False
+
+
+def _given_nonfinite(node: Any) -> str:
+    """ "inputs" or "targets" where an operation was given values that are not finite and that nothing with a
+    gradient has made; "" elsewhere."""
+    if getattr(node, "_saved_target", None) is not None and not _finite(node._saved_target):
+        return "targets"
+    taken = [getattr(node, name, None) for name in ("_saved_mat1", "_saved_input", "_saved_self")]
+    bad = any(isinstance(t, torch.Tensor) and not t.requires_grad and not _finite(t) for t in taken)
+    return "inputs" if bad and any(following is None for following, _ in node.next_functions) else ""
 
 
 def _finite(tensor: torch.Tensor) -> bool:

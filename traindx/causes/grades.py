@@ -132,7 +132,7 @@ SCALES: tuple[Scale, ...] = (
     Scale("train-evaluation", s.train_evaluation, (0.01, 0.5), ("never", "some", "mostly"),
           "of evaluations in training mode"),
     Scale("backwards", s.backwards, (1.01, 4.5), ("one", "some", "many"), "backward passes a step"),
-    Scale("nonfinite", s.nonfinite, (), ("forward", "backward", "weights")),
+    Scale("nonfinite", s.nonfinite, (), ("forward", "backward", "weights", "inputs", "targets")),
     Scale("probabilities", s.probabilities, (), ("yes", "no")),
     Scale("masked", s.masked, (1e-6, 0.5), ("none", "some", "most"), "of labels are negative"),
     Scale("norm-momentum", s.norm_momentum, (0.005, 0.6), ("still", "usual", "hasty"), "of running statistics"),

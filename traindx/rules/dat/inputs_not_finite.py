@@ -10,10 +10,12 @@ from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
+GIVEN = ("inputs", "targets")  # what a batch is made of
+
 
 @rule(
     code="DAT001",
-    needs=("setup:inputs_nonfinite",),
+    needs=("setup:inputs_nonfinite|setup:nonfinite_first_direction",),
     min_points=1,
     severity="critical",
     message="{count:.0f} values of the inputs are not finite",
@@ -26,7 +28,8 @@ def inputs_not_finite(
 ) -> Iterator[Evidence]:
     """The training inputs hold NaN or infinite values.
 
-    What it sees: the count of values that are not finite in the batches that were looked at. Critical where the run
+    What it sees: the count of values that are not finite in the batches that were looked at, and whether the batch
+    at which the loss broke was given such inputs or targets. Critical where the run
     does not learn, high where that cannot be told, low where it learns all the same (the values are masked).
 
     Why it matters: one such value makes the loss NaN, and one step with it makes every weight NaN.
@@ -38,7 +41,12 @@ def inputs_not_finite(
 
     Sources: IEEE 754 arithmetic; fault catalogue row 69.
     """
-    count = run.setup.number("inputs_nonfinite")
+    count, given = run.setup.number("inputs_nonfinite"), run.setup.word("nonfinite_first_direction")
+    if given in GIVEN and not count:
+        point = EvidencePoint("nonfinite_first_direction", None, 1.0, 0.0, given)
+        message = f"the batch at which the loss broke holds {given} that are not finite"
+        yield Evidence(severity="critical", message=message, points=(point,), values={"count": 1})
+        return
     if count is None or count <= any_at_all:
         return
     yield Evidence(
