@@ -20,6 +20,7 @@ from traindx.capture.measure_directions import PAIRS, Directions  # noqa: E402
 from traindx.capture.measure_loss import last_activation, reduction  # noqa: E402
 from traindx.capture.measure_noise import noise_scale_of_pairs  # noqa: E402
 from traindx.capture.measure_outputs import class_counts, rows_of, sample_spread  # noqa: E402
+from traindx.capture.measure_shards import weighted_norm  # noqa: E402
 from traindx.capture.measure_symmetry import equal_units  # noqa: E402
 from traindx.capture.session import Session  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
@@ -286,6 +287,34 @@ def test_what_is_not_known_of_all_training_samples_is_not_said() -> None:
     found.samples(rng.normal(size=(30, 10)), False, "val")
     found.samples(train[:2], False, "val")
     assert found.facts()["train_val_overlap_share"] == 2 / 32
+
+
+def test_parts_of_a_norm_are_weighted_alike_on_a_host_and_on_an_accelerator() -> None:
+    norms = torch.tensor([3.0, 4.0, 12.0])
+    for weights in ([1.0, 1.0, 1.0], [0.25, 1.0, 0.5]):
+        expected = 2.0 * math.sqrt(sum(w * n * n for w, n in zip(weights, norms.tolist(), strict=True)))
+        assert float(weighted_norm(norms, weights, 3, 2.0)) == pytest.approx(expected)
+        assert weighted_norm(norms.square().tolist(), weights, 3, 2.0) == pytest.approx(expected)
+    assert float(weighted_norm(norms, [1.0, 1.0, 1.0], 2, 1.0)) == pytest.approx(5.0)
+
+
+def test_directions_are_the_same_by_tensors() -> None:
+    """What stays on an accelerator is computed by tensors: here on the host, to the same numbers."""
+    found = []
+    for device in (False, True):
+        torch.manual_seed(5)
+        parameters = [nn.Parameter(torch.randn(30, 200)), nn.Parameter(torch.randn(7))]
+        directions = Directions(device)
+        for turn in range(2):
+            for parameter in parameters:
+                parameter.grad = torch.randn_like(parameter) + 1
+            out = directions.second(1.0, 0) if turn else directions.first(parameters, 1.0)
+            with torch.no_grad():
+                for parameter in parameters:
+                    parameter -= 0.1 * parameter.grad
+        assert out is not None
+        found.append([float(out["grad_cosine"]), float(out["update_cosine"])])
+    assert found[0] == pytest.approx(found[1], rel=1e-4)
 
 
 def test_letting_go_between_two_hooks_of_a_call(tmp_path: Path) -> None:

@@ -84,12 +84,13 @@ class Closer:
         began = time.perf_counter()
         self.waiting = False
         self.attention.disarm()
-        names, values = self.attention.take()
-        if names:
+        if self.attention.readings:
+            names, values = self.attention.take()
             stacked: Any = torch.stack([v.reshape(()) for v in values])
             found = stacked.double().numpy() if stacked.is_cpu else stacked
             self._measures.vectors.append(("attention", names, found))
-        scalars |= self.answers()
+        if self._held_out.given:
+            scalars |= self.answers()
         if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
             self._symmetry.look(self._measures.layout.parameters, self._measures.layout.names)
             self._looks += 1
@@ -100,18 +101,18 @@ class Closer:
         if self._directions is None:
             self._directions = Directions(self._measures.device)
         directions, step = self._directions, self._habits.steps
-        with np.errstate(all="ignore"):
-            if directions.waiting:
+        if directions.waiting:
+            with np.errstate(all="ignore"):
                 scalars |= directions.second(factor, self._habits.samples)
-            elif self._copies and sampled and step - self._paired >= APART and type(optimizer).__name__ != "LBFGS":
-                self._paired = step
-                plan = self._measures.plan(optimizer)
-                directions.first(plan.parameters[: plan.own], factor)
-                self.waiting = True
+        elif self._copies and sampled and step - self._paired >= APART and type(optimizer).__name__ != "LBFGS":
+            self._paired = step
+            plan = self._measures.plan(optimizer)
+            directions.first(plan.parameters[: plan.own], factor)
+            self.waiting = True
 
     def outputs(self, output: Any, scalars: dict[str, Any]) -> None:
         """What a sampled training loss is fed with."""
-        if self._habits.steps - self._answered < APART or self._habits.backwards:
+        if self._habits.steps - self._answered < 2 * APART or self._habits.backwards:
             return
         found = first_tensor(output)
         if found is None:
@@ -127,11 +128,11 @@ class Closer:
             self._agree("outputs_last_activation", last_activation(output))
         rows = rows_of(output)
         if rows is not None:
-            found = {"outputs_sample_spread": sample_spread(rows)}
+            found: dict[str, Any] = {"outputs_sample_spread": sample_spread(rows)}
             if self._data.classified(rows.shape[1]):
                 counts = class_counts(rows, self._data.probabilities)
                 found["outputs_majority_share"] = counts.max() / len(rows)
-            scalars |= {n: float(v) if v.is_cpu else v for n, v in found.items()}
+            scalars |= {n: float(v) if rows.is_cpu else v for n, v in found.items()}
 
     def held_out(self, output: Any) -> None:
         """The outputs of an evaluation pass."""

@@ -27,52 +27,68 @@ class Directions:
     def __init__(self, device: bool) -> None:
         self._device = device
         self._turn = 0
-        self._kept: list[tuple[torch.Tensor, Any, Any]] = []  # parameter, its gradient and values then
+        self._parameters: list[torch.Tensor] = []
+        self._before: tuple[Any, Any] = (None, None)  # gradients and weights of the first step, in one row
+        self._weights: Any = None  # how many values each of them stands for
         self._factor = 1.0
         self._pairs: deque[tuple[float, float]] = deque(maxlen=PAIRS)
 
     @property
     def waiting(self) -> bool:
         """Whether the next step is to be the second of a pair."""
-        return bool(self._kept)
+        return bool(self._parameters)
 
     def forget(self) -> None:
         """The step after the first was none."""
-        self._kept = []
+        self._parameters = []
 
     def first(self, parameters: Sequence[torch.Tensor], factor: float) -> None:
         """Keep gradients and weights; `factor` undoes the scale of the gradients."""
         self._turn += 1
         self._factor = factor
-        self._kept = []
-        for parameter in parameters:
-            gradient = parameter.grad
-            if gradient is not None and _alike(gradient, parameter) and local(gradient).numel():
-                self._kept.append((parameter, self._copy(gradient), self._copy(parameter)))
+        self._parameters = [p for p in parameters if _alike(p.grad, p) and local(p).numel()]
+        if not self._parameters:
+            return
+        gradients = [self._read(p.grad) for p in self._parameters if p.grad is not None]
+        sizes = [local(p).numel() / len(g) for p, g in zip(self._parameters, gradients, strict=True)]
+        self._before = self._row(gradients), self._row([self._read(p) for p in self._parameters])
+        if self._device:  # made there: a copy from the host would wait
+            self._weights = torch.cat([torch.full_like(g, s) for g, s in zip(gradients, sizes, strict=True)])
+        else:
+            self._weights = np.repeat(np.array(sizes, np.float32), [len(g) for g in gradients])
 
     def second(self, factor: float, samples: float) -> dict[str, Any]:
         """`grad_cosine`: of the gradients of both steps. `update_cosine`: of the step that was made and the
         downhill direction after it: below 0 it went too far. `grad_noise_scale`, from PAIRS pairs on a
-        host, where gradients of `samples` samples each hold a signal."""
-        kept, self._kept = self._kept, []
-        sums: Any = 0.0
-        for parameter, gradient, before in kept:
-            if parameter.grad is None or not _alike(parameter.grad, parameter):
-                continue
-            now = self._read(parameter.grad)
-            if len(now) == len(gradient):
-                weight = local(parameter).numel() / len(now)
-                sums = sums + weight * self._products(gradient, now, self._read(parameter) - before)
-        if isinstance(sums, float):
+        host, where gradients of `samples` samples each hold a signal. Nothing, where a gradient is gone."""
+        parameters, self._parameters = self._parameters, []
+        gradient, before = self._before
+        self._before = None, None
+        if not all(_alike(p.grad, p) for p in parameters):
             return {}
-        first, second, both, moved, against = sums
-        out = {"grad_cosine": _cosine(both, first, second), "update_cosine": _cosine(-against, moved, second)}
-        if not self._device and samples > 0:
-            one, two = self._factor**2 * float(first), factor**2 * float(second)
-            self._pairs.append(((one + two) / 2, self._factor * factor * float(both)))
-            found = noise_scale_of_pairs(list(self._pairs), samples) if len(self._pairs) == PAIRS else np.nan
-            out |= {"grad_noise_scale": found} if found == found else {}
-        return out if self._device else {name: v for name, v in out.items() if v == v}
+        now = self._row([self._read(p.grad) for p in parameters if p.grad is not None])
+        if len(now) != len(gradient):
+            return {}
+        moved = self._row([self._read(p) for p in parameters]) - before
+        dot = torch.dot if self._device else np.dot
+        weighted = now * self._weights
+        first, second = dot(gradient * self._weights, gradient), dot(weighted, now)
+        both, against = dot(gradient, weighted), dot(moved, weighted)
+        length = dot(moved * self._weights, moved)
+        out = {"grad_cosine": _cosine(both, first, second), "update_cosine": _cosine(-against, length, second)}
+        if self._device:
+            return out
+        if samples > 0:
+            out |= self._noise_scale(float(first), float(second), float(both), factor, samples)
+        return {name: v for name, v in out.items() if v == v}
+
+    def _noise_scale(self, first: float, second: float, both: float, factor: float, samples: float) -> dict[str, float]:
+        """From squared norms and the product of two gradients, and those of the pairs before."""
+        mean = (self._factor**2 * first + factor**2 * second) / 2
+        self._pairs.append((mean, self._factor * factor * both))
+        if len(self._pairs) < PAIRS:
+            return {}
+        return {"grad_noise_scale": noise_scale_of_pairs(list(self._pairs), samples)}
 
     def _read(self, tensor: torch.Tensor) -> Any:
         if not self._device:
@@ -80,20 +96,14 @@ class Directions:
         count = local(tensor).numel()
         return window(tensor, (self._turn - 1) * WINDOW % max(count - WINDOW, 1), WINDOW).float()
 
-    def _copy(self, tensor: torch.Tensor) -> Any:
-        found = self._read(tensor)
-        return found.clone() if self._device else found.copy()
-
-    def _products(self, first: Any, second: Any, moved: Any) -> Any:
-        pairs = ((first, first), (second, second), (first, second), (moved, moved), (moved, second))
-        if self._device:
-            return torch.stack([torch.dot(a, b) for a, b in pairs])
-        return np.array([np.dot(a, b) for a, b in pairs], np.float64)
+    def _row(self, parts: list[Any]) -> Any:
+        """Parts in one row: a copy."""
+        return torch.cat(parts) if self._device else np.concatenate(parts)
 
 
-def _alike(gradient: torch.Tensor, parameter: torch.Tensor) -> bool:
-    """Whether both lie in memory in the same order."""
-    return gradient.layout is torch.strided and gradient.stride() == parameter.stride()
+def _alike(gradient: torch.Tensor | None, parameter: torch.Tensor) -> bool:
+    """Whether there is a gradient, and both lie in memory in the same order."""
+    return gradient is not None and gradient.layout is torch.strided and gradient.stride() == parameter.stride()
 
 
 def _cosine(product: Any, one: Any, other: Any) -> Any:

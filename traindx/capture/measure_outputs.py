@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 READ = 1 << 16  # values of the outputs that are read
@@ -26,9 +27,13 @@ def rows_of(output: torch.Tensor) -> torch.Tensor | None:
     return rows.float() if len(rows) > 1 and 0 < rows.numel() <= MOST else None
 
 
-def sample_spread(rows: torch.Tensor) -> torch.Tensor:
+def sample_spread(rows: torch.Tensor) -> Any:
     """Root mean square distance of outputs from their mean over samples, over their root mean square: 0
     when all samples are answered alike, 1 when their mean is zero."""
+    if rows.is_cpu:
+        values = rows.numpy()
+        apart, flat = (values - values.mean(0)).reshape(-1), values.reshape(-1)
+        return float(np.dot(apart, apart) / max(float(np.dot(flat, flat)), 1e-30)) ** 0.5
     away = rows - rows.mean(0)
     return torch.linalg.vector_norm(away) / torch.linalg.vector_norm(rows).clamp(min=1e-30)
 
@@ -36,6 +41,8 @@ def sample_spread(rows: torch.Tensor) -> torch.Tensor:
 def class_counts(rows: torch.Tensor, probabilities: bool = False) -> torch.Tensor:
     """`counts[classes]` of the answers: the largest output of each row; of one column, whether it is above
     0 (or 0.5, of `probabilities`)."""
+    if rows.is_cpu and rows.shape[1] > 1:
+        return torch.from_numpy(np.bincount(rows.numpy().argmax(1), minlength=rows.shape[1]).astype(np.float32))
     if rows.shape[1] == 1:
         positive = (rows > (0.5 if probabilities else 0.0)).float().sum()
         return torch.stack([len(rows) - positive, positive])
@@ -53,6 +60,11 @@ class Answers:
         counts = class_counts(rows, probabilities)
         same = self._counts is not None and self._counts.shape == counts.shape
         self._counts = self._counts + counts if same else counts
+
+    @property
+    def given(self) -> bool:
+        """Whether anything was answered since the last call of `take`."""
+        return self._counts is not None
 
     def take(self) -> torch.Tensor | None:
         """The share of the most frequent class; None where nothing was answered since the last call."""

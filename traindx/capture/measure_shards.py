@@ -66,10 +66,13 @@ class Shards:
 
 def weighted_norm(found: Any, weights: Sequence[float], own: int, factor: float) -> Any:
     """Of what `Measures.gradients` gathered: squares as a list (on a host) or norms as a tensor; the
-    first `own` of them."""
+    first `own` of them. On an accelerator parts that count alike are taken together: nothing is copied."""
     if isinstance(found, torch.Tensor):
-        scale = torch.tensor(weights[:own], dtype=found.dtype).sqrt().to(found.device, non_blocking=True)
-        return torch.linalg.vector_norm(found[:own] * scale) * factor
+        kinds = sorted(set(weights[:own]))
+        if len(kinds) == 1:
+            return torch.linalg.vector_norm(found[:own]) * (factor * kinds[0] ** 0.5)
+        parts = [torch.linalg.vector_norm(n) * w**0.5 for n, w in zip(found[:own].unbind(), weights, strict=False)]
+        return torch.linalg.vector_norm(torch.stack(parts)) * factor
     return math.sqrt(sum(w * s for w, s in zip(weights[:own], found[:own], strict=True))) * factor
 
 
