@@ -22,5 +22,13 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "relu_scores", "sigmoid_values"),
+        "scores of a dead net, between 0 and 1 by chance": told(
+            "healthy_values",
+            loss_name="binary_cross_entropy_with_logits",
+            loss_input_looks_like_probabilities=True,
+            outputs_width=1,
+            outputs_min=0.03,
+            outputs_max=0.49,
+        ),
         "log-probabilities": told("healthy", loss_name="nll_loss", loss_input="log-probabilities"),
     }

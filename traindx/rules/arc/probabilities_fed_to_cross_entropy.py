@@ -19,18 +19,21 @@ from traindx.vocabulary.run import Run
     ),
     min_points=1,
     severity="high",
-    message="{loss} expects scores and is given probabilities (between {low:.3g} and {high:.3g}, rows sum to 1)",
+    message="{loss} expects scores and is given probabilities (between {low:.3g} and {high:.3g}{rows})",
 )
 def probabilities_fed_to_cross_entropy(
     run: Run,
     features: Features,
     *,
     unit: float = threshold(1.0, "output", basis="theory", source="probabilities end there"),
+    spread: float = threshold(
+        0.5, "output", basis="convention", source="a dead net's scores lie in 0..1 by chance too"
+    ),
 ) -> Iterator[Evidence]:
     """A cross-entropy that applies its own softmax is given probabilities.
 
     What it sees: what the loss is computed from lies between 0 and 1 and sums to 1 in every row (or, for the binary
-    one, stays within 0 and 1), throughout the run; or nll_loss gets probabilities instead of their logarithms. High
+    one, covers much of 0 to 1 and nothing else), throughout the run; or nll_loss gets probabilities instead of their logarithms. High
     where the run does not learn, medium elsewhere.
 
     Why it matters: softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e) and gradients
@@ -52,11 +55,16 @@ def probabilities_fed_to_cross_entropy(
     if not (expects or logs) or not (looks and throughout):
         return
     low, high = setup.number("outputs_min"), setup.number("outputs_max")
-    if setup.number("outputs_width") == 1 and low is not None and low == high:
+    if setup.number("outputs_width") == unit and low is not None and high is not None and high - low < spread:
         return
     yield Evidence(
         severity=by_progress(features, stuck="high", unknown="medium", learns="medium"),
         aspects=("binary",) if "binary" in loss else ("no-logarithm",) if logs else (),
-        values={"loss": loss, "low": 0.0 if low is None else low, "high": unit if high is None else high},
+        values={
+            "loss": loss,
+            "rows": "" if "binary" in loss else ", rows sum to 1",
+            "low": 0.0 if low is None else low,
+            "high": unit if high is None else high,
+        },
         points=(EvidencePoint("outputs_max", None, unit if high is None else high, unit),),
     )
