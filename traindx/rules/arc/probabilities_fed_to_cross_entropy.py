@@ -33,8 +33,8 @@ def probabilities_fed_to_cross_entropy(
     """A cross-entropy that applies its own softmax is given probabilities.
 
     What it sees: what the loss is computed from lies between 0 and 1 and sums to 1 in every row (or, for the binary
-    one, covers much of 0 to 1 and nothing else), throughout the run; or nll_loss gets probabilities instead of their logarithms. High
-    where the run does not learn, medium elsewhere.
+    one, covers much of 0 to 1 and nothing else), throughout the run; or nll_loss gets probabilities instead of their
+    logarithms. High where the run does not learn, medium elsewhere.
 
     Why it matters: softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e) and gradients
     are faint.
