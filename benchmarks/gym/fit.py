@@ -24,6 +24,7 @@ HARMLESS = 0.0  # how much a run with a fault without harm counts
 LEVEL_WEIGHT = {"capture": 1.0, "capture-data": 0.3, "capture-loop": 0.3}
 PAIR_SHARE = 0.5
 KEPT_FROM = 0.02  # log-odds below which a weight is not shipped
+OF_THE_TASK = ("loss-first=", "loss-last=")  # the loss as a number tells the task rather than the fault: no weights
 RARE = 4  # rows in which a key must occur to have weights
 
 
@@ -54,7 +55,7 @@ def table(rows: Sequence[dict[str, Any]], causes: Sequence[str], keys: Sequence[
         counts: dict[str, int] = {}
         for row in rows:
             for key in row["signs"]:
-                counts[key] = counts.get(key, 0) + (not key.startswith(CLEAR))
+                counts[key] = counts.get(key, 0) + (not key.startswith((CLEAR, *OF_THE_TASK)))
         keys = sorted(k for k, n in counts.items() if n >= RARE)
     place, column = {k: i for i, k in enumerate(keys)}, {c: i for i, c in enumerate(causes)}
     shape = (len(rows), len(causes))
