@@ -3,7 +3,8 @@
 Blocks of plain steps and of recorded ones take turns in one process (so that both see the same machine),
 and CPU time of the process is compared: `share` is the median over pairs of blocks of recorded / plain
 - 1, `inside` the CPU time spent in traindx's own functions over that of a plain step, which does not
-suffer from the noise between blocks. `noise` is the difference of plain blocks from plain ones.
+suffer from the noise between blocks. `noise` is the difference of plain blocks from plain ones. `watch` is
+`traindx.watch` in the loop, `run` the hooks of the launcher (benchmarks.overhead.launched starts it as it is).
 """
 
 from __future__ import annotations
@@ -21,8 +22,14 @@ import torch
 import traindx
 from benchmarks.overhead.models import CASES, Case
 
-WAYS: dict[str, dict[str, Any]] = {"default": {}, "full, every step": {"every": 1}}
+WAYS: dict[str, dict[str, Any]] = {
+    "watch": {},
+    "watch, every step": {"every": 1},
+    "run": {},
+    "run, every step": {"every": 1},
+}
 WARM = 10
+START = 6.0  # seconds of recorded steps that come first: 0.2 s of measuring are allowed to any run as it begins
 
 
 class Timed:
@@ -48,11 +55,11 @@ class Timed:
 
 def attach(timed: Timed) -> Callable[[], None]:
     """Time everything that capture hangs into a training; returns what undoes it."""
-    from traindx.capture import session, torch_probe, torch_probe_session, watch
+    from traindx.capture import discover, session, torch_probe, torch_probe_session, watch
 
     places = [(watch.Watch, n) for n in ("log", "batch", "_step_begins", "_step_ends", "_backward_seen")]
     places += [(torch_probe.ForwardProbe, "_hook"), (torch_probe_session.Watched, "_after")]
-    places += [(session.Session, "loss")]
+    places += [(session.Session, "loss"), (discover.Discovery, "safely")]
     kept = [(owner, name, getattr(owner, name)) for owner, name in places]
     for owner, name, function in kept:
         setattr(owner, name, timed.wrap(function))
@@ -94,7 +101,7 @@ def compare(make: Callable[[], Case], options: dict[str, Any], blocks: int, seco
             tempfile.TemporaryDirectory() as folder,
             traindx.watch(other.model, other.optimizer, out=Path(folder), **options) as watch,
         ):
-            block(other, max(3 * WARM, steps), lambda loss: watch.log(loss=loss))
+            block(other, max(3 * WARM, int(steps * START / seconds)), lambda loss: watch.log(loss=loss))
             for _ in range(blocks):
                 first = block(one, steps, lambda loss: None)
                 timed.seconds = 0.0
@@ -111,6 +118,38 @@ def compare(make: Callable[[], Case], options: dict[str, Any], blocks: int, seco
     return statistics.median(shares), statistics.median(inside) / base, base * 1e3, statistics.median(noise)
 
 
+def launched(make: Callable[[], Case], options: dict[str, Any], blocks: int, seconds: float) -> tuple[float, ...]:
+    """As `compare`, for the hooks of `traindx run`, which see all that trains in a process: the plain
+    blocks are made before and after."""
+    from traindx.capture.launch_attach import Process
+
+    torch.manual_seed(0)
+    one = make()
+    block(one, WARM, lambda loss: None)
+    steps = max(4, int(seconds / block(one, 5, lambda loss: None)))
+    timed = Timed()
+    plain = [block(one, steps, lambda loss: None) for _ in range(blocks)]
+    undo = attach(timed)
+    found, inside = [], []
+    with tempfile.TemporaryDirectory() as folder:
+        process = Process({"out": folder, "folder": str(Path.cwd()), **options})
+        process.discovery.attach()
+        try:
+            other = make()
+            block(other, max(3 * WARM, int(steps * START / seconds)), lambda loss: None)
+            for _ in range(blocks):
+                timed.seconds = 0.0
+                found.append(block(other, steps, lambda loss: None))
+                inside.append(timed.seconds / steps)
+        finally:
+            process.end()
+            undo()
+    after = [block(one, steps, lambda loss: None) for _ in range(blocks)]
+    base = statistics.median(plain + after)
+    noise = abs(statistics.median(after) / statistics.median(plain) - 1)
+    return statistics.median(found) / base - 1, statistics.median(inside) / base, base * 1e3, noise
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=list(CASES))
@@ -121,7 +160,8 @@ def main() -> None:
     print(f"{'':6}{'way':20}{'ms/step':>9}{'share':>9}{'inside':>9}{'noise':>9}")
     for name in chosen.cases or CASES:
         for way, options in WAYS.items():
-            share, inside, base, noise = compare(CASES[name], options, chosen.blocks, chosen.seconds)
+            measure = compare if way.startswith("watch") else launched
+            share, inside, base, noise = measure(CASES[name], options, chosen.blocks, chosen.seconds)
             print(f"{name:6}{way:20}{base:9.2f}{share:9.1%}{inside:9.2%}{noise:9.1%}", flush=True)
 
 

@@ -1,9 +1,9 @@
-"""What recording costs a whole process: python -m benchmarks.overhead.launched [mlp cnn gpt] [--blocks N] [--seconds S]
+"""What recording costs a whole process: python -m benchmarks.overhead.launched [mlp cnn gpt] [--starts N] [--blocks N]
 
-One process a way of recording and a plain one, all alive at once, take turns in making blocks of steps;
-CPU time of each process over that of the plain one in the same round, median over the rounds. `plain
-again` is a second plain process: what is noise. Unlike benchmarks.overhead.capture this counts the
-launcher's hooks, the memory that measuring drives out of the caches, and all else.
+One process a way of recording and two plain ones, all alive at once, take turns in making blocks of steps; CPU
+time of each over that of the plain ones in the same round. Unlike benchmarks.overhead.capture this counts the
+launcher's hooks, what measuring drives out of the caches, and all else. Two processes that do the same differ by
+several percent, by how their memory happens to lie: `plain` shows it, and all are started anew several times.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ RUN = [str(Path(sys.executable).with_name("traindx")), "run", "--quiet"]
 PATIENCE = 120.0  # seconds for a process to start, or to make a block of steps
 WAYS: dict[str, tuple[list[str], list[str]]] = {  # what stands before the script's command, and after it
     "plain": ([], []),
-    "plain again": ([], []),
+    "plain, again": ([], []),
     "watch": ([], ["watch"]),
     "watch, every step": ([], ["watch", "1"]),
     "traindx run": ([*RUN, "--out", "{out}", "--"], []),
     "traindx run, every step": ([*RUN, "--every", "1", "--out", "{out}", "--"], []),
 }
-WARM_SECONDS = 2.0  # of steps before anything is counted: what is found out at the start is
+WARM_SECONDS = 5.0  # of steps before anything is counted: any run may measure for 0.2 s as it begins, that
 
 
 class Runner:
@@ -72,27 +72,41 @@ def measured(case: str, ways: list[str], blocks: int, seconds: float) -> dict[st
         step = min(runner.steps(5) for runner in runners.values())
         for runner in runners.values():
             runner.steps(max(5, int(WARM_SECONDS / step)))
-        for _ in range(blocks):
-            for way, runner in runners.items():
-                found[way].append(runner.steps(max(2, int(seconds / step))))
+        for turn in range(blocks):
+            for i in range(len(ways)):
+                way = ways[(turn + i) % len(ways)]
+                found[way].append(runners[way].steps(max(2, int(seconds / step))))
     return found
+
+
+def shares(found: dict[str, list[float]]) -> dict[str, float]:
+    """Of each way over the two plain processes: the median over the rounds of what it takes more."""
+    plain = [(a + b) / 2 for a, b in zip(found["plain"], found["plain, again"], strict=True)]
+    return {
+        way: statistics.median(v / base - 1 for v, base in zip(values, plain, strict=True))
+        for way, values in found.items()
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=["mlp", "cnn", "gpt"])
-    parser.add_argument("--blocks", type=int, default=15)
-    parser.add_argument("--seconds", type=float, default=0.6, help="of a block")
-    parser.add_argument("--ways", nargs="*", default=list(WAYS), choices=list(WAYS))
+    parser.add_argument("--starts", type=int, default=3)
+    parser.add_argument("--blocks", type=int, default=9, help="of each start")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of a block")
     chosen = parser.parse_args()
     for case in chosen.cases:
-        found = measured(case, ["plain", *(w for w in chosen.ways if w != "plain")], chosen.blocks, chosen.seconds)
-        plain = found.pop("plain")
-        print(f"{case}: {statistics.median(plain) * 1e3:.2f} ms CPU a step", flush=True)
-        for way, values in found.items():
-            shares = sorted(value / base - 1 for value, base in zip(values, plain, strict=True))
-            low, middle, high = (shares[int(q * (len(shares) - 1))] for q in (0.25, 0.5, 0.75))
-            print(f"  {way:26}{middle:8.1%}   middle half {low:.1%} to {high:.1%}", flush=True)
+        told: dict[str, list[float]] = {way: [] for way in WAYS}
+        steps: list[float] = []
+        for _ in range(chosen.starts):
+            found = measured(case, list(WAYS), chosen.blocks, chosen.seconds)
+            steps += found["plain"]
+            for way, share in shares(found).items():
+                told[way].append(share)
+        print(f"{case}: {statistics.median(steps) * 1e3:.2f} ms CPU a step", flush=True)
+        for way, several in told.items():
+            each = " ".join(f"{share:+.1%}" for share in sorted(several))
+            print(f"  {way:26}{statistics.median(several):+8.1%}   of starts {each}", flush=True)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,6 @@ class Losses:
 
     def __init__(self, discovery: Discovery) -> None:
         self.discovery = discovery
-        self.calls = 0
         self.seen: dict[str, int] = {}  # function -> training calls
         self.nodes: dict[Any, str] = {}  # graph node of a loss since the last backward pass -> its function
         self.compared = 0
@@ -58,6 +57,7 @@ class Losses:
         self.targets: dict[int, weakref.ref[torch.Tensor]] = {}  # targets seen in training without a loader
         self.trained: set[int] = set()  # ids of those that were seen again: the whole data set
         self.inside = False
+        self.quiet = False  # all is known of the training's losses
 
     def attach(self) -> None:
         for name in FUNCTIONS:
@@ -73,6 +73,8 @@ class Losses:
             if torch.compiler.is_compiling() or losses.inside or not discovery.active:
                 return original(input, *args, **named)
             value = original(input, *args, **named)
+            if losses.quiet and name in losses.seen and losses.nothing_new(value):
+                return value
             target = args[0] if args else named.get("target")
             discovery.safely(losses.computed, name, value, input, target, named.get("reduction", "mean"))
             if discovery.live is not None:
@@ -81,10 +83,21 @@ class Losses:
 
         return loss
 
+    def nothing_new(self, value: Any) -> bool:
+        """Whether this is the loss of another training step, of which nothing is to be looked at."""
+        session = self.discovery.opened
+        return (
+            session is not None
+            and not session.curious
+            and self.discovery.models.training
+            and not self.evaluated
+            and isinstance(value, torch.Tensor)
+            and value.requires_grad
+        )
+
     def computed(self, name: str, value: Any, given: Any, target: Any, reduction: str) -> None:
         if not isinstance(value, torch.Tensor) or value.numel() != 1 or torch._C._functorch.peek_interpreter_stack():
             return
-        self.calls += 1
         grad = value.requires_grad
         models = self.discovery.models
         if grad and (models.training or not models.roots):
@@ -153,6 +166,7 @@ class Losses:
             kept = {key: [v for v in values if not v.provisional] for key, values in self.evaluated.items()}
             self.evaluated = {key: values for key, values in kept.items() if values}
             self.finish()
+        self.quiet = self.compared >= COMPARED and self.discovery.live is None
         if self.compared < COMPARED:
             self.compared += 1
             names = [self.nodes[node] for node in terms(loss) if node in self.nodes]

@@ -336,7 +336,7 @@ class Session:
     @property
     def curious(self) -> bool:
         """Whether what the loss is fed with is still looked at: `outputs` and targets are worth telling."""
-        return self.watched.curious
+        return self.active and self.watched.curious
 
     def _panels(self, kind: str, about: Any, values: Any) -> Any:
         return self.watched.panels(kind, about, values)

@@ -74,16 +74,28 @@ class Clock:
         if now < self._memory_due:
             return
         self._memory_due = now + MEMORY_EVERY
-        try:
-            with open("/proc/self/statm", "rb") as file:
-                out["mem/host"] = float(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, ValueError, IndexError):
-            self._memory_due = float("inf")  # not Linux: not known, and not asked for again
+        resident = host_memory()
+        if resident is not None:
+            out["mem/host"] = resident
+        elif not device:
+            self._memory_due = float("inf")  # not known, and not asked for again
         if device:
             import torch
 
             if torch.cuda.is_available():
                 out["mem/device"] = float(torch.cuda.memory_allocated())
+
+
+def host_memory() -> float | None:
+    """Bytes of this process in memory; None where that is not Linux's to tell."""
+    try:
+        file = os.open("/proc/self/statm", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return float(os.read(file, 200).split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    finally:
+        os.close(file)
 
 
 class Habits:
