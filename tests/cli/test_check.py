@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from tests.cli.process import Done, traindx
+from traindx.cli.check_run import Bench
+from traindx.config import Config
 from traindx.trials.check_catalogue import CHECKS
 
 TRAIN = """
@@ -188,3 +190,25 @@ def test_records_are_kept_where_asked(tmp_path: Path) -> None:
     done = check("--only", "seeds", "--out", "kept", cwd=tmp_path)
     assert done.status == 0
     assert (tmp_path / "kept" / "first-steps" / "setup.json").is_file()
+
+
+def test_what_changed_or_could_not_be_protected_is_said(tmp_path: Path) -> None:
+    bench = Bench(["python"], Config(), 60.0, tmp_path)
+    assert bench.notes() == []
+    bench.changed, bench.linked = {"b.csv", "a.csv"}, ("data/large.bin",)
+    assert bench.notes() == ["files of your project changed while the checks ran: a.csv, b.csv"]
+    bench.fenced = False
+    assert "data/large.bin" in bench.notes()[1]
+
+
+def test_a_script_may_write_where_it_is_let(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    (tmp_path / "project").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    script(tmp_path / "project")
+    text = (tmp_path / "project" / "train.py").read_text()
+    place = tmp_path / "elsewhere" / "log.csv"
+    (tmp_path / "project" / "train.py").write_text(text.replace('"log.csv"', repr(str(place))))
+    done = check("--only", "seeds", "--writable", str(tmp_path / "elsewhere"), cwd=tmp_path / "project")
+    assert done.status == 0, done.err
+    assert place.exists()

@@ -114,6 +114,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "parameters-not-registered",
         "loss-sums-over-batch",
         "one-batch-not-fitted",
+        "loss-has-no-floor",
     ),
     "PRC": (
         "half-precision-overflows",

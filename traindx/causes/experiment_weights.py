@@ -29,6 +29,7 @@ EXPERIMENT_WEIGHTS: Mapping[str, Mapping[str, W]] = {
     "double-softmax": {FLOOR: W(1.0), FITS: W(0.1, -0.8)},
     "wrong-output-activation": {FLOOR: W(0.8), FLAT: W(0.3), FITS: W(0.1, -0.5), "input-has-no-effect:blank": W(0.5)},
     "wrong-loss": {
+        "loss-has-no-floor": W(5.0),
         FLOOR: W(0.8), FITS: W(0.1, -0.5), "loss-sums-over-batch": W(1.0), "input-has-no-effect:blank": W(0.5),
     },
     "insufficient-capacity": {FLOOR: W(0.8), FITS: W(0.1, -0.5)},

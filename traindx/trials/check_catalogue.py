@@ -199,8 +199,8 @@ CHECKS: tuple[Check, ...] = (
     ),
     made(
         "experiments", "loss-falls", "Loss falls in the first steps", "it does",
-        "loss-not-finite loss-diverges loss-flat-from-start loss-at-chance loss-oscillates loss-repeats-each-epoch "
-        "loss-spikes-then-fails",
+        "loss-not-finite loss-diverges loss-has-no-floor loss-flat-from-start loss-at-chance loss-oscillates "
+        "loss-repeats-each-epoch loss-spikes-then-fails",
     ),
     made(
         "experiments", "one-batch", "One batch can be learned by heart", "it can", "one-batch-not-fitted",

@@ -1,0 +1,64 @@
+"""LOP014 loss-has-no-floor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="LOP014",
+    needs=("train/loss",),
+    min_points=20,
+    severity="high",
+    message="the loss falls faster and faster below zero: from {start:.3g} to {end:.3g}",
+)
+def loss_has_no_floor(
+    run: Run,
+    features: Features,
+    *,
+    far: float = threshold(
+        20.0, "x the size of the first loss", basis="convention", source="log-densities end within a few times theirs"
+    ),
+    faster: float = threshold(
+        1.5, "x the fall of the first half", basis="theory", source="a loss that nears a floor falls ever slower"
+    ),
+    parts: float = threshold(5, "parts of the run", basis="convention", source="each must lie below the one before"),
+) -> Iterator[Evidence]:
+    """The loss runs away downwards.
+
+    What it sees: a training loss that ends far below zero, lies lower in every fifth of the run than in the one
+    before, and falls faster in the second half than in the first.
+
+    Why it matters: a loss that measures an error has a floor. One that falls without end is maximized the wrong way
+    round (a missing minus before a log-likelihood, a plus where an error is subtracted), and the better it looks the
+    worse the model is.
+
+    When it is wrong: densities of continuous data that collapse on a point; objectives that really have no bound.
+
+    What to try: look at the sign of the loss; print it for a perfect and for a wrong prediction.
+
+    Sources: theory (an error is bounded from below); fault catalogue row 5.
+    """
+    curve = features.curve("train/loss")
+    assert curve is not None
+    y = curve.values
+    levels = np.array([float(np.median(part)) for part in np.array_split(y, int(parts))])
+    size = abs(float(np.median(y[:3])))
+    if size == 0:
+        raise CannotJudge("the first loss is zero: there is nothing to compare with")
+    first, second = levels[0] - levels[len(levels) // 2], levels[len(levels) // 2] - levels[-1]
+    if levels[-1] > -far * size or bool((np.diff(levels) >= 0).any()) or second < faster * first:
+        return
+    yield Evidence(
+        onset=float(curve.steps[0]),
+        last=float(curve.steps[-1]),
+        values={"start": float(y[0]), "end": float(y[-1])},
+        points=(EvidencePoint("train/loss", float(curve.steps[-1]), float(y[-1]), -far * size, "loss"),),
+    )
