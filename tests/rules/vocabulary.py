@@ -18,6 +18,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "loss-repeats-each-epoch",
         "loss-still-falling-at-end",
         "loss-improves-too-little-noise-considered",
+        "loss-stands-at-saddle",
     ),
     "GEN": (
         "validation-gap-grows",
@@ -41,12 +42,14 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "clipping-always-active",
         "clipping-never-active",
         "gradient-noise-dominates",
+        "curvature-beyond-stability",
     ),
     "ACT": (
         "relu-units-dead",
         "activations-saturate",
         "activations-not-finite",
         "activations-collapse",
+        "predictions-collapse",
     ),
     "WGT": (
         "updates-too-large",

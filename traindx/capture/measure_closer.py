@@ -3,6 +3,7 @@ successive gradients, answers, the loss's graph, attention, equal units, curvatu
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -128,7 +129,10 @@ class Closer:
             self._agree("outputs_last_activation", last_activation(output))
         rows = rows_of(output)
         if rows is not None:
-            found: dict[str, Any] = {"outputs_sample_spread": sample_spread(rows)}
+            spread = sample_spread(rows)
+            if rows.is_cpu and spread != spread:
+                return  # not finite: that is seen elsewhere
+            found: dict[str, Any] = {"outputs_sample_spread": spread}
             if self._data.classified(rows.shape[1]):
                 counts = class_counts(rows, self._data.probabilities)
                 found["outputs_majority_share"] = counts.max() / len(rows)
@@ -141,7 +145,8 @@ class Closer:
         if found is None or self._spent > START_SECONDS + SHARE * (began - self._since):
             return
         rows = rows_of(found)
-        if rows is not None and self._data.classified(rows.shape[1]):
+        finite = rows is not None and (not rows.is_cpu or math.isfinite(float(rows.sum())))
+        if rows is not None and finite and self._data.classified(rows.shape[1]):
             self._held_out.add(rows, self._data.probabilities)
             self.waiting = True
         self._spent += time.perf_counter() - began

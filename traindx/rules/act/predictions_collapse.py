@@ -1,0 +1,82 @@
+"""ACT005 predictions-collapse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.progress import by_progress, is_learning
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+NAMES = ("val_outputs_majority_share", "outputs_majority_share")
+
+
+@rule(
+    code="ACT005",
+    needs=("val_outputs_majority_share|outputs_majority_share", "setup:class_majority_share", "objective"),
+    min_points=1,
+    severity="high",
+    message="{share:.0%} of the samples are given one and the same class; the most frequent one has {usual:.0%}",
+    follows=("activations-collapse", "relu-units-dead", "activations-not-finite", "classes-imbalanced"),
+)
+def predictions_collapse(
+    run: Run,
+    features: Features,
+    *,
+    nearly: float = threshold(
+        0.97, "of the samples", basis="measured", source="51 small trainings: 1.00 where collapsed, else 0.71 at most"
+    ),
+    above: float = threshold(
+        0.1, "of the samples", basis="convention", source="what the labels' own imbalance does not explain"
+    ),
+    late: float = threshold(
+        0.5, "of the rows", basis="convention", source="the second half: early answers are guesses"
+    ),
+    sorted_batches: float = threshold(
+        0.1, "of the batches", basis="convention", source="of one class: their answers are too"
+    ),
+) -> Iterator[Evidence]:
+    """All samples are given the same class.
+
+    What it sees: the most frequent answer's share of an evaluation pass (else of a training batch), in the median of
+    the second half: nearly all, and more than the most frequent label has. High where the run does not learn, medium
+    where that cannot be told, information where it learns.
+
+    Why it matters: the answer does not depend on the input; an accuracy is that of the most frequent class.
+
+    When it is wrong: labels of nearly one class, where that is the best answer; training batches sorted by class are
+    not judged.
+
+    What to try: look at the first module whose output is the same for all inputs, at the scale of inputs and weights,
+    and at the learning rate.
+
+    Sources: fault catalogue rows 1, 24, 30, 33, 37; Karpathy (2019), A recipe for training neural networks.
+    """
+    name = next(n for n in NAMES if n in run.series)
+    if name == NAMES[1] and (run.setup.number("batch_single_class_share") or 0.0) >= sorted_batches:
+        raise CannotJudge("training batches hold one class each, and no evaluation was seen")
+    curve, usual = features.curve(name), run.setup.number("val_class_majority_share")
+    assert curve is not None
+    usual = run.setup.number("class_majority_share") if usual is None else usual
+    if usual is None or not curve.n:
+        raise CannotJudge("the classes are not known")
+    first = int(late * curve.n)
+    share = float(np.median(curve.values[first:]))
+    if share < nearly or share - usual < above:
+        return
+    before = np.flatnonzero(curve.values < nearly)
+    begin = min(int(before[-1]) + 1 if len(before) else 0, curve.n - 1)
+    learning = is_learning(features)
+    yield Evidence(
+        onset=curve.step_at(begin),
+        last=curve.step_at(curve.n - 1),
+        severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
+        strength=1.0 if learning is False else 0.5,
+        aspects=("from-start" if begin == 0 else "later",),
+        values={"share": share, "usual": usual},
+        points=(EvidencePoint(name, curve.step_at(curve.n - 1), share, usual, "0..1"),),
+    )
