@@ -70,12 +70,11 @@ def predictions_collapse(
         return
     before = np.flatnonzero(curve.values < nearly)
     begin = min(int(before[-1]) + 1 if len(before) else 0, curve.n - 1)
-    learning = is_learning(features)
     yield Evidence(
         onset=curve.step_at(begin),
         last=curve.step_at(curve.n - 1),
         severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
-        strength=1.0 if learning is False else 0.5,
+        strength=1.0 if is_learning(features) is False else 0.5,
         aspects=("from-start" if begin == 0 else "later",),
         values={"share": share, "usual": usual},
         points=(EvidencePoint(name, curve.step_at(curve.n - 1), share, usual, "0..1"),),
