@@ -21,6 +21,7 @@ Mistaken for: a learning rate that is too high, bad initialization.
 
 Settled by: mean and scale per feature; normalized inputs at the same rate.""",
         weights={
+            "curvature-beyond-stability": W(1.2), "predictions-collapse": W(0.6),
             "inputs-not-normalized": W(5.5, -3.0), "inputs-have-outliers": W(0.5), "loss-not-finite:early": W(0.9),
             "loss-not-finite": W(0.2), "loss-not-finite:late": W(-1.5), "loss-diverges:from-start": W(0.8),
             "loss-diverges:early": W(0.3), "loss-flat-from-start": W(0.5, -0.3),
@@ -49,6 +50,7 @@ Mistaken for: a learning rate that is too high.
 
 Settled by: standardized targets at the same rate.""",
         weights={
+            "curvature-beyond-stability": W(1.2),
             "targets-not-normalized": W(5.5, -3.0), "fact:huge-loss": W(2.6, -1.2), "loss-not-finite:early": W(0.5),
             "loss-diverges:early": W(0.4), "loss-at-chance": W(-1.5), "losses-stay-high": W(0.5),
             "updates-too-large": W(1.0), "weights-grow-unbounded": W(0.8), "relu-units-dead": W(0.6),
@@ -71,6 +73,7 @@ Mistaken for: too little capacity, a net that learns nothing.
 
 Settled by: counts per class, recall per class; class weights raise the minority's recall.""",
         weights={
+            "predictions-collapse": W(1.6),
             "classes-imbalanced": W(3.5, -3.0), "fact:answers-one-class": W(2.2), "metric-contradicts-loss": W(0.5),
             "metric-contradicts-loss:overconfidence": W(-0.6), "loss-plateaus": W(0.2), "losses-stay-high": W(0.3),
             "loss-not-finite": W(-1.5), "loss-diverges": W(-1.0),
@@ -174,6 +177,7 @@ Mistaken for: a learning rate that is too high (its swings have no fixed period)
 
 Settled by: the classes of a batch; shuffling.""",
         weights={
+            "predictions-collapse": W(0.8),
             "loss-repeats-each-epoch": W(4.0, -1.2), "batches-sorted-by-class": W(5.5, -2.5),
             "loss-oscillates:periodic": W(0.9), "loss-at-chance": W(0.6), "fact:answers-one-class": W(1.8),
             "loss-flat-from-start": W(0.3), "loss-flat-from-start:never-moved": W(-1.0),

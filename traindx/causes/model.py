@@ -21,6 +21,7 @@ Mistaken for: a learning rate that is too high, saturating units, depth without 
 
 Settled by: He or Xavier initialization with all else equal.""",
         weights={
+            "predictions-collapse": W(0.8), "loss-stands-at-saddle": W(1.0),
             "loss-flat-from-start": W(0.8, -0.4), "loss-flat-from-start:norm-tiny": W(1.2),
             "loss-flat-from-start:norm-healthy": W(-0.8), "loss-flat-from-start:above-chance": W(0.4),
             "loss-flat-from-start:never-moved": W(0.5), "loss-flat-from-start:lr-zero": W(-3.0),
@@ -57,6 +58,7 @@ Mistaken for: bad initialization, raw inputs (which push the first layer into sa
 
 Settled by: ReLU or GELU in place of sigmoid and tanh, or normalized inputs; which of them cures tells the root.""",
         weights={
+            "predictions-collapse": W(0.8), "loss-stands-at-saddle": W(0.8),
             "loss-flat-from-start": W(0.7, -0.4), "loss-flat-from-start:norm-tiny": W(1.6),
             "loss-flat-from-start:norm-healthy": W(-1.4), "loss-flat-from-start:lr-zero": W(-3.0),
             "loss-at-chance": W(0.7), "loss-plateaus": W(0.2), "loss-plateaus:norm-tiny": W(2.0),
@@ -84,6 +86,7 @@ Mistaken for: bad initialization (a better one also cures moderate depth), satur
 
 Settled by: inserting normalization or skip connections.""",
         weights={
+            "predictions-collapse": W(0.8), "loss-stands-at-saddle": W(1.0),
             "loss-flat-from-start": W(0.7, -0.4), "loss-flat-from-start:norm-tiny": W(1.5),
             "loss-flat-from-start:norm-healthy": W(-1.4), "loss-flat-from-start:lr-zero": W(-3.0),
             "loss-at-chance": W(0.7), "loss-plateaus": W(0.2), "loss-plateaus:norm-tiny": W(1.9),
@@ -112,6 +115,7 @@ Mistaken for: too little capacity, bad initialization.
 Settled by: the share of units that are zero on all data (30 to 50 % is too many); LeakyReLU, or a lower rate when
 the deaths follow a large step.""",
         weights={
+            "predictions-collapse": W(0.9),
             "relu-units-dead": W(3.6, -2.5), "gradient-is-zero": W(1.3), "gradient-norm-vanishes": W(0.9),
             "loss-plateaus": W(0.3), "loss-plateaus:norm-tiny": W(1.0), "loss-plateaus:high": W(0.3),
             "loss-flat-from-start": W(0.6), "loss-flat-from-start:norm-tiny": W(0.8),

@@ -27,6 +27,7 @@ Mistaken for: bad initialization or raw inputs (both raise the loss before the f
 Settled by: a tenth of the rate for a hundred steps. If the loss then falls at once, it was the rate. If scaling the
 inputs at the old rate cures it too, the inputs are nearer to the root.""",
         weights={
+            "predictions-collapse": W(0.6), "curvature-beyond-stability": W(2.0),
             "loss-not-finite": W(1.8, -0.3), "loss-not-finite:early": W(0.8), "loss-not-finite:late": W(-0.3),
             "loss-not-finite:norm-grew-before": W(1.2), "loss-not-finite:norm-normal-before": W(-1.6),
             "loss-not-finite:from-start": W(-3.0), "loss-not-finite:loss-grew-before": W(0.8),
@@ -167,6 +168,7 @@ Mistaken for: a learning rate that is too high (faster, step-to-step swings).
 
 Settled by: momentum 0.9 at the same rate.""",
         weights={
+            "curvature-beyond-stability": W(0.8),
             "loss-oscillates": W(1.2, -0.4), "loss-oscillates:periodic": W(1.2), "loss-oscillates:growing": W(0.5),
             "loss-oscillates:alternating": W(-0.6), "loss-diverges": W(0.8, -0.3), "loss-diverges:gradual": W(0.5),
             "loss-plateaus:high": W(0.2), "fact:high-momentum": W(3.2, -2.0), "weights-grow-unbounded": W(0.8),

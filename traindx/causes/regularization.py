@@ -21,6 +21,7 @@ Mistaken for: a rate that is too low, too little capacity, silent units.
 
 Settled by: weight decay 0 for a short run: the floor falls.""",
         weights={
+            "predictions-collapse": W(0.8),
             "losses-stay-high": W(0.9, -0.4), "loss-plateaus": W(0.3), "loss-plateaus:high": W(0.5),
             "loss-at-chance": W(0.4), "loss-diverges": W(0.6), "weights-collapse": W(5.0, -1.5),
             "loss-diverges:from-start": W(0.5), "weights-grow-unbounded": W(-2.0), "gradient-norm-vanishes": W(0.2),
