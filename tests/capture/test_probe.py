@@ -308,7 +308,7 @@ def test_pace_keeps_the_cost_in_bounds() -> None:
     slow = Pace()
     for step in range(1, 50):
         slow.stepped(step, 1.0)
-        slow.measured(step, 0.005)
+        slow.measured(step, 0.003)
         assert slow.sampled(step)
     pace.look_closer(5000)
     assert [pace.sampled(5000 + i) for i in range(3)] == [True] * 3

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-SHARE = 0.006  # of a run's time that per-module measuring may take
+SHARE = 0.004  # of a run's time that per-module measuring may take
 WARM = 5  # first steps: compilation, caches and allocators make them tell nothing of cost
 BURST = 20  # steps in a row that are measured when something happens
 BURST_SHARE = 0.1  # of all steps that may be measured for that reason
