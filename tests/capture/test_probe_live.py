@@ -67,8 +67,10 @@ def trained(model: Any, batch: Callable[[], tuple[Any, Any]], loss: Callable[...
 
 
 def facts(live: Live) -> dict[str, Any]:
-    found = live.facts()
+    found, session = live.facts(), live.discovery.opened
     live.discovery.detach()
+    assert session is not None
+    session.close()
     return found
 
 
