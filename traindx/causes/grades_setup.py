@@ -120,12 +120,20 @@ def outlier_share(run: Run, features: Features) -> float | None:
     return max(known) if known else None
 
 
-def majority(run: Run, features: Features) -> float | None:
+def majority(
+    run: Run,
+    features: Features,
+    *,
+    half: float = threshold(0.5, "of the samples", basis="theory", source="fewer cannot outvote all others together"),
+    uneven: float = threshold(2.0, "x an even share", basis="convention", source="letters and words are never even"),
+) -> float | None:
+    """Odds of the commonest class against the others', so that two classes can be as skewed as ten; a class that
+    holds less than half of the samples is uneven at most."""
     share, classes = run.setup.number("class_majority_share"), run.setup.number("classes_seen")
     if share is None or not classes or classes < 2:
         return None
-    # the odds of the commonest class against the others', so that two classes can be as skewed as ten
-    return share / max(1 - share, 1e-3) * (classes - 1)
+    odds = share / max(1 - share, 1e-3) * (classes - 1)
+    return odds if share >= half else min(odds, uneven)
 
 
 def weight_decay(run: Run, features: Features) -> float | None:
