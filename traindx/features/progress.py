@@ -14,6 +14,7 @@ from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Setup
 
 FEW = 20  # points below which a flat start is no verdict
 GOOD_SCORE, GOOD_SKILL, POOR_SKILL = 0.8, 0.5, 0.25  # accuracy; share of the way from its first value to 1
@@ -49,7 +50,8 @@ def is_learning(features: Features) -> bool | None:
         return False
     if guess is not None and curve.end <= FAR_FROM_GUESSING * guess:
         return True
-    return by_fall(curve)
+    found = by_fall(curve)
+    return None if found is False and grey(features.run.setup) and clearly_falls(curve) else found
 
 
 def broken(curve: Curve) -> bool:
@@ -75,9 +77,8 @@ def guessing(run: Run, curve: Curve) -> float | None:
     (losses of several terms, binary ones on targets between 0 and 1)."""
     setup = run.setup
     told, summed = setup.word("loss_name") or setup.word("loss"), setup.word("loss_reduction") == "sum"
-    grey = "binary" in told and setup.flag("targets_binary") is False
     times = setup.number("batch_size") if summed else 1.0
-    if not curve.name.endswith("loss") or "+" in setup.word("loss") or grey or times is None:
+    if not curve.name.endswith("loss") or "+" in setup.word("loss") or grey(setup) or times is None:
         return None
     classes, spread = setup.number("classes"), setup.number("targets_std")
     if "mse" in told and spread is not None and setup.number("targets_features") in (None, 1):
@@ -85,6 +86,19 @@ def guessing(run: Run, curve: Curve) -> float | None:
     if classes is not None and classes > 1 and ("entropy" in told or "nll" in told or not told):
         return times * math.log(classes)
     return None
+
+
+def grey(setup: Setup) -> bool:
+    """Whether a binary cross-entropy has targets between 0 and 1: the best it can reach is then far above
+    zero, and a fall that is small against its level may be all there is."""
+    told = setup.word("loss_name") or setup.word("loss")
+    return "binary" in told and setup.flag("targets_binary") is False
+
+
+def clearly_falls(curve: Curve) -> bool:
+    """Whether the objective got better by more than its noise explains."""
+    fall, error = improvement(curve)
+    return fall > 3 * error
 
 
 def by_fall(curve: Curve) -> bool | None:

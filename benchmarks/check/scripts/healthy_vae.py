@@ -5,8 +5,9 @@ from torch.nn import functional as F
 from torch.utils.data import DataLoader
 
 torch.manual_seed(5)
-x, _ = digits(1200)
-loader = DataLoader(x / 16, batch_size=50, shuffle=True)
+x, _ = digits(1200, noise=0.3)
+x = (x > 8).float()
+loader = DataLoader(x, batch_size=50, shuffle=True)
 
 
 class VAE(nn.Module):
