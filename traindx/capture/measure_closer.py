@@ -1,5 +1,6 @@
 """What is looked at besides gradients, weights and activations, mostly on sampled steps: directions of
-successive gradients, answers, the loss's graph, attention, equal units, curvature. Each in its own file."""
+successive gradients, answers, the loss's graph, attention, quantization, equal units, curvature. Each in its own
+file."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from traindx.capture.measure_curvature import Curvature
 from traindx.capture.measure_directions import Directions
 from traindx.capture.measure_loss import last_activation, reduction
 from traindx.capture.measure_outputs import Answers, class_counts, rows_of, sample_spread
+from traindx.capture.measure_quantization import Quantized, quantization_panels
 from traindx.capture.measure_shards import Shards, weighted_norm
 from traindx.capture.measure_symmetry import Symmetry
 from traindx.capture.measure_views import first_tensor
@@ -48,7 +50,7 @@ class Closer:
     ) -> None:
         self._measures, self._data, self._habits, self._tell = measures, data, habits, tell
         self._copies = copies
-        self.attention = Attention(failed)
+        self.attention, self.quantized = Attention(failed), Quantized(self._measures.layout.owner_of, failed)
         self.curvature: Curvature | None = None
         self.shards = Shards()
         self._symmetry, self._looks = Symmetry(), 0
@@ -75,21 +77,25 @@ class Closer:
         if not sampling:
             self.attention.disarm()
             return
+            self.quantized.disarm()
         began = time.perf_counter()
         self.attention.arm(self._roots)
         self._measures.seconds += time.perf_counter() - began
+        self.quantized.arm()
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
         """The first optimizer (None: a loop without one) is about to use the gradients, which `factor` rids
         of a scale. Numbers are added to `scalars`."""
         began = time.perf_counter()
         self.waiting = False
-        self.attention.disarm()
-        if self.attention.readings:
-            names, values = self.attention.take()
-            stacked: Any = torch.stack([v.reshape(()) for v in values])
-            found = stacked.double().numpy() if stacked.is_cpu else stacked
-            self._measures.vectors.append(("attention", names, found))
+        for kind, looker in (("attention", self.attention), ("quantized", self.quantized)):
+            looker.disarm()
+            if looker.readings and (sampled or kind == "attention"):
+                names, values = looker.take()
+                joined: Any = torch.stack(values).reshape(-1)
+                found = joined.double().numpy() if joined.is_cpu else joined
+                self._measures.vectors.append((kind, names, found))
+        self._measures.seconds += self.quantized.take_seconds()
         if self._held_out.given:
             scalars |= self.answers()
         if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
@@ -143,6 +149,12 @@ class Closer:
         began = time.perf_counter()
         found = first_tensor(output)
         if found is None or self._spent > START_SECONDS + SHARE * (began - self._since):
+    def evaluating(self) -> None:
+        """A pass without gradients begins."""
+        if self.quantized.wants_evaluation:
+            self.quantized.arm(training=False)
+            self.waiting = True
+
             return
         rows = rows_of(found)
         finite = rows is not None and (not rows.is_cpu or math.isfinite(float(rows.sum())))
@@ -203,7 +215,7 @@ class Closer:
     def facts(self) -> dict[str, Fact]:
         """Of the names in docs/capture.md, those that something was seen of."""
         out = {name: value for name, value in self._facts.items() if value != ""}
-        out |= self._symmetry.facts(self._measures.layout.names)
+        out |= self._symmetry.facts(self._measures.layout.names) | self.quantized.facts()
         if self.shards.processes > 1:
             out |= {"grad_norm_is_local": True, "grad_norm_processes": self.shards.processes}
         if self.curvature is not None and self.curvature.measured:
@@ -219,6 +231,10 @@ class Closer:
         self.attention.disarm()
 
 
-def attention_panel(names: list[str], values: Any) -> Iterator[tuple[str, str, Any]]:
-    """The signal of a reading of `attention`."""
-    yield "attention_logit_max", "\n".join(names), np.asarray(values, np.float64)
+def closer_panels(kind: str, names: list[str], values: Any) -> Iterator[tuple[str, str, Any]]:
+    """The signals of a reading of `attention` or of `quantized`."""
+    if kind == "quantized":
+        yield from quantization_panels(names, values)
+    else:
+        yield "attention_logit_max", "\n".join(names), np.asarray(values, np.float64)
+        self.quantized.disarm()

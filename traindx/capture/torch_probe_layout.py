@@ -79,6 +79,11 @@ class Layout:
             if id(parameter) not in self.place:
                 self._add(parameter, f"{name}.{len(self.parameters)}", f"{name}.{len(self.parameters)}")
 
+    def owner_of(self, parameter: torch.Tensor) -> str | None:
+        """Name of the module that owns a parameter; None where it is not known."""
+        place = self.place.get(id(parameter))
+        return None if place is None else self.modules[self.owner[place]]
+
     def _add(self, parameter: torch.Tensor, name: str, owner: str) -> None:
         if id(parameter) in self.place:  # shared by two modules: the first owns it
             return

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from traindx.capture.measure_batch import Data
-from traindx.capture.measure_closer import Closer, Tell, attention_panel
+from traindx.capture.measure_closer import Closer, Tell, closer_panels
 from traindx.capture.measure_noise import NoiseScale
 from traindx.capture.measure_shards import whole_number
 from traindx.capture.measure_views import first_tensor
@@ -121,6 +121,7 @@ class Watched:
         if not grad:
             self._clock.interrupted = True
             self._hear_ends(True)  # the outputs of evaluations are looked at
+            self.closer.evaluating()
             return
         if "precision" not in self._facts:
             self._facts["precision"] = _precision(self._facts.get("parameter_dtype"))
@@ -302,7 +303,8 @@ class Watched:
 
     def panels(self, kind: str, about: Any, values: Any) -> Any:
         """The signals in one reading."""
-        return attention_panel(about, values) if kind == "attention" else self.measures.panels(kind, about, values)
+        own = kind in ("attention", "quantized")
+        return closer_panels(kind, about, values) if own else self.measures.panels(kind, about, values)
 
     def take_scalars(self) -> dict[str, Any]:
         out, self._scalars = self._scalars, {}

@@ -73,6 +73,11 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("util/cpu", "none", "0..1", "share of processor time in use"),
     SignalKind("quant/loss_gap", "lower", "loss", "loss with quantization minus loss without"),
     SignalKind("quant/zero_fraction/<module>", "none", "0..1", "share of weights quantized to zero"),
+    SignalKind(
+        "quant/majority/<module>", "none", "0..1", "share of weights on the commonest of zero and the end levels"
+    ),
+    SignalKind("quant/error/<module>", "none", "", "norm of what quantization changes over the norm of the weights"),
+    SignalKind("quant/kept/<module>", "none", "", "projection of quantized on float weights; 1: kept, 0: lost"),
     SignalKind("optimizer/<i>/<signal>", "none", "", "lr, grad_norm or clip_ratio of a further optimizer"),
     SignalKind("rank/<i>/<signal>", "none", "", "a signal of one process of a distributed run"),
 )
