@@ -130,7 +130,7 @@ def sick(name: str = "exp1") -> tuple[RunDiagnosis, Run]:
             NotEvaluated("GEN003", "validation-rises-then-falls", few, ("val/loss",)),
         ),
         hypotheses=(too_high(), corrupt(), *unlikely()),
-        next=(NextMeasure("learning-rate range test", gain, "traindx find-lr -- python train.py", 0.62),),
+        next=(NextMeasure("learning-rate range test", gain, "traindx find-lr -- python train.py", 0.62, 12.4),),
         forecast=(
             ForecastPoint("val/loss", 60000.0, 0.351, 0.335, 0.366, 0.8),
             ForecastPoint("val/loss", 60000.0, 0.351, 0.322, 0.391, 0.95),
@@ -265,7 +265,7 @@ def hostile(text: str) -> tuple[Document, tuple[Run, ...]]:
         findings=(first, *base.findings),
         not_evaluated=(NotEvaluated("X", "x", text, (text,)),),
         hypotheses=(cause,),
-        next=(NextMeasure(text, text, text, 0.1),),
+        next=(NextMeasure(text, text, text, 0.1, 2.0),),
         forecast=(ForecastPoint(text, 20.0, 1.0, 0.5, 1.5, 0.8),),
         recommendations=(Recommendation("x", text, text),),
         trials=({"fix": text, "verdict": "confirmed"},),

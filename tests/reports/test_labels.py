@@ -72,3 +72,12 @@ def test_sentences() -> None:
 
 def test_pages_have_limits() -> None:
     assert (Page(5).width, Page(1000).width) == (40, 140)
+
+
+@pytest.mark.parametrize(
+    ("minutes", "shown"),
+    [(0.1, "6 s"), (0.55, "33 s"), (1.0, "1 min"), (12.4, "12 min"), (89.0, "89 min"), (210.0, "3.5 h"),
+     (60.0 * 24 * 6, "6 days"), (math.inf, "?")],
+)  # fmt: skip
+def test_durations(minutes: float, shown: str) -> None:
+    assert labels.duration(minutes) == shown

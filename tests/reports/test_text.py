@@ -144,3 +144,13 @@ def test_no_heavy_import_for_text_and_json() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
+
+
+def test_what_would_settle_more_with_its_worth_at_80_columns() -> None:
+    report = text.render(*made.document(made.sick()), width=80)
+    said = section(report, "What would settle more")
+    assert all(cells(line) <= 80 for line in said)
+    assert " ".join(" ".join(said).split()) == (
+        "- learning-rate range test: tells a rate that is too high from a corrupt batch traindx find-lr -- python "
+        "train.py (0.6 bits in about 12 min, 0.05 a minute)"
+    )

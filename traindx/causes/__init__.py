@@ -2,7 +2,7 @@
 
 rank            outcomes -> hypotheses with probabilities and the evidence for and against each
 decide          -> health of the run, and continue / stop / inspect
-next_measures   -> what would settle most, in bits
+next_measures   -> what would settle most, in bits per minute
 recommend       -> what to set up better, whatever the cause
 """
 

@@ -161,7 +161,7 @@ Settled by: a control with permuted labels: if that learns as fast, the real one
             "validation-distribution-differs": W(0.3), "loss-not-finite": W(-2.0), "loss-diverges": W(-1.0),
             "loss-plateaus:metric-good": W(-2.0), "fact:rewards-logged": W(-3.0),
         },
-        settles=(("whether permuted labels learn as fast as the real ones", "traindx investigate -- python train.py"),),
+        settles=(("whether permuted labels learn as fast as the real ones", "traindx check -- python train.py"),),
     ),
     Cause(
         slug="unshuffled-data",

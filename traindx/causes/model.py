@@ -150,7 +150,6 @@ Settled by: clipping the norm at 1.0 with the same rate.""",
             "fact:recurrent-model": W(2.4, -3.0), "fact:clip-set": W(-1.2, 0.5),
         },
         settles=(
-            ("whether clipping at norm 1.0 cures it", "traindx investigate -- python train.py"),
             ("what kind of model it is", "--fact model=lstm"),
         ),
     ),

@@ -1,8 +1,8 @@
-"""What to look at next: the measurements that are expected to settle most, in bits.
+"""What to look at next: the measurements that are expected to settle most for the time they take, in bits per minute.
 
 A measurement is one or several yes/no questions; each cause's weights say how likely a yes is under it
 (p = logistic(logit(base rate) + fired - clear)). Its gain is the mutual information between the
-answers and the cause, under the present probabilities.
+answers and the cause, under the present probabilities. What it takes is in `costs`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ import msgspec
 import numpy as np
 
 from traindx.causes.catalogue import catalogue
+from traindx.causes.costs import Clock, clock_of, cost_of
 from traindx.causes.evidence import GROUP_OF
+from traindx.causes.experiment_weights import EXPERIMENT_WEIGHTS
+from traindx.causes.experiments import TRIED, command
 from traindx.causes.facts import QUESTIONS, facts_of
-from traindx.causes.questions import HOW_TO_LOG, WITH_CAPTURE
+from traindx.causes.questions import CHECKED, HOW_TO_LOG, WITH_CAPTURE
 from traindx.causes.words import lowered
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
@@ -50,9 +53,13 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 def next_measures(
-    hypotheses: Sequence[Hypothesis], outcomes: Sequence[Outcome], run: Run, features: Features | None = None
+    hypotheses: Sequence[Hypothesis],
+    outcomes: Sequence[Outcome],
+    run: Run,
+    features: Features | None = None,
+    shown: int = SHOWN,
 ) -> tuple[NextMeasure, ...]:
-    """The best few measurements, most informative first; none when one cause is all but certain."""
+    """The best few measurements, most bits a minute first; none when one cause is all but certain."""
     known = {c.slug: c for c in catalogue()}
     kept = [h for h in hypotheses if h.cause in known]
     if len(kept) < 2:
@@ -60,17 +67,29 @@ def next_measures(
     belief = np.array([h.probability for h in kept])
     belief = belief / belief.sum()
     causes = [known[h.cause] for h in kept]
+    features = features or Features(run)
+    clock = clock_of(run, features)
     found = [
         *signals_missing(outcomes, run, causes),
-        *facts_missing(facts_of(run, features or Features(run)), causes),
-        *experiments(kept, run, causes),
+        *facts_missing(facts_of(run, features), causes),
+        *checks_missing(outcomes, causes),
+        *experiments(kept, outcomes, run, causes, clock),
     ]
-    measures = [worded(c, causes, belief) for c in found]
+    return chosen([worded(c, causes, belief, clock) for c in found], shown)
+
+
+def chosen(measures: Iterable[NextMeasure], shown: int = SHOWN) -> tuple[NextMeasure, ...]:
+    """The `shown` measurements with the most bits a minute, best first, those with next to no bits left out. The last
+    place belongs to the one with the most bits of all, if it is not among them: cheap questions do not displace it."""
     best: dict[str, NextMeasure] = {}
-    for measure in sorted(measures, key=lambda m: (-m.gain_bits, m.measure)):
+    for measure in sorted(measures, key=lambda m: (-m.bits_per_minute, -m.gain_bits, m.measure)):
         if measure.gain_bits >= WORTH:
             best.setdefault(measure.how, measure)
-    return tuple(best.values())[:SHOWN]
+    first = list(best.values())[:shown]
+    most = max(best.values(), key=lambda m: m.gain_bits, default=None)
+    if most is not None and most not in first:
+        first[-1] = most
+    return tuple(first)
 
 
 def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Cause]) -> list[Candidate]:
@@ -113,19 +132,56 @@ def facts_missing(told: Mapping[str, bool], causes: Sequence[Cause]) -> list[Can
     return [Candidate(measure, how, strongest(questions)) for (measure, how), questions in asked.items()]
 
 
-def experiments(hypotheses: Sequence[Hypothesis], run: Run, causes: Sequence[Cause]) -> list[Candidate]:
-    """The measurements that causes with evidence for them name themselves as decisive."""
+def checks_missing(outcomes: Iterable[Outcome], causes: Sequence[Cause]) -> list[Candidate]:
+    """The sanity experiments of `traindx check`, of which a log tells nothing."""
+    open_ = {o.rule.slug for o in outcomes if o.status == "not-evaluated"}
+    keys = {key for table in EXPERIMENT_WEIGHTS.values() for key in table if key.partition(":")[0] in open_}
+    best: dict[str, Question] = {}  # of a rule's aspects the one that tells most
+    for key in sorted(keys):
+        asked = question(key, causes, RULE_RATE)
+        slug = key.partition(":")[0]
+        if asked is not None and (slug not in best or np.ptp(asked.likelihood) > np.ptp(best[slug].likelihood)):
+            best[slug] = asked
+    return [Candidate(*CHECKED, strongest(list(best.values())))] if best else []
+
+
+def experiments(
+    hypotheses: Sequence[Hypothesis], outcomes: Iterable[Outcome], run: Run, causes: Sequence[Cause], clock: Clock
+) -> list[Candidate]:
+    """The measurements that causes with evidence for them name themselves as decisive, and the runs with one change
+    that would cure them; each as long as it takes to see whether the finding comes back."""
     made = []
+    onsets = {o.rule.slug: o.onset for o in outcomes if o.status == "fired"}
     for index, (hypothesis, cause) in enumerate(zip(hypotheses, causes, strict=True)):
         if cause.slug == "healthy" or not hypothesis.for_ or hypothesis.probability < PLAUSIBLE:
             continue
         likelihood = np.full(len(causes), 1 - EXPERIMENT_RIGHT)
         likelihood[index] = EXPERIMENT_RIGHT
-        for measure, how in cause.settles[:2]:
-            logged = not set(re.split(r"[ ,;()]+", how)).isdisjoint(run.series)
-            if not how.startswith("--fact") and not logged:
-                made.append(Candidate(measure, how, (Question(cause.slug, likelihood),)))
+        asked = (Question(cause.slug, likelihood),)
+        steps = clock.reach(seen_from(hypothesis, onsets))
+        made += [Candidate(m, command((), steps) if h == WITH_CAPTURE else h, asked) for m, h in looks(cause, run)]
+        if cause.slug in TRIED:
+            measure, interventions = TRIED[cause.slug]
+            made.append(Candidate(measure, command(interventions, steps), asked))
     return made
+
+
+def looks(cause: Cause, run: Run) -> list[tuple[str, str]]:
+    """What would show the cause, without what is logged already and what only a user can tell."""
+    found = []
+    for measure, how in cause.settles[:2]:
+        logged = not set(re.split(r"[ ,;()]+", how)).isdisjoint(run.series)
+        recorded = how == WITH_CAPTURE and run.format == CAPTURED
+        if not (how.startswith("--fact") or logged or recorded):
+            found.append((measure, how))
+    return found
+
+
+def seen_from(hypothesis: Hypothesis, onsets: Mapping[str, float | None]) -> float | None:
+    """The step at which the finding began that speaks most for the cause; None if it has none."""
+    fired = [t for t in hypothesis.for_ if t.finding.partition(":")[0] in onsets]
+    main = max(fired, key=lambda t: t.log_odds, default=None)
+    return None if main is None else onsets[main.finding.partition(":")[0]]
 
 
 def question(key: str, causes: Sequence[Cause], rate: float) -> Question | None:
@@ -166,13 +222,14 @@ def entropy(p: Floats) -> float:
     return float(-(positive * np.log2(positive)).sum())
 
 
-def worded(candidate: Candidate, causes: Sequence[Cause], belief: Floats) -> NextMeasure:
-    """The candidate with its gain and the causes that it separates best."""
+def worded(candidate: Candidate, causes: Sequence[Cause], belief: Floats, clock: Clock) -> NextMeasure:
+    """The candidate with its gain, its cost and the causes that it separates best."""
     return NextMeasure(
         candidate.measure,
         why_of(candidate, causes, belief),
         candidate.how,
         round(gain(candidate.questions, belief), 3),
+        float(f"{cost_of(candidate.how, clock):.3g}"),
     )
 
 

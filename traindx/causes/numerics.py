@@ -60,7 +60,6 @@ Settled by: the same steps in float32 or bfloat16. A few skipped steps at the st
         },
         settles=(
             ("the number format", "--fact precision=fp16"),
-            ("the same steps in float32", "traindx investigate -- python train.py"),
         ),
     ),
 )  # fmt: skip

@@ -56,7 +56,7 @@ inputs at the old rate cures it too, the inputs are nearer to the root.""",
             "input-has-no-effect": W(-1.0),
         },
         settles=(
-            ("the loss over 100 steps at a tenth of the learning rate", "traindx find-lr -- python train.py"),
+            ("the highest learning rate that is safe", "traindx find-lr -- python train.py"),
             ("how large each update is against its weights", "traindx run -- python train.py"),
         ),
     ),
@@ -95,7 +95,7 @@ Settled by: ten times the rate; the slope then grows about tenfold.""",
             "inputs-not-normalized": W(-1.5), "parameters-never-change": W(-2.0),
         },
         settles=(
-            ("the loss over 100 steps at ten times the learning rate", "traindx find-lr -- python train.py"),
+            ("the learning rate at which the loss falls fastest", "traindx find-lr -- python train.py"),
             ("the global gradient norm (tiny would mean vanishing)", "traindx run -- python train.py"),
         ),
     ),
@@ -124,7 +124,6 @@ when the peak is a usual one for this model.""",
         },
         settles=(
             ("the learning rate over the first steps", "log lr at every step"),
-            ("the same peak rate behind a warm-up", "traindx investigate -- python train.py"),
         ),
     ),
     Cause(
@@ -151,7 +150,6 @@ Settled by: plotting lr; a constant rate from the step where the loss froze make
         },
         settles=(
             ("the learning rate of every step", "log lr, or: traindx run -- python train.py"),
-            ("a constant rate from the step where the loss froze", "traindx investigate -- python train.py"),
         ),
     ),
     Cause(
@@ -196,7 +194,6 @@ Settled by: accumulating 8 to 16 batches at the same rate: the floor falls.""",
         },
         settles=(
             ("the batch size", "--fact batch_size=64"),
-            ("the loss with 8 batches accumulated at the same rate", "traindx investigate -- python train.py"),
         ),
     ),
     Cause(

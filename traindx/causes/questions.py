@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 WITH_CAPTURE = "traindx run -- python train.py"
+# What `traindx check` finds out by starting the script in several ways (docs/check.md).
+CHECKED = ("whether it learns one batch, needs its inputs and its labels", "traindx check -- python train.py")
 
 HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "objective": ("a training loss", "log the loss with its step"),

@@ -79,7 +79,6 @@ Settled by: the best checkpoint plus weight decay, dropout or augmentation: vali
         },
         settles=(
             ("validation loss beside training loss", "evaluate every few hundred steps and log val/loss"),
-            ("the same run with weight decay or dropout", "traindx fix -- python train.py"),
         ),
     ),
     Cause(

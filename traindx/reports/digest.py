@@ -38,7 +38,10 @@ MODULE_GROUPS = (
 TOO_SHORT = re.compile(r"needs \d+ (?:finite )?points of (?P<signal>\S+), there are \d+$")
 CAPTURED = "traindx"  # the format of a run that was recorded
 CAPTURE_HINT = "record with traindx run"
-HINTS = {"a log per process": "log every rank", "facts about the setup": "give them with --fact name=value"}
+HINTS = {
+    "a log per process": "log every rank",
+    "facts about the setup": "traindx check finds most of them; or --fact name=value",
+}
 
 
 class Seen(msgspec.Struct, frozen=True):

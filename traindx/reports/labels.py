@@ -6,7 +6,7 @@ import math
 import unicodedata
 from numbers import Real
 
-from traindx.vocabulary.diagnosis import Health, RunInfo, Severity
+from traindx.vocabulary.diagnosis import Health, NextMeasure, RunInfo, Severity
 
 HEALTH_WORDS: dict[Health, str] = {"healthy": "HEALTHY", "watch": "WATCH", "sick": "SICK", "failed": "FAILED"}
 HEALTH_RANK: dict[Health, int] = {"healthy": 0, "watch": 1, "sick": 2, "failed": 3}
@@ -146,6 +146,24 @@ def likelihood(probability: float) -> str:
         if probability >= least:
             return word
     return "unlikely"
+
+
+def duration(minutes: float) -> str:
+    """About how long: "30 s", "12 min", "3.5 h", "6 days"."""
+    if not math.isfinite(minutes):
+        return "?"
+    if minutes < 1:
+        return f"{estimate(max(round(minutes * 60), 1))} s"
+    for least, size, word in ((60 * 48, 1440, "days"), (90, 60, "h"), (0, 1, "min")):
+        if minutes >= least:
+            return f"{number(float(f'{minutes / size:.2g}'))} {word}"
+    return "0 min"
+
+
+def settling(item: NextMeasure) -> str:
+    """What a measurement is worth: "0.6 bits in about 12 min, 0.05 a minute"."""
+    rate = f", {number(float(f'{item.bits_per_minute:.2g}'))} a minute" if item.cost_minutes > 0 else ""
+    return f"{item.gain_bits:.1f} bits in about {duration(item.cost_minutes)}{rate}"
 
 
 def plural(count: int, word: str) -> str:

@@ -152,7 +152,10 @@ def outlook(diagnosis: RunDiagnosis, told: Digest) -> str:
         lines = ["### Forecast, if it goes on like this", "", *lines]
     if told.next:
         lines += ["", "### What would settle more", ""] if lines else ["### What would settle more", ""]
-        lines += [f"- **{text(n.measure, 120)}**: {text(n.why, 240)}. {code(n.how, 240)}" for n in told.next[:3]]
+        lines += [
+            f"- **{text(n.measure, 120)}**: {text(n.why, 240)}. {code(n.how, 240)} ({labels.settling(n)})"
+            for n in told.next[:3]
+        ]
     return "\n".join(lines)
 
 

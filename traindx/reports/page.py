@@ -65,6 +65,7 @@ def environment() -> Environment:
     for function in (
         labels.sentence,
         labels.estimate,
+        labels.settling,
         labels.number,
         labels.step,
         labels.percent,

@@ -220,13 +220,13 @@ def forecast(page: Page, run: RunInfo, told: Digest) -> None:
 
 
 def next_measures(page: Page, told: Digest) -> None:
-    """What would settle most of what is still open."""
+    """What would settle most of what is still open, for the time it takes."""
     if not told.next:
         return
     page.heading("What would settle more")
     for item in told.next[:3]:
         page.flow(f"{clean(item.measure, 120)}: {clean(item.why, 240)}", indent=1, first="- ")
-        page.flow(f"{clean(item.how, 240)} ({item.gain_bits:.1f} bits)", indent=3, style="dim")
+        page.flow(f"{clean(item.how, 240)} ({labels.settling(item)})", indent=3, style="dim")
 
 
 def notes(page: Page, run: RunInfo, told: Digest) -> None:

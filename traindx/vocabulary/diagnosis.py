@@ -108,12 +108,18 @@ class Decision(msgspec.Struct, frozen=True):
 
 
 class NextMeasure(msgspec.Struct, frozen=True):
-    """What to look at next; `gain_bits` is the expected drop of the entropy over causes."""
+    """What to look at next; `gain_bits` is the expected drop of the entropy over causes, `cost_minutes` about how long
+    it takes: to answer, or to run the script as far as needed."""
 
     measure: str
     why: str
     how: str
     gain_bits: float
+    cost_minutes: float
+
+    @property
+    def bits_per_minute(self) -> float:
+        return self.gain_bits / self.cost_minutes
 
 
 class ForecastPoint(msgspec.Struct, frozen=True):
