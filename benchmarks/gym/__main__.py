@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gym run|score|signs|fit|compare`; see `--help` of each."""
+"""`python -m benchmarks.gym run|score|signs|fit|compare|baselines|peers`; see `--help` of each."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ def main() -> None:
     compare.add_argument("--figure", type=Path, help="also draw the reliability diagram")
     baselines = verbs.add_parser("baselines", help="published rules on the recorded runs of the folders")
     baselines.add_argument("folders", type=Path, nargs="+")
+    peers = verbs.add_parser("peers", help="runmedic and trainproof (pip install) on the logs of the folders")
+    peers.add_argument("folders", type=Path, nargs="+")
     options = parser.parse_args()
     if options.verb == "run":
         from benchmarks.gym.plan import jobs
@@ -40,6 +42,10 @@ def main() -> None:
         from benchmarks.gym.baselines import compare as with_baselines
 
         print(with_baselines(options.folders))
+    elif options.verb == "peers":
+        from benchmarks.gym.peers import compare as with_peers
+
+        print(with_peers(options.folders))
     else:
         from benchmarks.gym.score import score_folder
 
