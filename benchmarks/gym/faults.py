@@ -9,7 +9,7 @@ from typing import Literal
 from benchmarks.gym.recipe import Recipe
 
 Change = Callable[[Recipe, float], Recipe | None]
-Harm = Literal["model", "report", "time", "memory"]
+Harm = Literal["model", "report", "time", "memory", "end"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,8 @@ class Fault:
     could defend them). `harm` says where the damage is looked for: in the model, in what the script reports of it, or
     in the time or memory it
     takes. `onset` is where in the run it begins, as a share. `sees`: what must be logged to show it.
-    `second`: of a pair of faults, the right answers for the other one."""
+    `second`: of a pair of faults, the right answers for the other one. `settings`: where it is possible, other than
+    in the common ones."""
 
     name: str
     cause: str
@@ -30,11 +31,12 @@ class Fault:
     onset: float = 0.0
     sees: tuple[Literal["val", "clock"], ...] = ()
     second: tuple[str, ...] = ()
+    settings: tuple[Recipe, ...] = ()
 
 
 def catalogue() -> tuple[Fault, ...]:
     """Every fault of the gym."""
-    from benchmarks.gym import faults_data, faults_loop, faults_model, faults_optimization
+    from benchmarks.gym import faults_data, faults_loop, faults_model, faults_optimization, faults_systems
 
-    modules = (faults_optimization, faults_model, faults_data, faults_loop)
+    modules = (faults_optimization, faults_model, faults_data, faults_loop, faults_systems)
     return tuple(fault for module in modules for fault in module.FAULTS)

@@ -92,4 +92,10 @@ def growth(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> tuple[flo
     return mean(own) / mean(usual) - 1, min(own) > HEAVIER * max(usual)
 
 
-MEASURES = {"model": model, "report": report, "time": pace, "memory": growth}
+def end(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> tuple[float, bool]:
+    """Share of the runs that died; it hurts where all did, and none of the twins."""
+    died = [row["status"] != 0 for row in case]
+    return mean(died), all(died) and not any(row["status"] for row in twins)
+
+
+MEASURES = {"model": model, "report": report, "time": pace, "memory": growth, "end": end}

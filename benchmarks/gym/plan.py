@@ -86,9 +86,10 @@ def faults(rng: random.Random) -> Iterator[Fault]:
 
 def pair(rng: random.Random) -> Fault:
     """Two faults at once, of different causes, each of which harms the model by itself."""
-    first, second = rng.sample([f for f in catalogue() if f.harm == "model"], 2)
+    harmful = [f for f in catalogue() if f.harm == "model" and not f.settings]
+    first, second = rng.sample(harmful, 2)
     while second.cause in (first.cause, *first.also) or first.cause in second.also:
-        second = rng.choice([f for f in catalogue() if f.harm == "model"])
+        second = rng.choice(harmful)
     strengths = rng.choice(first.strengths), rng.choice(second.strengths)
 
     def both(recipe: Recipe, _: float) -> Recipe | None:
@@ -104,7 +105,7 @@ def pair(rng: random.Random) -> Fault:
 def faulty(fault: Fault, rng: random.Random, made: set[str]) -> list[Job] | None:
     """A new case of a fault on a setting where it is possible: twins, then the faulty runs."""
     for _ in range(TRIES):
-        base, v, strength = rng.choice(SETTINGS), rng.choice(VARIANTS), rng.choice(fault.strengths)
+        base, v, strength = rng.choice(fault.settings or SETTINGS), rng.choice(VARIANTS), rng.choice(fault.strengths)
         recipe = variant(base, v)
         spoilt = fault.change(recipe, strength)
         group = f"{recipe.setting}.v{v}.{fault.name}.{strength:g}"

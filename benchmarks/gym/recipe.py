@@ -35,7 +35,8 @@ class Recipe:
     """The parts. `kind` says what the outputs are for (classes, binary, multilabel, segment, regression, lm,
     autoencoder); `data` leaves x_train, y_train, x_val, y_val, x_test, y_test as arrays, `scale` prepares them,
     `spoil` and `spoil_late` (after scaling) are empty in a clean script. `pattern` is the benign shape
-    expected. A script of another shape is given as a `whole`, of kind "own", and leaves its skill as `score`."""
+    expected. A script of another shape is given as a `whole`, of kind "own", and leaves its skill as `score`.
+    With two `ranks` the script trains in two processes; `shard` makes the loader of each."""
 
     setting: str
     task: str
@@ -72,6 +73,8 @@ class Recipe:
     pattern: str | None = None
     pretrain: str = ""
     whole: str = ""
+    ranks: int = 1
+    shard: str = ""
 
     @property
     def metric(self) -> str:
@@ -85,7 +88,7 @@ def script(recipe: Recipe, log: Log, seed: int, skeleton: str = "flat") -> str:
         return recipe.whole.lstrip().replace("SEED", str(seed))
     slots = {**before_loop(recipe, log), **in_loop(recipe, log), **logged(recipe, log)}
     slots["constants"] += f"\nSEED = {seed}"
-    return fill(SKELETONS[skeleton], slots)
+    return fill(SKELETONS["ranks" if recipe.ranks > 1 else skeleton], slots)
 
 
 def shared_names(recipe: Recipe, log: Log) -> list[str]:
@@ -103,6 +106,7 @@ def before_loop(recipe: Recipe, log: Log) -> dict[str, str]:
         "data": "\n".join(filter(None, (recipe.data.strip(), recipe.spoil, recipe.scale.strip(), recipe.spoil_late))),
         "tensors": tensors(recipe),
         "net": recipe.net.source(),
+        "shard": recipe.shard,
         "init": "\n".join(filter(None, (lazy(recipe), recipe.pretrain, recipe.init))),
         "criterion": f"criterion = {recipe.criterion}",
         "optimizer": "\n".join(filter(None, (optimizer(recipe), recipe.after_optimizer))),

@@ -128,4 +128,100 @@ for epoch in range(1, EPOCHS + 1):
 @log_end
 """
 
-SKELETONS = {"flat": FLAT, "functions": FUNCTIONS}
+# Two processes: `model` is the net, `ddp` the net whose gradients are averaged.
+RANKS = """
+import datetime
+import math
+import multiprocessing
+import os
+import time
+
+import numpy as np
+import torch
+import torch.distributed as dist
+import torch.nn as nn
+import torch.nn.functional as F
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, TensorDataset
+@imports
+
+WORLD = 2
+@constants
+
+torch.manual_seed(SEED)
+np.random.seed(SEED)
+
+@data
+
+@tensors
+train_set = train_loader.dataset
+
+
+@net
+
+
+@criterion
+
+
+def train(rank):
+    meeting = "file://" + os.path.abspath("meeting")
+    patience = datetime.timedelta(seconds=60)
+    dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=WORLD, timeout=patience)
+    torch.manual_seed(SEED + rank)
+    @shard
+    model = Net()
+    @init
+    ddp = DistributedDataParallel(model)
+    @optimizer
+    @scheduler
+    @every
+    if rank == 0:
+        pass
+        @log_setup
+    step = 0
+    started = time.time()
+    for epoch in range(1, EPOCHS + 1):
+        epoch_started = time.time()
+        @epoch_start
+        running, seen = 0.0, 0
+        for i, (x, y) in enumerate(train_loader):
+            if rank == 0:
+                pass
+                @log_batch
+            @on_batch
+            @zero
+            @forward
+            @loss
+            @backward
+            @norm
+            @step
+            @scheduler_step
+            step += 1
+            running += loss.item() * len(x)
+            seen += len(x)
+            if rank == 0:
+                pass
+                @log_step
+        train_loss = running / seen
+        if rank == 0:
+            pass
+            @evaluate
+        @scheduler_epoch
+        if rank == 0:
+            pass
+            @log_epoch
+    if rank == 0:
+        pass
+        @log_end
+    dist.barrier()
+    dist.destroy_process_group()
+    return model, step
+
+
+other = multiprocessing.get_context("fork").Process(target=train, args=(1,))
+other.start()
+model, step = train(0)
+other.join()
+"""
+
+SKELETONS = {"flat": FLAT, "functions": FUNCTIONS, "ranks": RANKS}

@@ -1,0 +1,96 @@
+"""Signals that several processes of one run recorded: rank 0's under its own name, others' under `rank/<i>/`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from traindx.features.shared import Features
+from traindx.vocabulary.run import Floats, Panel, Run
+
+RANKED = re.compile(r"rank/(\d{1,6})/(.+)")
+LARGEST = 1e30  # what is beyond is no time and no norm
+MANY = 8  # processes among which one hardly moves the median
+
+
+class ByRank(NamedTuple):
+    """One signal of several processes: `values[r, n]` of rank `ranks[r]` at `steps[n]`, which all recorded."""
+
+    signal: str
+    ranks: tuple[int, ...]
+    steps: Floats
+    values: Floats
+
+
+def ranks_of(run: Run) -> tuple[int, ...]:
+    """The processes that recorded anything, in order; the one without a number is the one before the others."""
+    found = {int(match[1]) for name in (*run.series, *run.panels) if (match := RANKED.fullmatch(name))}
+    plain = any(not name.startswith("rank/") for name in (*run.series, *run.panels))
+    return tuple(sorted(found | ({min(found) - 1 if min(found) else 0} if found and plain else set())))
+
+
+def name_of(signal: str, rank: int, ranks: Sequence[int], run: Run) -> str:
+    """What a rank's signal is called: the first rank's may stand under its own name."""
+    numbered = f"rank/{rank}/{signal}"
+    bare = rank == ranks[0] and numbered not in run.series and numbered not in run.panels
+    return signal if bare else numbered
+
+
+def by_rank(features: Features, signal: str) -> ByRank | None:
+    """A series of all processes that have it, at their common steps; None where fewer than two do."""
+    ranks = ranks_of(features.run)
+    held = {rank: features.curve(name_of(signal, rank, ranks, features.run)) for rank in ranks}
+    curves = {rank: curve for rank, curve in held.items() if curve is not None and curve.n}
+    if len(curves) < 2:
+        return None
+    steps, counts = np.unique(np.concatenate([np.unique(c.steps) for c in curves.values()]), return_counts=True)
+    steps = steps[counts == len(curves)]
+    values = np.stack([c.values[np.searchsorted(c.steps, steps)] for c in curves.values()])
+    sane = (np.abs(values) < LARGEST).all(axis=0)
+    return ByRank(signal, tuple(curves), steps[sane], values[:, sane])
+
+
+def panels_by_rank(run: Run, signal: str) -> tuple[Floats, dict[int, Floats]]:
+    """A panel of all processes that have it: `steps[n]` that all recorded, and by rank `values[n, m]` of the
+    modules that all have."""
+    ranks = ranks_of(run)
+    held = {rank: run.panels.get(name_of(signal, rank, ranks, run)) for rank in ranks}
+    panels = {rank: panel for rank, panel in held.items() if panel is not None and len(panel.steps)}
+    if len(panels) < 2:
+        return np.empty(0), {}
+    steps, counts = np.unique(np.concatenate([np.unique(p.steps) for p in panels.values()]), return_counts=True)
+    steps = steps[counts == len(panels)]
+    shared = set.intersection(*(set(p.modules) for p in panels.values()))
+    return steps, {rank: rows_of(panel, steps, shared) for rank, panel in panels.items()}
+
+
+def rows_of(panel: Panel, steps: Floats, modules: set[str]) -> Floats:
+    """`values[n, m]` of a panel at steps that it has, for some of its modules in order of their names."""
+    columns = sorted((name, i) for i, name in enumerate(panel.modules) if name in modules)
+    rows = np.searchsorted(panel.steps, steps)
+    return np.asarray(panel.values[rows][:, [i for _, i in columns]])
+
+
+def apart(values: Floats) -> Floats:
+    """By how much the rows of `values[r, n]` differ, as a share of the largest; 0 where all are 0. Shape `[n]`."""
+    high, low = values.max(axis=0), values.min(axis=0)
+    size = np.maximum(np.abs(high), np.abs(low))
+    return np.asarray(np.divide(high - low, size, out=np.zeros_like(size), where=size > 0))
+
+
+def above_others(values: Floats) -> Floats:
+    """Each row of `values[r, n]` less the median of the others (of all, where there are many). Shape `[r, n]`."""
+    if len(values) > MANY:
+        return np.asarray(values - np.median(values, axis=0))
+    return np.stack([row - np.median(np.delete(values, i, axis=0), axis=0) for i, row in enumerate(values)])
+
+
+def longest_stretch(mask: NDArray[np.bool_]) -> tuple[int, int]:
+    """The longest half-open range of true entries of `mask[n]`; (0, 0) where there is none."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    pairs = [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    return max(pairs, key=lambda pair: pair[1] - pair[0], default=(0, 0))

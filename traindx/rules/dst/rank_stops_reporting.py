@@ -1,0 +1,78 @@
+"""DST003 rank-stops-reporting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.ranks import RANKED, name_of, ranks_of
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run, Series
+
+
+@rule(
+    code="DST003",
+    needs=("rank/*",),
+    min_points=1,
+    severity="high",
+    message="rank {rank} reports nothing after step {step:g}, while others go on to step {end:g}",
+)
+def rank_stops_reporting(
+    run: Run,
+    features: Features,
+    *,
+    lag: float = threshold(0.05, "of the run", basis="convention", source="beyond what buffers of a log hold back"),
+    rows: float = threshold(10, "reports", basis="convention", source="that should have come since"),
+    seconds: float = threshold(30, "s", basis="convention", source="a log that is still written may be behind"),
+) -> Iterator[Evidence]:
+    """One process has stopped telling of its steps, and others go on.
+
+    What it sees: signals that several ranks record. The last step of one rank is a twentieth of the run, and
+    ten of its own reports, behind the last step of the others; half a minute where the times are known and the run is
+    not over.
+
+    Why it matters: it died or hangs, and the others train without its data; or they wait for it and nobody is told.
+
+    When it is wrong: where only some ranks log from some step on (after a restart), or a log is copied before
+    its last part is written. Where all stand still at once, no step tells who was the first.
+
+    What to try: look at the end of that rank's own output and at its process.
+
+    Sources: the log itself.
+    """
+    reports = reports_of(run)
+    if len(reports) < 2:
+        raise CannotJudge("needs a signal of two ranks, which was not recorded")
+    rank, own = min(reports.items(), key=lambda item: item[1].steps[-1])
+    last = max(reports.values(), key=lambda item: float(item.steps[-1]))
+    end, stopped = float(last.steps[-1]), float(own.steps[-1])
+    missing = int(np.searchsorted(last.steps, end, side="right") - np.searchsorted(last.steps, stopped, side="right"))
+    if end - stopped < lag * (end - float(last.steps[0])) or missing < rows:
+        return
+    if run.complete is None and own.times is not None and last.times is not None:
+        behind = float(np.nanmax(last.times) - np.nanmax(own.times))
+        if behind < seconds:
+            return
+    yield Evidence(
+        onset=stopped,
+        last=end,
+        where=f"rank {rank}",
+        values={"rank": rank, "step": stopped, "end": end},
+        points=(EvidencePoint("last step", stopped, stopped, end, "step"),),
+    )
+
+
+def reports_of(run: Run) -> dict[int, Series]:
+    """Of each rank the series that goes on longest, of those that several ranks have."""
+    ranks = ranks_of(run)
+    numbered = {match[2] for name in run.series if (match := RANKED.fullmatch(name))}
+    found: dict[int, Series] = {}
+    for rank in ranks:
+        held = [run.series.get(name_of(signal, rank, ranks, run)) for signal in sorted(numbered)]
+        there = [series for series in held if series is not None and len(series)]
+        if there:
+            found[rank] = max(there, key=lambda series: (float(series.steps[-1]), len(series)))
+    return found
