@@ -56,7 +56,9 @@ def test_the_time_of_an_epoch_times_the_epochs() -> None:
 
 
 def test_without_a_clock_a_typical_run() -> None:
-    for run in (make.run({"train/loss": make.healthy_loss(100)}), timed(np.zeros(100)), timed(np.full(100, np.nan))):
+    clocked = make.run({"train/loss": make.healthy_loss(100), "time/step": ([99.0], [7763.0])})  # since the start
+    plain = make.run({"train/loss": make.healthy_loss(100)})
+    for run in (plain, clocked, timed(np.zeros(100)), timed(np.full(100, np.nan))):
         found = clock(run)
         assert (found.minutes, found.told, found.step) == (TYPICAL_RUN, False, None)
 

@@ -23,6 +23,7 @@ CHECK_STARTS, CHECK_STEPS, CHECK_MOST = 5, 1300, 2.0  # of `traindx check`: star
 SWEEP_STARTS, SWEEP_STEPS = 2, 400  # of `traindx find-lr`: two seeds of 200 steps
 LEAST_STEPS = 300  # an experiment has at least so many, as those of `traindx check`
 BEYOND = 1.2  # and goes a fifth beyond the step at which the finding began
+TIMES = 8  # of a step, at least: fewer may as well be the time since the start (features.systems.is_clock)
 PAUSE = 20.0  # times the usual time between two rows: what is longer is a pause, and counts as that
 
 
@@ -68,7 +69,7 @@ def clock_of(run: Run, features: Features) -> Clock:
     seconds = max((span(s.times) for s in run.series.values() if s.times is not None), default=0.0)
     if seconds <= 0:
         took = durations(features)
-        if took.signal == "time/step" and len(took.seconds):
+        if took.signal == "time/step" and len(took.seconds) >= TIMES:
             seconds = float(np.median(took.seconds)) * (steps or run.points)
     if not (0 < seconds < math.inf):
         return Clock(TYPICAL_RUN, False, steps, first)
