@@ -1,0 +1,44 @@
+"""Samples of quantized-gradients-imbalanced."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests import make
+from traindx.vocabulary.run import Floats, Panel, Run
+
+N = 30
+STEPS = 10.0 * np.arange(N)
+
+
+def run_of(times: tuple[float, ...], quantized: int, loss: Floats | None = None) -> Run:
+    """Modules with gradients of these sizes, of which the first ones are quantized."""
+    noise = np.exp(0.3 * make.rng(5).standard_normal((N, len(times))))
+    names = tuple(f"body.{i}" for i in range(len(times)))
+    zeros = np.clip(0.4 + 0.05 * make.rng(6).standard_normal((N, quantized)), 0, 1)
+    return make.run(
+        {"train/loss": make.healthy_loss(10 * N) if loss is None else loss},
+        panels={
+            "grad_norm": Panel(STEPS, names, np.array(times)[None] * noise),
+            "quant/zero_fraction": Panel(STEPS, names[:quantized], zeros),
+        },
+    )
+
+
+def fires() -> dict[str, Run]:
+    flat = 2.3 + 0.01 * make.rng(4).standard_normal(10 * N)
+    return {
+        "three hundred times larger": run_of((300.0, 400.0, 1.0), 2, flat),
+        "a thousandth": run_of((1e-3, 2e-3, 1.0, 1.5), 2, flat),
+        "though the run learns": run_of((500.0, 1.0), 1),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    deep = tuple(10.0 ** (-i / 3) for i in range(8))
+    return {
+        "alike": run_of((1.0, 0.8, 1.3), 2),
+        "tenfold": run_of((12.0, 8.0, 1.0), 2),
+        "a twentieth": run_of((0.05, 0.04, 1.0), 2),
+        "gradients that fall with depth": run_of(deep, 4),
+    }

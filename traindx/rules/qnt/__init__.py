@@ -1,0 +1,1 @@
+"""qnt rules: quantization-aware training."""

@@ -1,0 +1,69 @@
+"""QNT001 quantization-gap-widens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.generalization import rise_after_low
+from traindx.features.quantization import gaps
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="QNT001",
+    needs=("quant/loss_gap|val/*|train/*",),
+    min_points=1,
+    severity="high",
+    message="what quantization costs ({name}) grows from {low:.4g} at step {at:.6g} to {end:.4g}",
+)
+def quantization_gap_widens(
+    run: Run,
+    features: Features,
+    *,
+    noise: float = threshold(4.0, "x the gap's own noise", basis="theory", source="4 sigma: 1 in 30,000"),
+    share: float = threshold(
+        0.1, "of the float metric's progress", basis="convention", source="a tenth of what was learnt is lost again"
+    ),
+    times: float = threshold(2.0, "x the least gap", basis="convention", source="where progress is not known: doubled"),
+) -> Iterator[Evidence]:
+    """The distance between a metric with quantization and the same without grows while training goes on.
+
+    What it sees: `quant/loss_gap`, or a pair of logged metrics one of which is called quantized (`val/loss` and
+    `val/quantized_loss`). The end must lie above the least gap so far by more than the gap's own noise and by a
+    tenth of what the float metric has gained. A constant gap, or one that closes, is not it.
+
+    Why it matters: the network learns what cannot survive quantization; the deployed model gets worse while the
+    float one gets better.
+
+    When it is wrong: the gap is measured on a few batches that change from one time to the next.
+
+    What to try: begin quantization later or earlier, finer groups, calibrate the ranges again.
+
+    Sources: Jacob et al. (2018), Quantization and training of neural networks; Nagel et al. (2021), A white paper
+    on neural network quantization, arXiv:2106.08295.
+    """
+    found = gaps(features)
+    if not found:
+        raise CannotJudge("needs a metric with quantization and the same without, which was not recorded")
+    for gap in found:
+        rise = rise_after_low(gap.curve.values)
+        if rise is None or rise.after < 2 or rise.z < noise:
+            continue
+        if gap.span is not None and rise.size < share * gap.span:
+            continue
+        if gap.span is None and rise.end < times * max(rise.low, 0.0):
+            continue
+        at, last = gap.curve.step_at(rise.at), gap.curve.step_at(gap.curve.n - 1)
+        unit = "loss" if "loss" in gap.name else ""
+        yield Evidence(
+            onset=at,
+            last=last,
+            where=gap.name,
+            strength=1.0 if gap.span and rise.size > times * share * gap.span else 0.5,
+            values={"name": gap.name, "low": rise.low, "at": at, "end": rise.end},
+            points=(EvidencePoint(gap.name, last, rise.end, rise.low, unit),),
+        )
+        return

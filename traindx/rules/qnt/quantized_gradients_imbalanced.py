@@ -1,0 +1,86 @@
+"""QNT003 quantized-gradients-imbalanced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.panels import at_end, panel
+from traindx.features.progress import is_learning
+from traindx.features.quantization import by_module
+from traindx.features.shared import Features
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Floats, Run
+
+
+@rule(
+    code="QNT003",
+    needs=("grad_norm/*", "quant/zero_fraction/*|quant/majority/*"),
+    min_points=1,
+    severity="high",
+    message="gradients of quantized modules ({where}) are {ratio:.3g} times those of float ones ({beside})",
+    follows=("ternary-weights-collapse",),
+)
+def quantized_gradients_imbalanced(
+    run: Run,
+    features: Features,
+    *,
+    ratio: float = threshold(100.0, "x", basis="seed", source="catalogue: scales >> or << the rest, x 100"),
+    rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
+) -> Iterator[Evidence]:
+    """Gradients of the quantized modules are a hundred times larger or smaller than those of the float ones.
+
+    What it sees: at each measured step the median gradient norm over the quantized modules against that over the
+    others, and of these ratios the median. High where the run does not learn, low where it does.
+
+    Why it matters: one learning rate cannot suit both: the quantized layers are torn, or never leave where they
+    started. It comes from a backward pass that forgets the scale, or from learnt scales without a factor.
+
+    When it is wrong: very deep nets have gradients that differ by depth; an optimizer that divides by the
+    gradient's size (Adam) does not mind.
+
+    What to try: pass the gradient straight through; scale that of learnt step sizes by 1 / sqrt(n * levels); a
+    learning rate of their own.
+
+    Sources: Bengio et al. (2013), arXiv:1308.3432; Esser et al. (2020), Learned step size quantization.
+    """
+    found = panel(features, "grad_norm", rows=int(rows))
+    names = [by_module(features, n) for n in ("quant/zero_fraction", "quant/majority")]
+    quantized = {m for p in names if p is not None for m in p.modules}
+    if run.setup.word("quantized_in") == "evaluation":
+        raise CannotJudge("weights are quantized in evaluation only")
+    inside = np.array([m in quantized for m in found.modules])
+    if not inside.any() or inside.all():
+        raise CannotJudge("needs gradients of quantized and of float modules")
+    logs = np.where(np.isfinite(found.values) & (found.values > 0), found.values, np.nan)
+    one, other = middle(logs[:, inside]), middle(logs[:, ~inside])
+    known = np.isfinite(one) & np.isfinite(other)
+    if known.sum() < rows:
+        raise CannotJudge(f"needs {rows:.0f} steps with gradients of both, there are {int(known.sum())}")
+    times = float(np.median(one[known] / other[known]))
+    learning = is_learning(features)
+    if 1 / ratio < times < ratio:
+        return
+    place = int(np.flatnonzero(inside)[0])
+    where, beside = (", ".join(np.array(found.modules)[mask][:3]) for mask in (inside, ~inside))
+    yield Evidence(
+        onset=float(found.steps[known][0]),
+        last=float(found.steps[-1]),
+        where=found.modules[place],
+        severity="high" if learning is False else "medium",
+        strength=1.0 if learning is False else 0.5,
+        aspects=("larger",) if times > 1 else ("smaller",),
+        values={"where": where, "beside": beside, "ratio": times},
+        points=(at_end("grad_norm", found, place, float(np.median(one[known])), float(np.median(other[known])), "L2"),),
+    )
+
+
+def middle(values: Floats) -> Floats:
+    """Median of each row of `values[n, m]` over what is finite; NaN where nothing is. Shape `[n]`."""
+    out = np.full(len(values), np.nan)
+    for place, row in enumerate(values):
+        known = row[np.isfinite(row)]
+        if len(known):
+            out[place] = np.median(known)
+    return out

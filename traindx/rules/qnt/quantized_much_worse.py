@@ -1,0 +1,126 @@
+"""QNT004 quantized-much-worse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.pairs import pairs
+from traindx.features.panels import at_end, named
+from traindx.features.progress import is_learning
+from traindx.features.quantization import FEW, by_module, gaps, late, onset
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="QNT004",
+    needs=("quant/kept/*|quant/loss_gap|val/*|train/*",),
+    min_points=1,
+    severity="high",
+    message="{name} is {value:.4g} with quantization and {beside:.4g} without",
+    follows=("ternary-weights-collapse",),
+)
+def quantized_much_worse(
+    run: Run,
+    features: Features,
+    *,
+    lost: float = threshold(
+        0.3, "of the float metric's progress", basis="convention", source="a third of what was learnt is not there"
+    ),
+    kept: float = threshold(
+        0.2, "of the float weights", basis="measured", source="8 bits: 1.0, ternary 0.4-0.8 in healthy nets of the gym"
+    ),
+    tail: float = threshold(0.34, "of the run", basis="convention", source="its last third"),
+) -> Iterator[Evidence]:
+    """With quantization the network is much worse than without, or little of its weights survives.
+
+    What it sees, in this order: metrics logged with and without quantization, apart by a third of what the float
+    one has gained; a net that is trained in floating point and quantized in evaluation only, whose held-out metric
+    is behind the training one by as much; quantized weights of which less than a fifth points along the float
+    ones ("kept").
+
+    Why it matters: the quantized network is the one that will be used.
+
+    When it is wrong: levels without a scale (plain signs) may be far from the float weights and work.
+
+    What to try: quantize in training too, and earlier; finer groups, more bits; look at the scales for outliers.
+
+    Sources: Jacob et al. (2018), Quantization and training of neural networks; Nagel et al. (2021),
+    arXiv:2106.08295.
+    """
+    apart = gaps(features)
+    only_used = run.setup.word("quantized_in") == "evaluation"
+    left = by_module(features, "quant/kept")
+    if not apart and left is None:
+        raise CannotJudge("needs a metric with quantization and the same without, or quantized weights measured")
+    yield from (
+        list(metrics_apart(features, lost))[:1]
+        or list(in_use(features, lost) if only_used else lost_weights(features, kept, tail))[:1]
+    )
+
+
+def metrics_apart(features: Features, lost: float) -> Iterator[Evidence]:
+    """Metrics that were logged with and without quantization."""
+    for gap in gaps(features):
+        if gap.span is None or gap.curve.end <= max(lost * gap.span, 2 * gap.curve.noise) or gap.span <= 0:
+            continue
+        last = gap.curve.step_at(gap.curve.n - 1)
+        other = features.curve(gap.beside) if gap.beside else features.objective
+        one = features.curve(gap.name)
+        assert one is not None
+        assert other is not None
+        value = one.end * one.sign if gap.beside else other.end + gap.curve.end
+        yield evidence(one.name, gap.beside or other.name, value, other.end * other.sign, (gap.curve.step_at(0), last))
+
+
+def in_use(features: Features, lost: float) -> Iterator[Evidence]:
+    """Trained in floating point, evaluated quantized."""
+    for pair in pairs(features, min_points=FEW // 2):
+        train = pair.train_at_val()
+        few = max(1, pair.val.n // 3)
+        behind = float(np.median(pair.val.oriented[-few:] - train[-few:]))
+        if not pair.same or behind <= max(lost * pair.train.span, 2 * pair.val.noise):
+            continue
+        steps = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
+        value, other = float(np.median(pair.val.values[-few:])), pair.train.end * pair.train.sign
+        yield evidence(pair.val.name, pair.train.name, value, other, steps)
+
+
+def evidence(name: str, beside: str, value: float, other: float, steps: tuple[float, float]) -> Evidence:
+    """Of two metrics."""
+    return Evidence(
+        onset=steps[0],
+        last=steps[1],
+        where=name,
+        aspects=("metric",),
+        values={"name": name, "value": value, "beside": other},
+        points=(EvidencePoint(name, steps[1], value, other), EvidencePoint(beside, steps[1], other)),
+    )
+
+
+def lost_weights(features: Features, kept: float, tail: float) -> Iterator[Evidence]:
+    """Weights of which quantization leaves little."""
+    found = by_module(features, "quant/kept")
+    if found is None:
+        return
+    share = late(found, tail)
+    poor = np.nan_to_num(share, nan=1.0) < kept
+    if not poor.any():
+        return
+    worst = int(np.nanargmin(share))
+    learning = is_learning(features)
+    yield Evidence(
+        onset=onset(found, worst, lambda values: values < kept),
+        last=float(found.steps[-1]),
+        where=found.modules[worst],
+        severity="high" if learning is False else "medium",
+        strength=1.0 if learning is False else 0.5,
+        aspects=("weights",),
+        message="quantization leaves {share:.0%} of the weights of {where}",
+        values={"share": max(0.0, float(np.median(share[poor]))), "where": named(found, poor)},
+        points=(at_end("quant/kept", found, worst, share[worst], kept, ""),),
+    )

@@ -1,0 +1,68 @@
+"""QNT002 ternary-weights-collapse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.panels import at_end, named
+from traindx.features.progress import is_learning
+from traindx.features.quantization import by_module, late, onset
+from traindx.features.shared import Features
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="QNT002",
+    needs=("quant/zero_fraction/*|quant/majority/*",),
+    min_points=1,
+    severity="high",
+    message="{share:.1%} of the quantized weights of {where} have the same value",
+)
+def ternary_weights_collapse(
+    run: Run,
+    features: Features,
+    *,
+    most: float = threshold(
+        0.95, "of a module's weights", basis="seed", source="catalogue; healthy ternary nets: 25-70 % zeros measured"
+    ),
+    tail: float = threshold(0.34, "of the run", basis="convention", source="its last third"),
+) -> Iterator[Evidence]:
+    """Nearly all weights of a layer are quantized to one and the same value, mostly zero.
+
+    What it sees: the share of zeros, or of the commonest end level, of each quantized module in the last third of
+    the run. High where the run does not learn, medium where it does or cannot be told. Not judged where weights are
+    quantized in evaluation only: there nothing was trained with the levels.
+
+    Why it matters: a layer of zeros passes nothing on; with a few weights left it passes very little, and the
+    straight-through gradient seldom brings the others back.
+
+    When it is wrong: layers that are pruned on purpose; very wide layers can do with one weight in twenty.
+
+    What to try: a lower threshold (half of the mean absolute weight), a scale for each output, less weight decay.
+
+    Sources: Li, Liu (2016), Ternary weight networks, arXiv:1605.04711; Ma et al. (2024), arXiv:2402.17764.
+    """
+    if run.setup.word("quantized_in") == "evaluation":
+        raise CannotJudge("weights are quantized in evaluation only")
+    signal = "quant/majority" if by_module(features, "quant/majority") is not None else "quant/zero_fraction"
+    found = by_module(features, signal)
+    if found is None:
+        raise CannotJudge("no quantized weights were measured so far")
+    share = late(found, tail)
+    dead = np.nan_to_num(share) > most
+    if not dead.any():
+        return
+    worst = int(np.nanargmax(share))
+    learning = is_learning(features)
+    yield Evidence(
+        onset=onset(found, worst, lambda values: values > most),
+        last=float(found.steps[-1]),
+        where=found.modules[worst],
+        severity="high" if learning is False else "medium",
+        strength=1.0 if learning is False else 0.5,
+        values={"share": float(np.median(share[dead])), "where": named(found, dead)},
+        points=(at_end(signal, found, worst, share[worst], most, "0..1"),),
+    )
