@@ -29,7 +29,7 @@ class Fault:
     also: tuple[str, ...] = ()
     harm: Harm = "model"
     onset: float = 0.0
-    sees: tuple[Literal["val", "clock"], ...] = ()
+    sees: tuple[Literal["val", "clock", "end"], ...] = ()
     second: tuple[str, ...] = ()
     settings: tuple[Recipe, ...] = ()
 

@@ -8,11 +8,10 @@ from benchmarks.gym.faults import Fault
 from benchmarks.gym.ranks import RANKED
 from benchmarks.gym.recipe import Recipe
 
-AVERAGED = """
-loss.backward()
-for p in model.parameters():
-    dist.all_reduce(p.grad)
-    p.grad /= WORLD
+DRAWN_LATER = """
+for m in model.modules():
+    if hasattr(m, "reset_parameters"):
+        m.reset_parameters()
 """.strip()
 SLOW_READS = """
 
@@ -54,8 +53,8 @@ def bypassed(recipe: Recipe, _: float) -> Recipe | None:
 
 
 def own_weights(recipe: Recipe, _: float) -> Recipe | None:
-    """Gradients are averaged by hand, and nobody saw to it that all start from the same weights."""
-    return replace(recipe, forward="out = model(x)", backward=AVERAGED) if recipe.ranks > 1 else None
+    """Weights are drawn (by each process its own) after the wrapper has made them alike."""
+    return replace(recipe, after_optimizer=DRAWN_LATER) if recipe.ranks > 1 else None
 
 
 def own_steps(recipe: Recipe, every: float) -> Recipe | None:
@@ -90,7 +89,7 @@ FAULTS = (
           settings=RANKED),
     Fault("bypassed-wrapper", "rank-desync", bypassed, settings=RANKED),
     Fault("own-weights", "rank-desync", own_weights, settings=RANKED),
-    Fault("own-steps", "rank-desync", own_steps, (4, 1000), settings=RANKED),
-    Fault("long-sample", "out-of-memory", long_sample, (0.1, 0.6), harm="end"),
-    Fault("all-pairs", "out-of-memory", all_pairs, (0.3, 0.8), harm="end"),
+    Fault("own-steps", "rank-desync", own_steps, (3, 20), settings=RANKED),
+    Fault("long-sample", "out-of-memory", long_sample, (0.1, 0.6), harm="end", sees=("end",)),
+    Fault("all-pairs", "out-of-memory", all_pairs, (0.3, 0.8), harm="end", sees=("end",)),
 )  # fmt: skip

@@ -135,6 +135,7 @@ def draw_style(rng: random.Random, fault: Fault | None) -> tuple[str, Shown]:
     """A style that can show the fault, and what it shows."""
     sees = fault.sees if fault else ()
     names = set(STYLES) - styles.UNVALIDATED if "val" in sees else set(STYLES)
+    names = {n for n in names if STYLES[n](Shown(), SETTINGS[0]).file is None} if "end" in sees else names
     name = rng.choice(sorted(names & styles.TELL_CLOCK if "clock" in sees else names))
     val = name in styles.VALIDATED or (name not in styles.UNVALIDATED and ("val" in sees or rng.random() < 0.75))
     return name, Shown(

@@ -98,6 +98,7 @@ def child(job: Job, folder: Path) -> int:
         exec(compile(job.source, script, "exec"), space)
     except Exception as error:  # noqa: BLE001  (whatever a script dies of belongs into its log)
         traceback.print_exc()
+        traceback.print_exc(file=sys.stdout)  # most logs hold both streams
         sys.last_value = error
         status = 1
     seconds, grown = time.monotonic() - began, memory() - held

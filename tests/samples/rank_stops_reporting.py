@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from tests import make
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Run, series
 
 STEPS = np.arange(400.0)
 
@@ -19,11 +20,22 @@ def told(*until: int, every: int = 1) -> Run:
     )  # fmt: skip
 
 
+def timed(end: float) -> Run:
+    """Two ranks with times: the second stops at a third of the steps, and at a time of its own."""
+    loss, third = make.healthy_loss(400), np.arange(0, 130.0)
+    told = {
+        "train/loss": series(STEPS, loss, STEPS),
+        "rank/1/train/loss": series(third, loss[:130], np.linspace(0, end, 130)),
+    }
+    return msgspec.structs.replace(make.run({}), series=told, complete=True)
+
+
 def fires() -> dict[str, Run]:
     return {
         "in the middle": told(400, 200),
         "the first": told(120, 400, 400),
         "near the end": told(400, 400, 400, 360),
+        "at a third of the time": timed(130.0),
         "every fourth step": told(400, 200, every=4),
     }
 
@@ -32,6 +44,7 @@ def stays_quiet() -> dict[str, Run]:
     whole = make.healthy_loss(400)
     return {
         "all to the end": told(400, 400, 400),
+        "goes on, with fewer steps": timed(398.0),
         "a few rows behind": told(400, 393),
         "reports rarely": make.run({"train/loss": whole, "rank/1/train/loss": (STEPS[::16], whole[::16])}),
         "one rank alone evaluates": make.run(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from tests import make
-from traindx.vocabulary.run import Panel, Run
+from traindx.vocabulary.run import Panel, Run, series
 
 N = 300
 MODULES = ("stem", "head")
@@ -30,6 +31,20 @@ def weights(*sizes: np.ndarray) -> dict[str, Panel]:
             for r, size in enumerate(sizes)}  # fmt: skip
 
 
+def timed(steps: int, every: float) -> Run:
+    """Two ranks with times, the second of which makes so many steps, `every` so many seconds."""
+    loss = make.healthy_loss(N)
+    return msgspec.structs.replace(
+        make.run({}),
+        series={
+            "train/loss": series(np.arange(N), loss, np.arange(N)),
+            "rank/1/train/loss": series(np.arange(steps), 1.01 * loss[:steps], every * np.arange(steps)),
+            "grad_norm": series(np.arange(N), norms(1), np.arange(N)),
+            "rank/1/grad_norm": series(np.arange(steps), norms(1)[:steps], every * np.arange(steps)),
+        },
+    )
+
+
 def fires() -> dict[str, Run]:
     same = norms(1)
     late = np.where(np.arange(N) < N // 2, same, norms(2))
@@ -45,6 +60,7 @@ def fires() -> dict[str, Run]:
         "gradients averaged, other weights": make.run(
             {**losses(), **alike}, panels=weights(np.array([3.0, 1.0]), np.array([3.01, 1.04]))
         ),
+        "one has made fewer steps": timed(100, every=3.0),
         "the norm of all weights": make.run(
             {**losses(), "weight_norm": np.linspace(5, 6, N), "rank/1/weight_norm": np.linspace(5.1, 6.3, N)}
         ),
@@ -64,6 +80,7 @@ def stays_quiet() -> dict[str, Run]:
         "the rounding of two devices": make.run(
             {**losses(), "grad_norm": same, "rank/1/grad_norm": rounded}, panels=weights(size, size * (1 + 1e-6))
         ),
+        "one that ended early": timed(150, every=1.0),
         "one torn row": make.run({**losses(), "grad_norm": same, "rank/1/grad_norm": torn}),
         "no gradient at all": make.run({**losses(), "grad_norm": 0 * same, "rank/1/grad_norm": 0 * same}),
     }

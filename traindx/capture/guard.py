@@ -13,6 +13,7 @@ import numpy as np
 
 from traindx.capture.session_clock import Clock
 
+NO_MEMORY = ("out of memory", "can't allocate memory", "Cannot allocate memory")
 OLD_NUMPY = int(np.__version__.split(".")[0]) < 2
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -78,3 +79,10 @@ def say(message: str) -> None:
         print(f"traindx: {message}", file=sys.stderr, flush=True)
     except (OSError, ValueError, AttributeError):
         return
+
+
+def ran_out_of_memory(error: BaseException) -> bool:
+    """Whether a failure is one of memory: Python's, an accelerator's, or that of PyTorch's allocator on the host,
+    which is a RuntimeError."""
+    named = isinstance(error, MemoryError) or "OutOfMemory" in type(error).__name__
+    return named or any(words in str(error) for words in NO_MEMORY)

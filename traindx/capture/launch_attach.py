@@ -20,6 +20,7 @@ from typing import Any
 
 from traindx.capture import scrape
 from traindx.capture.discover import Discovery
+from traindx.capture.guard import ran_out_of_memory
 from traindx.capture.launch_experiment import Experiment
 from traindx.capture.launch_patch import Lines, without_wrappers
 from traindx.capture.session import Session
@@ -81,6 +82,9 @@ class Process:
             self.out, every=self.request.get("every"), curvature=bool(self.request.get("curvature")), rank=rank
         )
         self.session.watched.data.patient = bool(self.request.get("patient"))
+        processes = processes_of_run()
+        if processes > 1:
+            self.session.fact("world_size", processes)
         self.report("recording", rank=rank)
         hear_termination(self)
         return self.session
@@ -129,11 +133,10 @@ class Process:
 
     def crashed(self, error: BaseException) -> None:
         kind = type(error).__name__
-        memory = isinstance(error, MemoryError) or kind == "OutOfMemoryError" or "out of memory" in str(error)
         where = self.lines.of_error(error)
         text = f"{kind}: {error}" + (f" ({where})" if where else "")
         if self.session is not None:
-            self.session.event("out-of-memory" if memory else "crash", text[:2000], kind)
+            self.session.event("out-of-memory" if ran_out_of_memory(error) else "crash", text[:2000], kind)
 
     def start_ranks(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training: while they
@@ -173,6 +176,15 @@ def rank_of_process() -> int:
         return int(distributed.get_rank())
     told = os.environ.get("RANK", "0")
     return int(told) if told.isdigit() else 0
+
+
+def processes_of_run() -> int:
+    """How many processes train together; 1 where that is not known."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return int(distributed.get_world_size())
+    told = os.environ.get("WORLD_SIZE", "1")
+    return int(told) if told.isdigit() else 1
 
 
 def hear_termination(process: Process) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from traindx.capture.guard import ran_out_of_memory
 from traindx.capture.session import Session
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Watch(Generic[Diagnosis]):
         if kind is KeyboardInterrupt:
             self.session.event("stopped", "interrupted from the keyboard")
         elif kind is not None and issubclass(kind, Exception):
-            memory = "OutOfMemory" in kind.__name__ or issubclass(kind, MemoryError)
+            memory = error is not None and ran_out_of_memory(error)
             self.session.event("out-of-memory" if memory else "crash", f"{kind.__name__}: {error}")
         self.session.close()
 

@@ -124,7 +124,7 @@ Settled by: time per rank without the waiting at the barrier.""",
         weights={
             "rank-straggles": W(8.0, -2.0), "rank-straggles:slight": W(-4.0), "step-time-outliers": W(0.3),
         },
-        settles=(("the time of a step of every rank", "traindx run -- torchrun ... train.py, or log rank/<i>/time/data"),),
+        settles=(("the time of a step of every rank", "traindx run -- torchrun train.py, or log rank/<i>/time/data"),),
     ),
     Cause(
         slug="rank-desync",
@@ -140,8 +140,8 @@ Mistaken for: noise between shards.
 
 Settled by: a checksum of the weights on every rank.""",
         weights={
-            "ranks-disagree": W(9.0, -2.5, "theory"), "rank-stops-reporting": W(2.5),
+            "ranks-disagree": W(9.0, -2.5, "theory"), "rank-stops-reporting": W(6.5, -0.3),
         },
-        settles=(("the weights' norm of every rank", "traindx run -- torchrun ... train.py, or log rank/<i>/weight_norm"),),
+        settles=(("the weights' norm of every rank", "traindx run -- torchrun train.py, or log rank/<i>/weight_norm"),),
     ),
 )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.features.shared import Features
-from traindx.vocabulary.run import Floats, Panel, Run
+from traindx.vocabulary.run import Floats, Panel, Run, Series
 
 RANKED = re.compile(r"rank/(\d{1,6})/(.+)")
 LARGEST = 1e30  # what is beyond is no time and no norm
@@ -94,3 +94,42 @@ def longest_stretch(mask: NDArray[np.bool_]) -> tuple[int, int]:
     edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
     pairs = [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
     return max(pairs, key=lambda pair: pair[1] - pair[0], default=(0, 0))
+
+
+def reports_of(run: Run) -> dict[int, Series]:
+    """Of each rank the series that goes on longest, of those that a numbered rank has."""
+    ranks = ranks_of(run)
+    numbered = sorted({match[2] for name in run.series if (match := RANKED.fullmatch(name))})
+    found: dict[int, Series] = {}
+    for rank in ranks:
+        held = [run.series.get(name_of(signal, rank, ranks, run)) for signal in numbered]
+        there = [series for series in held if series is not None and len(series)]
+        if there:
+            found[rank] = max(there, key=lambda series: (float(series.steps[-1]), len(series)))
+    return found
+
+
+class Count(NamedTuple):
+    """A rank that was at step `own` when another was at step `other`."""
+
+    rank: int
+    own: float
+    other: float
+
+
+def count_apart(run: Run, share: float) -> Count | None:
+    """The rank that counts the fewest steps, though it reported until the others did: fewer by a `share` of them.
+    None where all count alike, or times are not known."""
+    reports = reports_of(run)
+    times = {rank: s.times for rank, s in reports.items() if s.times is not None and np.isfinite(s.times).all()}
+    if len(times) < 2 or len(times) < len(reports):
+        return None
+    ends = {rank: float(found[-1]) for rank, found in times.items()}
+    duration = max(ends.values()) - min(float(found[0]) for found in times.values())
+    with_end = {rank: reports[rank] for rank, end in ends.items() if max(ends.values()) - end <= share * duration}
+    if len(with_end) < 2:
+        return None
+    rank, own = min(with_end.items(), key=lambda item: float(item[1].steps[-1]))
+    other = max(float(series.steps[-1]) for series in with_end.values())
+    first = min(float(series.steps[0]) for series in with_end.values())
+    return Count(rank, float(own.steps[-1]), other) if other - own.steps[-1] > share * (other - first) else None

@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import get_args
 
+import msgspec
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
@@ -74,8 +75,10 @@ def read_folder(path: Path) -> list[RawLog]:
     _put(log, streams)
     sum_parts(log)
     log.roles = {name: name for name in log.columns}
-    for file in sorted(p for p in path.iterdir() if EVENTS.fullmatch(p.name)):
-        _events(file, log)
+    ranks = {stream.rank for _, stream in streams if stream.columns or stream.panels}
+    if len(ranks) > 1:
+        log.facts["ranks_reporting"] = len(ranks)
+    _all_events(path, log)
     return [log]
 
 
@@ -151,21 +154,35 @@ def _setup(file: Path, log: RawLog) -> None:
     log.framework = framework if isinstance(framework, str) else None
 
 
-def _events(file: Path, log: RawLog) -> None:
-    """One event per line. The last line may be unfinished; `ended` says that the script did end."""
-    lines = file.read_bytes().split(b"\n")
-    for number, line in enumerate(lines[:-1][:MOST_EVENTS], 1):
+def _all_events(path: Path, log: RawLog) -> None:
+    """The events of all processes. The run is complete as its last process says, and not where another rank
+    died."""
+    ended: dict[int, bool] = {}
+    for file in sorted(p for p in path.iterdir() if EVENTS.fullmatch(p.name)):
+        rank = int(file.name.split("-")[1])
+        whole = _events(file, log, f"rank {rank}: " if rank else "")
+        if whole is not None:
+            ended[rank] = whole
+    log.complete = all(ended.values()) if ended else None
+
+
+def _events(file: Path, log: RawLog, whose: str) -> bool | None:
+    """One event per line, its message after `whose`. The last line may be unfinished. Whether the script ended by
+    itself (`ended`); None where it does not say."""
+    whole: bool | None = None
+    for number, line in enumerate(file.read_bytes().split(b"\n")[:-1][:MOST_EVENTS], 1):
         event = _event(line)
         if event is None:
             log.events.append(
                 Event("parse-warning", "an event is malformed", place=f"{file.name}, line {number}", code="damaged")
             )
         elif event.code == "ended":
-            log.complete = True
+            whole = True
         else:
-            log.events.append(event)
+            log.events.append(msgspec.structs.replace(event, message=whose + event.message))
             if event.kind in ("crash", "out-of-memory", "stopped"):
-                log.complete = False
+                whole = False
+    return whole
 
 
 def _event(line: bytes) -> Event | None:

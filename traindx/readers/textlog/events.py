@@ -17,7 +17,8 @@ ERROR = re.compile(
     r"|^[A-Za-z_]\w*(?:\.\w+)+:"
 )
 MEMORY = re.compile(
-    r"out of memory|OutOfMemory|OUT_OF_MEMORY|OOM when allocating|oom-kill|ResourceExhausted|^MemoryError",
+    r"out of memory|OutOfMemory|OUT_OF_MEMORY|OOM when allocating|oom-kill|ResourceExhausted|^MemoryError"
+    r"|DefaultCPUAllocator: can't allocate memory|^OSError: .{0,40}Cannot allocate memory",
     re.IGNORECASE,
 )
 AT_STEP = re.compile(r"(?:iteration|step|iter|update)s?\s*[=:]?\s*(\d+)", re.IGNORECASE)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.ranks import RANKED, name_of, ranks_of
+from traindx.features.ranks import reports_of
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run, Series
+from traindx.vocabulary.run import Run
 
 
 @rule(
@@ -31,8 +31,8 @@ def rank_stops_reporting(
     """One process has stopped telling of its steps, and others go on.
 
     What it sees: signals that several ranks record. The last step of one rank is a twentieth of the run, and
-    ten of its own reports, behind the last step of the others; half a minute where the times are known and the run is
-    not over.
+    ten of its own reports, behind the last step of the others; and a twentieth of the time, where that is known, half a
+    minute where the run is not over.
 
     Why it matters: it died or hangs, and the others train without its data; or they wait for it and nobody is told.
 
@@ -52,10 +52,10 @@ def rank_stops_reporting(
     missing = int(np.searchsorted(last.steps, end, side="right") - np.searchsorted(last.steps, stopped, side="right"))
     if end - stopped < lag * (end - float(last.steps[0])) or missing < rows:
         return
-    if run.complete is None and own.times is not None and last.times is not None:
-        behind = float(np.nanmax(last.times) - np.nanmax(own.times))
-        if behind < seconds:
-            return
+    if own.times is not None and last.times is not None:
+        behind, lasted = (float(last.times[-1] - t) for t in (own.times[-1], last.times[0]))
+        if behind < lag * lasted or (run.complete is None and behind < seconds):
+            return  # it goes on, and counts other steps
     yield Evidence(
         onset=stopped,
         last=end,
@@ -63,16 +63,3 @@ def rank_stops_reporting(
         values={"rank": rank, "step": stopped, "end": end},
         points=(EvidencePoint("last step", stopped, stopped, end, "step"),),
     )
-
-
-def reports_of(run: Run) -> dict[int, Series]:
-    """Of each rank the series that goes on longest, of those that several ranks have."""
-    ranks = ranks_of(run)
-    numbered = {match[2] for name in run.series if (match := RANKED.fullmatch(name))}
-    found: dict[int, Series] = {}
-    for rank in ranks:
-        held = [run.series.get(name_of(signal, rank, ranks, run)) for signal in sorted(numbered)]
-        there = [series for series in held if series is not None and len(series)]
-        if there:
-            found[rank] = max(there, key=lambda series: (float(series.steps[-1]), len(series)))
-    return found

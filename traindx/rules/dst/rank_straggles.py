@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.ranks import ByRank, above_others, by_rank, longest_stretch
+from traindx.features.ranks import ByRank, above_others, by_rank, count_apart, longest_stretch
 from traindx.features.shared import Features
 from traindx.features.systems import start_up
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -56,6 +56,8 @@ def rank_straggles(
 
     Sources: Jiang et al. (2024), MegaScale: scaling large language model training; Wu et al. (2024), FALCON.
     """
+    if count_apart(run, start) is not None:
+        raise CannotJudge("the ranks count different steps")
     length = step_seconds(features)
     judged = [lag_of(t, length, some, often, start) for t in phases(features) if len(t.steps) >= least and length > 0]
     if not judged:

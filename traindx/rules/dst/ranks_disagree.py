@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.ranks import apart, by_rank, panels_by_rank
+from traindx.features.ranks import apart, by_rank, count_apart, panels_by_rank
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Run
+
+STEPS = "rank {rank} has made {own:g} steps while another has made {other:g}"
 
 
 @rule(
@@ -27,6 +29,7 @@ def ranks_disagree(
     *,
     gradients: float = threshold(1e-3, "of the norm", basis="theory", source="averaged gradients are the same bits"),
     weights: float = threshold(1e-4, "of the norm", basis="theory", source="so are weights; 1e-7 is rounding"),
+    steps: float = threshold(0.05, "of the steps", basis="convention", source="the end of a log may be cut off"),
     often: float = threshold(0.05, "of the steps", basis="convention", source="a single one may be cut off a log"),
     least: float = threshold(3, "steps", basis="convention", source="compared"),
 ) -> Iterator[Evidence]:
@@ -35,7 +38,7 @@ def ranks_disagree(
     What it sees: the gradient norm at the optimizer's step, and the weight norms of the modules, of each rank at the
     same steps. After averaging they are equal to the last bit; here they differ by a thousandth (gradients) or a
     ten-thousandth (weights) at one of twenty steps compared, three at least. Losses are not compared: each rank has
-    its own samples.
+    its own samples. Or one rank has made a twentieth fewer steps than another that reported no longer.
 
     Why it matters: each process trains a model of its own, on its own part of the data; what is saved is one of them.
 
@@ -50,6 +53,17 @@ def ranks_disagree(
     """
     if run.setup.number("grad_norm_processes") or same_losses(features):
         raise CannotJudge("the processes hold parts of one model")
+    count = count_apart(run, steps)
+    if count is not None:
+        yield Evidence(
+            last=run.last_step,
+            where=f"rank {count.rank}",
+            aspects=("steps",),
+            message=STEPS,
+            values={"rank": count.rank, "own": count.own, "other": count.other},
+            points=(EvidencePoint("last step", count.own, count.own, count.other, "step"),),
+        )
+        return
     found = [p for p in (of_gradients(features), of_weights(run, features)) if p is not None and len(p.steps) >= least]
     if not found:
         raise CannotJudge("needs grad_norm or weight_norm of two ranks at the same steps, which were not recorded")
