@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from tests import make
 from tests.causes.made import absent, all_but, fired, plain_run, ranked
-from traindx import pipeline
+from traindx import pipeline, rules
 from traindx.capture.interventions import parse
 from traindx.causes import catalogue, next_measures
 from traindx.causes.facts import QUESTIONS
 from traindx.causes.next_measures import SHOWN, WORTH, Question, chosen, entropy, gain, question, strongest
+from traindx.causes.questions import how_to_log
 from traindx.vocabulary.diagnosis import NextMeasure
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run
@@ -212,6 +213,20 @@ def test_the_document_tells_bits_and_minutes_of_real_runs() -> None:
             assert set(item) == {"measure", "why", "how", "gain_bits", "cost_minutes"}
             assert item["gain_bits"] >= WORTH
             assert item["cost_minutes"] > 0
+
+
+def test_what_any_rule_needs_is_asked_for_in_words() -> None:
+    for rule in rules.catalogue():
+        for need in rule.needs:
+            name = need.split("|")[0]
+            if name.startswith(("event:", "setup:")) or name in ("run", "objective"):
+                continue
+            measure, how = how_to_log(name)
+            assert how
+            assert "*" not in measure
+            assert measure != name or "/" not in name, name
+    assert how_to_log("grad_norm/*")[0] == "the gradient norm of every layer"
+    assert how_to_log("update_ratio/*")[0] == "norm of the update over norm of the weights of every module"
 
 
 def test_through_all_rules() -> None:

@@ -21,7 +21,7 @@ from traindx.causes.evidence import GROUP_OF
 from traindx.causes.experiment_weights import EXPERIMENT_WEIGHTS
 from traindx.causes.experiments import TRIED, command
 from traindx.causes.facts import QUESTIONS, facts_of
-from traindx.causes.questions import CHECKED, HOW_TO_LOG, WITH_CAPTURE
+from traindx.causes.questions import CHECKED, WITH_CAPTURE, how_to_log
 from traindx.causes.words import lowered
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
@@ -107,7 +107,7 @@ def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Caus
                     lacking.setdefault(names[0], []).append(asked)
                 break
     return [
-        Candidate(*HOW_TO_LOG.get(name.split("/*")[0], (name, WITH_CAPTURE)), strongest(questions))
+        Candidate(*how_to_log(name), strongest(questions))
         for name, questions in lacking.items()
         if not name.startswith(("event:", "setup:")) and not (captured and name.endswith("/*"))
     ]

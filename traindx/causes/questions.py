@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from traindx.vocabulary.signals import SIGNALS
+
 WITH_CAPTURE = "traindx run -- python train.py"
 # What `traindx check` finds out by starting the script in several ways (docs/check.md).
 CHECKED = ("whether it learns one batch, needs its inputs and its labels", "traindx check -- python train.py")
@@ -32,4 +34,16 @@ HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "mem/device": ("the memory of the device", f"log torch.cuda.memory_allocated(), or: {WITH_CAPTURE}"),
     "util/device": ("the utilization of the accelerator", "log it (nvidia-smi, or the system metrics of your logger)"),
     "epoch": ("the epoch of each row", "log the (fractional) epoch"),
+    "rank": ("the time of a step of every rank", "log rank/<i>/time/step"),
 }
+
+
+def how_to_log(name: str) -> tuple[str, str]:
+    """What a signal that a rule needs is called in words ("act_mean/*": of every module), and how to have it."""
+    base, panel = name.removesuffix("/*"), name.endswith("/*")
+    known = HOW_TO_LOG.get(f"{base}/" if panel else base) or HOW_TO_LOG.get(base)
+    if known is not None:
+        return known
+    meant = {kind.name: kind.meaning for kind in SIGNALS}.get(f"{base}/<module>" if panel else base)
+    words = f"{meant} of every module" if meant and panel else meant or name
+    return words, WITH_CAPTURE
