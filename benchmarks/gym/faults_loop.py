@@ -99,10 +99,10 @@ class TensorDataset(TensorDataset):
 """
 
 
-def creeping(recipe: Recipe, rows: float) -> Recipe:
+def creeping(recipe: Recipe, times: float) -> Recipe:
     """Every step works through all that earlier steps kept."""
-    kept = "held.append(torch.cat([p.detach().flatten() for p in model.parameters()])[:20000])\n"
-    kept += f"for old in held:\n    old = (old * {rows}).sin().sum()"
+    kept = "held.append(torch.cat([p.detach().flatten() for p in model.parameters()])[:4000])\n"
+    kept += f"for old in held * {int(times)}:\n    old = (old * 2).sin().sum()"
     return replace(recipe, after_optimizer="held = []", step=recipe.step + "\n" + kept)
 
 
@@ -128,6 +128,6 @@ FAULTS = (
     Fault("one-batch", "repeated-batch", one_batch),
     Fault("resumed", "resume-without-state", resumed, (1, 5), ("learning-rate-schedule-fault",), onset=0.6),
     Fault("slow-loader", "data-loader-bottleneck", slow_loader, (5e-4, 2e-3), harm="time", sees=("clock",)),
-    Fault("creeping", "step-time-creep", creeping, (1,), ("memory-leak",), harm="time", sees=("clock",)),
+    Fault("creeping", "step-time-creep", creeping, (1, 3), ("memory-leak",), harm="time", sees=("clock",)),
     Fault("leaking", "memory-leak", leaking, (0.5, 2), harm="memory", sees=("clock",)),
 )

@@ -120,8 +120,8 @@ def half(recipe: Recipe, scale: float) -> Recipe | None:
     if recipe.net.kind != "mlp":
         return None
     backward = (
-        f"(loss * {scale:g}).backward()\nfor p in model.parameters():\n    if p.grad is not None:\n"
-        f"        p.grad = p.grad.half().float() / {scale:g}"
+        f"(loss * {scale!r}).backward()\nfor p in model.parameters():\n    if p.grad is not None:\n"
+        f"        p.grad = p.grad.half().float() / {scale!r}"
     )
     return replace(recipe, backward=backward)
 
@@ -161,6 +161,6 @@ FAULTS = (
     Fault("logs-of-zero", "unstable-numerics", logs_of_zero, (4, 12), ("bad-initialization",)),
     Fault("root-of-zero", "unstable-numerics", root_of_zero),
     Fault("half-overflow", "half-precision-range", half, (2.0**20, 2.0**24)),
-    Fault("half-underflow", "half-precision-range", half, (1e-4, 1e-6)),
+    Fault("half-underflow", "half-precision-range", half, (2.0**-14, 2.0**-20)),
     Fault("bf16-weights", "half-precision-range", brain_weights, (0.1, 0.02), ("learning-rate-too-low",)),
 )  # fmt: skip

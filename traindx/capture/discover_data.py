@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import weakref
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ class Loaders:
         self.iterator: int | None = None  # id of the iterator in use
         self.draws = self.passes = 0  # its batches, and the backward passes since its first
         self.most = 0  # values in the largest tensor of the batch drawn last
+        self.pair: tuple[int, weakref.ref[torch.Tensor]] | None = None  # of a batch of two: where the first lies
 
     def attach(self) -> None:
         self.discovery.patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
@@ -70,11 +72,17 @@ class Loaders:
             self.iterator, self.draws, self.passes = id(iterator), 0, 0
             self.drawn_from = iterator._dataset, part_of(iterator)
         self.draws += 1
-        self.most = most_values(batch)
+        self.most, self.pair = most_values(batch), paired(batch)
         data = id(self.drawn_from[0] if self.drawn_from[1] is None else self.drawn_from[1])
         if data != self.current:
             self.current, self.waited = data, 0.0
         self.waited += seconds
+
+    def partner(self, inputs: tuple[Any, ...]) -> torch.Tensor | None:
+        """What the loader gave together with a model's only input: where no loss function tells them, the targets."""
+        if self.pair is None or len(inputs) != 1 or not isinstance(inputs[0], torch.Tensor):
+            return None
+        return self.pair[1]() if place_of(inputs[0]) == self.pair[0] else None
 
     def ended(self) -> None:
         """No batches are left; where none that was drawn ahead is still to be trained on, what is
@@ -133,6 +141,21 @@ def sampler_of(loader: Any) -> Any:
         batches = batches.batch_sampler
     found = getattr(batches, "sampler", loader.sampler)
     return found.sampler if isinstance(found, BatchSampler) else found
+
+
+def paired(batch: Any) -> tuple[int, weakref.ref[torch.Tensor]] | None:
+    """Where the first of two tensors with as many samples lies, and the second."""
+    if not isinstance(batch, list | tuple) or len(batch) != 2:
+        return None
+    one, two = batch
+    fits = isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor) and one.dim() and two.dim()
+    place = place_of(one) if fits and len(one) == len(two) else 0
+    return (place, weakref.ref(two)) if place else None
+
+
+def place_of(tensor: torch.Tensor) -> int:
+    """Where the values of a tensor lie: the same for its views; 0 where it has no memory of its own kind."""
+    return tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided and type(tensor) is torch.Tensor else 0
 
 
 def most_values(batch: Any) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 LISTED = 60  # modules in the fact `modules`
 MOST_LOOKS = 10_000  # calls of modules after which a root that is never called itself is given up
 WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "DataParallel")
+UNTOLD = 2  # backward passes after which a loss function would have told the targets
 
 
 class Models:
@@ -146,7 +147,10 @@ class Models:
             given = inputs if inputs else named
             source = None if self.training else self.discovery.loaders.current
             trained = source is not None and source in self.discovery.loaders.trained
-            session.batch(given, training=self.training, source=source, trained=trained)
+            losses = self.discovery.losses
+            untold = self.training and losses.compared > UNTOLD and not losses.seen
+            targets = self.discovery.loaders.partner(inputs) if untold and session.curious else None
+            session.batch(given, targets, training=self.training, source=source, trained=trained)
 
     def is_fed(self, module: torch.nn.Module) -> bool:
         """Of several models, the batch is what the one trained by the first optimizer gets first."""

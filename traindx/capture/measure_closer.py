@@ -22,6 +22,7 @@ from traindx.capture.measure_outputs import Answers, class_counts, rows_of, samp
 from traindx.capture.measure_quantization import Quantized, quantization_panels
 from traindx.capture.measure_shards import Shards, weighted_norm
 from traindx.capture.measure_symmetry import Symmetry
+from traindx.capture.measure_targets import Matched
 from traindx.capture.measure_views import first_tensor
 from traindx.capture.session_clock import Habits
 from traindx.capture.torch_probe_layout import compiled, unwrapped
@@ -31,8 +32,9 @@ from traindx.vocabulary.setup import Fact
 APART = 4  # steps from one pair of gradients to the next
 TOLD = 3  # losses and outputs whose graphs are looked at
 LATER = 8  # looks at units that started equal
+NAMED = 3  # modules that a message names
 START_SECONDS, SHARE = 0.05, 0.003  # time for the answers of evaluation passes, as for batches
-Tell = Callable[[str, str], None]  # code, message
+Tell = Callable[..., None]  # code, message, aloud
 
 
 class Closer:
@@ -56,7 +58,7 @@ class Closer:
         self._symmetry, self._looks = Symmetry(), 0
         self._directions: Directions | None = None
         self._paired = self._answered = -APART
-        self._held_out = Answers()
+        self._held_out, self.matched = Answers(), Matched()
         self._since, self._spent = time.perf_counter(), 0.0
         self._facts: dict[str, Fact] = {}
         self._roots: list[tuple[str, nn.Module]] = []
@@ -76,12 +78,12 @@ class Closer:
         """Whether the coming forward passes are sampled."""
         if not sampling:
             self.attention.disarm()
-            return
             self.quantized.disarm()
+            return
         began = time.perf_counter()
         self.attention.arm(self._roots)
-        self._measures.seconds += time.perf_counter() - began
         self.quantized.arm()
+        self._measures.seconds += time.perf_counter() - began
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
         """The first optimizer (None: a loop without one) is about to use the gradients, which `factor` rids
@@ -95,9 +97,17 @@ class Closer:
                 joined: Any = torch.stack(values).reshape(-1)
                 found = joined.double().numpy() if joined.is_cpu else joined
                 self._measures.vectors.append((kind, names, found))
+        if begun := self.quantized.take_begun():
+            self._tell("quantization-begins", f"the weights of {', '.join(begun[:NAMED])} are quantized now", False)
         self._measures.seconds += self.quantized.take_seconds()
         if self._held_out.given:
             scalars |= self.answers()
+        with torch.no_grad():
+            scalars |= {
+                name: value.detach() if not value.is_cpu else float(value)
+                for name, value in self.matched.take(self._data.probabilities).items()
+                if not value.is_cpu or value.isfinite()
+            }
         if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
             self._symmetry.look(self._measures.layout.parameters, self._measures.layout.names)
             self._looks += 1
@@ -126,6 +136,7 @@ class Closer:
             return
         began = time.perf_counter()
         self._answered = self._habits.steps
+        self.matched.answer(found)
         self._look_at_answers(found, scalars)
         self._measures.seconds += time.perf_counter() - began
 
@@ -144,17 +155,17 @@ class Closer:
                 found["outputs_majority_share"] = counts.max() / len(rows)
             scalars |= {n: float(v) if rows.is_cpu else v for n, v in found.items()}
 
-    def held_out(self, output: Any) -> None:
-        """The outputs of an evaluation pass."""
-        began = time.perf_counter()
-        found = first_tensor(output)
-        if found is None or self._spent > START_SECONDS + SHARE * (began - self._since):
     def evaluating(self) -> None:
         """A pass without gradients begins."""
         if self.quantized.wants_evaluation:
             self.quantized.arm(training=False)
             self.waiting = True
 
+    def held_out(self, output: Any) -> None:
+        """The outputs of an evaluation pass."""
+        began = time.perf_counter()
+        found = first_tensor(output)
+        if found is None or self._spent > START_SECONDS + SHARE * (began - self._since):
             return
         rows = rows_of(found)
         finite = rows is not None and (not rows.is_cpu or math.isfinite(float(rows.sum())))
@@ -229,6 +240,7 @@ class Closer:
     def release(self) -> None:
         """Put everything back."""
         self.attention.disarm()
+        self.quantized.disarm()
 
 
 def closer_panels(kind: str, names: list[str], values: Any) -> Iterator[tuple[str, str, Any]]:
@@ -237,4 +249,3 @@ def closer_panels(kind: str, names: list[str], values: Any) -> Iterator[tuple[st
         yield from quantization_panels(names, values)
     else:
         yield "attention_logit_max", "\n".join(names), np.asarray(values, np.float64)
-        self.quantized.disarm()

@@ -16,6 +16,8 @@ from traindx.capture.measure_views import flat, local, square_sum, stretch, wind
 
 WINDOW = 1 << 13  # values of a parameter that its update and its zeros are judged by
 SINGLE = np.dtype(np.float32)
+GRIDS = {"bfloat16": 0xFFFF, "float16": 0x1FFF}  # bits of single precision that a value of that type leaves zero
+FEW = 64  # values of a gradient by which its grid is judged
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
@@ -56,6 +58,35 @@ def _norms(tensors: Sequence[torch.Tensor | None], order: float = 2.0) -> torch.
     return torch.stack([n.to(zero.device, non_blocking=True) for n in norms])
 
 
+class Grid:
+    """Whether all values of gradients lie on the grid of a shorter number format, as those do that were rounded to
+    it on their way; a power of two as loss scale leaves them there."""
+
+    def __init__(self) -> None:
+        self._possible = dict(GRIDS)
+        self._seen = 0
+
+    @property
+    def open(self) -> bool:
+        """Whether another look could tell more."""
+        return bool(self._possible)
+
+    def look(self, values: Array) -> None:
+        """Some values of a gradient; zeros and values that are not finite tell nothing."""
+        if values.dtype != SINGLE:
+            self._possible = {}
+            return
+        part = values[:FEW]
+        told = np.ascontiguousarray(part[np.isfinite(part) & (part != 0)]).view(np.int32)
+        self._seen += len(told)
+        self._possible = {name: bits for name, bits in self._possible.items() if not (told & bits).any()}
+
+    @property
+    def name(self) -> str:
+        """The format, the coarsest if several fit; "" where values are finer, or too few were seen."""
+        return next(iter(self._possible), "") if self._seen >= FEW else ""
+
+
 class Updates:
     """Change of weights over one optimizer step, seen through a window of each parameter that
     moves on from sample to sample: at most WINDOW values of a parameter are copied, once."""
@@ -63,6 +94,7 @@ class Updates:
     def __init__(self, device: bool) -> None:
         self._device = device
         self.turn = 0
+        self.grid = Grid()
         self._before: list[tuple[int, torch.Tensor, Any]] = []
 
     def begin(self, parameters: Sequence[torch.Tensor]) -> Array | torch.Tensor:
@@ -79,6 +111,8 @@ class Updates:
                 seen = stretch(gradient, self.turn, WINDOW)
                 if len(seen):
                     shares[place] = zeros(seen) / len(seen)
+                    if self.grid.open:
+                        self.grid.look(seen)
                 self._before.append((place, parameter, stretch(parameter, self.turn, WINDOW).copy()))
         return shares
 

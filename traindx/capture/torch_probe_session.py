@@ -154,6 +154,8 @@ class Watched:
             self.data.look(inputs, targets, training, self.measures.probe.armed, *whose)
         elif inputs is not None:
             self.data.missed(training, *whose)
+        if training and self.measures.probe.armed and not self._habits.backwards:
+            self.closer.matched.want(targets)
         if training and inputs is not None:
             found = _any_tensor(inputs)
             if found is not None and found.ndim:
@@ -313,7 +315,8 @@ class Watched:
     def facts(self) -> dict[str, Fact]:
         """Everything that is known of models, optimizers and data so far."""
         closer = self.closer.facts()
-        return {**self._facts, **self.measures.movement.facts(self.optimizers), **self.data.facts(), **closer}
+        measured = {**self.measures.facts(), **self.measures.movement.facts(self.optimizers)}
+        return {**self._facts, **measured, **self.data.facts(), **closer}
 
     def release(self) -> None:
         """Take all hooks away."""

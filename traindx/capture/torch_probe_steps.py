@@ -17,6 +17,7 @@ from traindx.capture.torch_probe import ForwardProbe
 from traindx.capture.torch_probe_layout import Layout
 from traindx.capture.torch_probe_movement import Movement
 from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary.setup import Fact
 
 SLOW = 4  # samples between sizes of weights, which change slowly
 Panel = tuple[str, str, Floats]  # signal, modules joined by line feeds, one value a module
@@ -148,6 +149,11 @@ class Measures:
             made = torch.stack([v.detach().float().to(device) for v in filled])
         if names:
             self.vectors.append(("activations", names, made))
+
+    def facts(self) -> dict[str, Fact]:
+        """What was found out about all gradients."""
+        grids = {updates.grid.name for updates in self._updates.values()} - {""}
+        return {"gradients_rounded_to": " ".join(sorted(grids))} if grids else {}
 
     def _rates(self, optimizer: torch.optim.Optimizer | None, count: int) -> Floats:
         """Learning rate of each of the parameters of `places`; 0 where no optimizer moves it."""

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from traindx.causes import grades_curves, grades_setup
+from traindx.causes import grades_answers, grades_curves, grades_setup
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Run
 
@@ -30,7 +30,7 @@ class Scale(msgspec.Struct, frozen=True):
     unit: str = ""
 
 
-c, s = grades_curves, grades_setup
+a, c, s = grades_answers, grades_curves, grades_setup
 SCALES: tuple[Scale, ...] = (
     Scale("loss-fall", c.loss_fall, (-0.05, 0.02, 0.1, 0.4, 0.9), ("rises", "none", "slight", "part", "most", "all"),
           "of its first level"),
@@ -136,8 +136,21 @@ SCALES: tuple[Scale, ...] = (
     Scale("probabilities", s.probabilities, (), ("yes", "no")),
     Scale("masked", s.masked, (1e-6, 0.5), ("none", "some", "most"), "of labels are negative"),
     Scale("norm-momentum", s.norm_momentum, (0.005, 0.6), ("still", "usual", "hasty"), "of running statistics"),
-    Scale("one-answer", s.one_answer, (1.3, 2.5), ("mixed", "leaning", "one"),
-          "answers of the commonest class, x its share"),
+    Scale("train-skill", a.train_skill, (0.1, 0.4, 0.75, 0.95), ("none", "poor", "fair", "good", "top"),
+          "of training batches, between guessing and perfect"),
+    Scale("train-learning", a.train_learning, (-0.05, 0.01, 0.05), ("sinks", "level", "some", "much"),
+          "of skill in the last half"),
+    Scale("val-over-train", a.val_over_train, (-0.3, -0.08, 0.04, 0.15), ("far-below", "below", "beside", "above",
+          "far-above"), "accuracy, against training batches"),
+    Scale("contradicted", a.contradicted, (0.01, 0.08, 0.25), ("none", "few", "some", "many"), "of training labels"),
+    Scale("one-answer", a.same_answer, (0.2, 0.6, 0.95), ("mixed", "leaning", "most", "one"),
+          "of the way to one answer for all"),
+    Scale("val-one-answer", a.val_same_answer, (0.2, 0.6, 0.95), ("mixed", "leaning", "most", "one"),
+          "of the way to one answer for all"),
+    Scale("loss-unit", a.loss_unit, (0.03, 0.9, 0.99, 1.01, 1.1, 5.0, 1e3), ("fraction", "part", "near-below", "equal",
+          "near-above", "some-times", "many-times", "scaled"), "x the cross-entropy of the outputs"),
+    Scale("rounded-to", a.rounded_to, (), ("float16", "bfloat16")),
+    Scale("broken-first", a.broken_first, (), ("gradient", "loss")),
     Scale("alike-units", s.alike_units, (0.01, 0.5), ("none", "some", "most"), "of units start alike"),
     Scale("grad-cosine", c.grad_cosine, (-0.2, 0.2, 0.8), ("opposed", "unrelated", "related", "parallel"),
           "median cosine"),

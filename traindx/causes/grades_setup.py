@@ -265,10 +265,5 @@ def norm_momentum(run: Run, features: Features) -> float | None:
     return run.setup.number("normalization_momentum")
 
 
-def one_answer(run: Run, features: Features) -> float | None:
-    said, true = run.setup.number("outputs_majority_share"), run.setup.number("class_majority_share")
-    return said / true if said is not None and true else None
-
-
 def alike_units(run: Run, features: Features) -> float | None:
     return run.setup.number("weights_identical_units")

@@ -6,7 +6,7 @@ account; long inputs are condensed to block medians first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -134,6 +134,23 @@ def levels(values: Floats, *, least: float, score: float, margin: int) -> list[L
         del bounds[weakest + 1]
     rows = [0, *(int(i) for i in first[bounds[1:-1]]), len(values)]
     return [Level(a, b, float(np.median(values[a:b]))) for a, b in pairwise(rows)]
+
+
+def is_stairs(values: Floats, found: Sequence[Level]) -> bool:
+    """Whether the rows of several levels that were `found` (in `values[n]` or a function of them) are stairs rather
+    than parts of one ramp: their medians explain the values at least as well as a straight line does, by the sum of
+    absolute distances after a running median of five."""
+    if len(found) < 2:
+        return False
+    y, first = condensed(values)
+    y = running_median(y, 5) if len(y) >= 7 else y
+    at = np.arange(len(y), dtype=np.float64)
+    line = np.polyval(np.polyfit(at, y, 1), at)
+    stairs = np.empty(len(y))
+    for level in found:
+        inside = (first >= level.start) & (first < level.stop)
+        stairs[inside] = np.median(y[inside]) if inside.any() else 0.0
+    return bool(np.abs(y - line).sum() >= np.abs(y - stairs).sum())
 
 
 def candidates(y: Floats, a: int, b: int, margin: int, depth: int) -> list[int]:

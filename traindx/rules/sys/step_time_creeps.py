@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
-from traindx.features.systems import durations, growth, levels, start_up, work_grows
+from traindx.features.systems import durations, growth, is_stairs, levels, start_up, work_grows
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -60,7 +60,7 @@ def step_time_creeps(
     seen = growth(seconds)
     if seen.ratio < ratio or seen.correlation < steady or seen.late < late or slope(seconds).z < significant:
         return
-    if len(levels(np.log(seconds), least=step, score=clear, margin=3)) > 1:
+    if is_stairs(seconds, levels(np.log(seconds), least=step, score=clear, margin=3)):
         return
     if work_grows(features, duration, float(steps[0]), float(steps[-1]), seen.ratio):
         return

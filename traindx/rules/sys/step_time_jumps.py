@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.shared import Features
-from traindx.features.systems import Duration, Level, durations, levels, work_grows
+from traindx.features.systems import Duration, Level, durations, is_stairs, levels, work_grows
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
@@ -54,6 +54,8 @@ def step_time_jumps(
     if (n := len(duration.seconds)) < 2 * margin:
         raise CannotJudge("too few positive step times were logged")
     found = levels(np.log(duration.seconds), least=cut, score=clear, margin=int(margin))
+    if not is_stairs(duration.seconds, found):
+        return
     long = [a for a in found if a.stop - a.start >= max(margin, lasts * n)]
     for at, level in enumerate(long[1:], start=1):
         before = min(long[:at], key=lambda a: a.value)

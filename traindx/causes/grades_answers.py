@@ -1,0 +1,106 @@
+"""Measures behind the grades that the outputs of training batches give, whatever the loss is."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.vocabulary.rule import threshold
+from traindx.vocabulary.run import Run
+
+LEAST = 3  # rows below which a level is chance
+TINY = 1e-12  # keeps quotients finite
+
+
+def late_level(features: Features, name: str) -> float | None:
+    """Median of the last third of a series."""
+    curve = features.curve(name)
+    if curve is None or curve.n < LEAST:
+        return None
+    return float(np.median(curve.values[-max(LEAST, curve.n // 3) :]))
+
+
+def train_accuracy(features: Features) -> float | None:
+    told = late_level(features, "outputs_accuracy")
+    return late_level(features, "train/accuracy") if told is None else told
+
+
+def train_skill(run: Run, features: Features) -> float | None:
+    """Of training batches, between guessing (the commonest class, the mean) and perfect, late in the run."""
+    explained = late_level(features, "outputs_explained")
+    if explained is not None:
+        return explained
+    accuracy = train_accuracy(features)
+    majority = run.setup.number("class_majority_share")
+    classes = run.setup.number("classes_seen") or run.setup.number("classes")
+    usual = majority if majority is not None else 1 / classes if classes and classes > 1 else None
+    if accuracy is None or usual is None or usual >= 1:
+        return None
+    return (accuracy - usual) / (1 - usual)
+
+
+def train_learning(run: Run, features: Features) -> float | None:
+    """What the last half of the run added to that skill."""
+    curve = features.curve("outputs_accuracy") or features.curve("outputs_explained")
+    if curve is None or curve.n < 4 * LEAST:
+        return None
+    middle = curve.values[curve.n // 2 - LEAST : curve.n // 2 + LEAST]
+    return float(np.median(curve.values[-2 * LEAST :]) - np.median(middle))
+
+
+def val_over_train(run: Run, features: Features) -> float | None:
+    """Accuracy on validation data less that on training batches, late in the run."""
+    train, val = train_accuracy(features), late_level(features, "val/accuracy")
+    return None if train is None or val is None else val - train
+
+
+def contradicted(run: Run, features: Features) -> float | None:
+    """Share of training labels that the outputs firmly contradict, late in the run."""
+    return late_level(features, "outputs_contradict_share")
+
+
+def same_answer(run: Run, features: Features) -> float | None:
+    """Share of the commonest answer against the commonest label's."""
+    said, true = late_level(features, "outputs_majority_share"), run.setup.number("class_majority_share")
+    return None if said is None or not true or true >= 1 else (said - true) / (1 - true)
+
+
+def val_same_answer(run: Run, features: Features) -> float | None:
+    said = late_level(features, "val_outputs_majority_share")
+    true = run.setup.number("val_class_majority_share") or run.setup.number("class_majority_share")
+    return None if said is None or not true or true >= 1 else (said - true) / (1 - true)
+
+
+def loss_unit(run: Run, features: Features) -> float | None:
+    """The loss over the cross-entropy of the outputs: 1 where the loss is that, its factor where it is scaled."""
+    loss, entropy = features.curve("train/loss"), features.curve("outputs_cross_entropy")
+    if loss is None or entropy is None or entropy.n < LEAST:
+        return None
+    at = np.searchsorted(loss.steps, entropy.steps)
+    beside = at < loss.n
+    beside[beside] &= loss.steps[at[beside]] == entropy.steps[beside]
+    if beside.sum() < LEAST:
+        return None
+    return float(np.median(loss.values[at[beside]] / np.maximum(entropy.values[beside], TINY)))
+
+
+def rounded_to(run: Run, features: Features) -> str | None:
+    """The number format that all gradients were rounded to."""
+    told = run.setup.word("gradients_rounded_to")
+    return next((kind for kind in ("bfloat16", "float16") if kind in told.split()), None) if told else None
+
+
+def broken_first(
+    run: Run,
+    features: Features,
+    *,
+    ahead: float = threshold(0.5, "steps", basis="theory", source="a gradient breaks the loss of the next step"),
+) -> str | None:
+    """Whether the gradient or the loss was the first that was not finite."""
+    gradient = run.setup.number("nonfinite_first_step/grad_norm")
+    loss = run.setup.number("nonfinite_first_step/train/loss")
+    if gradient is None and loss is None:
+        return None
+    if loss is None or (gradient is not None and loss - gradient > ahead):
+        return "gradient"
+    return "loss"
