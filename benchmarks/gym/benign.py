@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from benchmarks.gym import data as d
 from benchmarks.gym.net import Net
+from benchmarks.gym.quantized import LOOK_ALIKES
 from benchmarks.gym.recipe import Recipe
 from benchmarks.gym.scripts import ADVERSARIAL, REINFORCE
 from benchmarks.gym.settings import CE, SETTINGS, STEPS
@@ -69,4 +70,5 @@ BENIGN: tuple[Recipe, ...] = (
     Recipe(setting="adversarial", task="generation", kind="own", data="", net=Net("mlp", 4, 1), criterion="",
            whole=ADVERSARIAL, pattern="adversarial-balance"),
     like("cancer-mlp-sgd", "full-batch", batch=512, lr=0.3, epochs=80),
+    *(made(BY_NAME[name], setting) for setting, name, made in LOOK_ALIKES),
 )  # fmt: skip

@@ -36,7 +36,12 @@ class Fault:
 
 def catalogue() -> tuple[Fault, ...]:
     """Every fault of the gym."""
-    from benchmarks.gym import faults_data, faults_loop, faults_model, faults_optimization, faults_systems
+    from benchmarks.gym import faults_data as data
+    from benchmarks.gym import faults_loop as loop
+    from benchmarks.gym import faults_model as model
+    from benchmarks.gym import faults_optimization as optimization
+    from benchmarks.gym import faults_quantization as quantization
+    from benchmarks.gym import faults_systems as systems
 
-    modules = (faults_optimization, faults_model, faults_data, faults_loop, faults_systems)
+    modules = (optimization, model, data, loop, systems, quantization)
     return tuple(fault for module in modules for fault in module.FAULTS)

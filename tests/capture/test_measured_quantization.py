@@ -228,6 +228,8 @@ def test_begun_late(tmp_path: Path) -> None:
     recorded = traindx.read(tmp_path)
     assert recorded.setup.flag("quantized")
     assert recorded.panels["quant/error"].steps[0] >= 4
+    (event,) = [e for e in recorded.events if e.code == "quantization-begins"]
+    assert event.step == pytest.approx(5, abs=1)
 
 
 def test_numbers_of_known_weights() -> None:

@@ -11,11 +11,11 @@ N = 30
 STEPS = 10.0 * np.arange(N)
 
 
-def run_of(times: tuple[float, ...], quantized: int, loss: Floats | None = None) -> Run:
+def run_of(times: tuple[float, ...], quantized: int, loss: Floats | None = None, zero: float = 0.4) -> Run:
     """Modules with gradients of these sizes, of which the first ones are quantized."""
     noise = np.exp(0.3 * make.rng(5).standard_normal((N, len(times))))
     names = tuple(f"body.{i}" for i in range(len(times)))
-    zeros = np.clip(0.4 + 0.05 * make.rng(6).standard_normal((N, quantized)), 0, 1)
+    zeros = np.clip(zero + 0.05 * make.rng(6).standard_normal((N, quantized)), 0, 1)
     return make.run(
         {"train/loss": make.healthy_loss(10 * N) if loss is None else loss},
         panels={
@@ -40,5 +40,6 @@ def stays_quiet() -> dict[str, Run]:
         "alike": run_of((1.0, 0.8, 1.3), 2),
         "tenfold": run_of((12.0, 8.0, 1.0), 2),
         "a twentieth": run_of((0.05, 0.04, 1.0), 2),
+        "layers of zeros, which get no gradient": run_of((1e-5, 1e-5, 1.0), 2, zero=1.2),
         "gradients that fall with depth": run_of(deep, 4),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests import make
-from traindx.vocabulary.run import Panel, Run
+from traindx.vocabulary.run import Event, Floats, Panel, Run
 from traindx.vocabulary.setup import Setup
 
 N = 40
@@ -16,6 +16,13 @@ BOTH = Setup().with_facts({"quantized": True, "quantized_in": "both"}, "capture"
 def kept(*ends: float) -> dict[str, Panel]:
     values = np.array(ends)[None] + 0.01 * make.rng(7).standard_normal((N, len(ends)))
     return {"quant/kept": Panel(np.arange(N, dtype=float), tuple(f"body.{i}" for i in range(len(ends))), values)}
+
+
+def begun(rise: float) -> Run:
+    """Quantization begins after three quarters of the run, and the loss rises by so much."""
+    loss: Floats = make.healthy_loss(200)
+    event = Event("note", "the weights of body.0 are quantized", 150.0, code="quantization-begins")
+    return make.run({"train/loss": loss + rise * (np.arange(200) >= 150)}, events=(event,), setup=BOTH)
 
 
 def fires() -> dict[str, Run]:
@@ -29,6 +36,7 @@ def fires() -> dict[str, Run]:
         "rounded in evaluation only": make.run(
             {"train/loss": loss, "val/loss": 0.1 * loss + 2.2}, setup=IN_USE, panels=kept(0.7, 0.6)
         ),
+        "much worse once quantization begins": begun(1.5),
         "little of the weights left": make.run({"train/loss": flat}, setup=BOTH, panels=kept(0.6, 0.05)),
     }
 
@@ -40,6 +48,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "a little worse": make.run({"val/loss": loss, "val/quantized_loss": loss + 0.1 + noise}),
         "accuracies alike": make.run({"val/accuracy": accuracy, "val/accuracy_int8": accuracy - 0.01}),
+        "hardly worse once quantization begins": begun(0.1),
         "healthy ternary weights": make.run({"train/loss": loss}, setup=BOTH, panels=kept(0.6, 0.4)),
         "rounded in evaluation only, to many bits": make.run(
             {"train/loss": loss, "val/loss": loss + 0.1 + noise}, setup=IN_USE, panels=kept(0.99, 1.0)

@@ -155,6 +155,12 @@ class Closer:
                 found["outputs_majority_share"] = counts.max() / len(rows)
             scalars |= {n: float(v) if rows.is_cpu else v for n, v in found.items()}
 
+    def between(self) -> None:
+        """The coming step is not sampled, nor was the one before."""
+        if self.quantized.overdue():
+            self.quantized.arm()
+            self.waiting = True
+
     def evaluating(self) -> None:
         """A pass without gradients begins."""
         if self.quantized.wants_evaluation:

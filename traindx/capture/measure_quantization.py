@@ -32,6 +32,7 @@ PARTS = 8  # of the least distance that are tried
 STRAY = 0.03  # of a level's distance that values may lie off the grid
 FEWEST = 8  # values that must have fallen on a level by more than chance
 PATIENCE = 3  # passes without a weight that is computed, after which only passes 4, 8, 16 ... are looked at
+APART = 16  # steps between looks that are not sampled
 NODES = 200  # of a graph, that the parameter behind a weight is looked for in
 
 
@@ -40,7 +41,7 @@ class Weight:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.looks = 0
+        self.looks = self.bare = 0  # bare: looks at which it was not quantized
         self.levels = 0  # 0: not quantized
         self.modes: set[bool] = set()  # with gradients, without
 
@@ -60,6 +61,8 @@ class Quantized:
         self._training = True
         self._looked = self._evaluated = False
         self._seconds = 0.0
+        self._between, self._next = 0, APART
+        self._begun: list[str] = []
         self.armed = False
         self.readings: dict[str, Any] = {}
 
@@ -73,12 +76,21 @@ class Quantized:
         self._evaluated = not training
         self._passes[training] += 1
         turn = self._passes[training]
-        idle = self._fruitless >= PATIENCE if training else turn > PATIENCE
+        idle = self._fruitless >= PATIENCE if training else turn > PATIENCE and not self._weights
         if self.armed or (idle and turn & (turn - 1)) or something_is_compiled():
             return
         self.armed, self._training, self._done = True, training, set()
         for name in FUNCTIONS:
             self._patches.replace(nn.functional, name, self._wrapped)
+
+    def overdue(self) -> bool:
+        """Asked at each step that is not sampled: whether to look all the same, as weights that are computed may
+        begin to be quantized at any time (at least APART steps from the last such look)."""
+        self._between += 1
+        if not self._weights or self._between < self._next:
+            return False
+        self._next = self._between + APART + self._between // APART
+        return True
 
     def disarm(self) -> None:
         """Put the functions back; a step is made."""
@@ -93,6 +105,11 @@ class Quantized:
         """Names and readings since the last call."""
         found, self.readings = self.readings, {}
         return list(found), list(found.values())
+
+    def take_begun(self) -> list[str]:
+        """Modules that were not quantized at first, and are since the last call."""
+        begun, self._begun = self._begun, []
+        return begun
 
     def take_seconds(self) -> float:
         """What looking took since the last call."""
@@ -142,8 +159,12 @@ class Quantized:
             used, own = (rows_of(t, JUDGED).float().cpu().numpy() for t in (weight, parameter))
             levels = quantized_levels(used, own)
             if levels:
+                if not known.levels and known.bare:
+                    self._begun.append(name)
                 known.levels = levels
                 known.modes.add(grad)
+            elif grad:
+                known.bare += 1
         if grad in known.modes and (grad or True not in known.modes):
             self.readings[name] = measured(rows_of(weight, READ), rows_of(parameter, READ))
 

@@ -328,10 +328,11 @@ class Session:
                 self._watched.closer.measure_curvature()
         return self._watched
 
-    def _tell(self, code: str, message: str) -> None:
-        """Something that the user should know at once, and that the store keeps."""
+    def _tell(self, code: str, message: str, aloud: bool = True) -> None:
+        """Something that the store keeps, and that the user should know at once where it is said `aloud`."""
         self.note("note", message, code)
-        say(message)
+        if aloud:
+            say(message)
 
     @property
     def curious(self) -> bool:

@@ -301,6 +301,8 @@ class Watched:
         self.curious = sampling or self._looks < CLOSE_LOOKS or self.data.due
         if sampling or self.sampling:
             self.closer.sample(sampling)
+        else:
+            self.closer.between()
         self.sampling = sampling
 
     def panels(self, kind: str, about: Any, values: Any) -> Any:

@@ -20,8 +20,11 @@ Mistaken for: validation data prepared in another way.
 
 Settled by: the loss of one batch with and without fake quantization.""",
         weights={
-            "quantization-gap-widens": W(5.0, -2.0), "quantized-much-worse": W(4.0, -2.0),
-            "fact:quantized": W(1.5, -4.0),
+            "quantization-gap-widens": W(5.0, -2.0), "quantized-much-worse": W(6.0, -2.0),
+            "quantized-much-worse:metric": W(1.0), "fact:quantized": W(1.5, -4.0), "ternary-weights-collapse": W(0.7),
+            "modes-disagree": W(0.7), "losses-stay-high": W(0.5), "validation-gap-grows": W(0.5),
+            "metric-contradicts-loss": W(0.5), "validation-rises-then-falls": W(0.5), "validation-drops-late": W(0.5),
+            "loss-improves-too-little-noise-considered": W(0.5), "predictions-collapse": W(0.5),
         },
         settles=(("loss with and without fake quantization", "log quant/loss_gap"),),
     ),
@@ -38,8 +41,13 @@ Mistaken for: bad initialization.
 
 Settled by: the share of each level per layer; a lower threshold.""",
         weights={
-            "ternary-weights-collapse": W(5.5, -2.5), "loss-at-chance": W(0.3), "quantized-much-worse": W(0.8),
-            "fact:quantized": W(1.2, -4.0),
+            "ternary-weights-collapse": W(7.0, -3.0), "loss-at-chance": W(0.5), "quantized-much-worse": W(0.8),
+            "fact:quantized": W(1.2, -4.0), "relu-units-dead": W(0.5), "activations-collapse": W(0.7),
+            "predictions-collapse": W(0.7), "input-has-no-effect": W(0.7), "loss-flat-from-start": W(0.5),
+            "losses-stay-high": W(0.5), "loss-plateaus": W(0.5), "loss-improves-too-little-noise-considered": W(0.5),
+            "gradients-imbalanced": W(0.5), "gradients-vanish-with-depth": W(0.5), "gradient-is-zero": W(0.5),
+            "gradient-norm-vanishes": W(0.5), "graph-detached": W(0.5), "weights-start-badly-scaled": W(0.5),
+            "updates-too-small": W(0.5), "quantized-gradients-imbalanced": W(0.5),
         },
         settles=(("share of each level per layer", "log quant/zero_fraction"),),
     ),
@@ -57,8 +65,15 @@ Mistaken for: a learning rate that is too high.
 
 Settled by: gradient norms of quantized against other layers; a separate rate for the scales.""",
         weights={
-            "quantized-gradients-imbalanced": W(5.5, -2.5), "gradients-imbalanced": W(0.5), "loss-diverges": W(0.2),
-            "fact:quantized": W(1.2, -4.0),
+            "quantized-gradients-imbalanced": W(7.0, -2.5), "gradients-imbalanced": W(0.5), "loss-diverges": W(0.5),
+            "fact:quantized": W(1.2, -4.0), "loss-not-finite": W(0.5), "activations-not-finite": W(0.5),
+            "gradient-norm-explodes": W(0.5), "gradient-norm-grows": W(0.5), "gradient-norm-spikes": W(0.5),
+            "weights-grow-unbounded": W(0.5), "updates-too-large": W(0.5), "updates-too-small": W(0.5),
+            "gradients-vanish-with-depth": W(0.5), "relu-units-dead": W(0.5), "activations-collapse": W(0.5),
+            "predictions-collapse": W(0.5), "input-has-no-effect": W(0.5), "loss-flat-from-start": W(0.5),
+            "loss-at-chance": W(0.5), "losses-stay-high": W(0.5), "loss-plateaus": W(0.5), "loss-oscillates": W(0.5),
+            "loss-spikes-recur": W(0.5), "loss-spikes-then-fails": W(0.5), "parameters-frozen": W(0.5),
+            "loss-improves-too-little-noise-considered": W(0.5), "curvature-beyond-stability": W(0.5),
         },
         settles=(("gradient norms of quantized against other layers", "traindx run -- python train.py"),),
     ),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.panels import at_end, panel
+from traindx.features.panels import at_end, panel, typical
 from traindx.features.progress import is_learning
 from traindx.features.quantization import by_module
 from traindx.features.shared import Features
@@ -20,19 +20,22 @@ from traindx.vocabulary.run import Floats, Run
     min_points=1,
     severity="high",
     message="gradients of quantized modules ({where}) are {ratio:.3g} times those of float ones ({beside})",
-    follows=("ternary-weights-collapse",),
 )
 def quantized_gradients_imbalanced(
     run: Run,
     features: Features,
     *,
     ratio: float = threshold(100.0, "x", basis="seed", source="catalogue: scales >> or << the rest, x 100"),
+    dead: float = threshold(
+        0.95, "of a module's weights", basis="convention", source="as ternary-weights-collapse: no gradient gets past"
+    ),
     rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
 ) -> Iterator[Evidence]:
     """Gradients of the quantized modules are a hundred times larger or smaller than those of the float ones.
 
     What it sees: at each measured step the median gradient norm over the quantized modules against that over the
-    others, and of these ratios the median. High where the run does not learn, low where it does.
+    others, and of these ratios the median. Modules whose weights are nearly all the same are left out. High where
+    the run does not learn, medium where it does.
 
     Why it matters: one learning rate cannot suit both: the quantized layers are torn, or never leave where they
     started. It comes from a backward pass that forgets the scale, or from learnt scales without a factor.
@@ -48,9 +51,13 @@ def quantized_gradients_imbalanced(
     found = panel(features, "grad_norm", rows=int(rows))
     names = [by_module(features, n) for n in ("quant/zero_fraction", "quant/majority")]
     quantized = {m for p in names if p is not None for m in p.modules}
+    for share in (p for p in names if p is not None):
+        quantized -= {m for m, v in zip(share.modules, typical(share.values), strict=True) if v > dead}
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")
     inside = np.array([m in quantized for m in found.modules])
+    if not quantized:
+        return
     if not inside.any() or inside.all():
         raise CannotJudge("needs gradients of quantized and of float modules")
     logs = np.where(np.isfinite(found.values) & (found.values > 0), found.values, np.nan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from traindx.features.pairs import pairs
@@ -31,6 +32,9 @@ def quantized_much_worse(
     lost: float = threshold(
         0.3, "of the float metric's progress", basis="convention", source="a third of what was learnt is not there"
     ),
+    fallen: float = threshold(
+        0.1, "of the progress so far", basis="convention", source="quantization that begins late; 8 bits cost < 1 %"
+    ),
     kept: float = threshold(
         0.2, "of the float weights", basis="measured", source="8 bits: 1.0, ternary 0.4-0.8 in healthy nets of the gym"
     ),
@@ -40,8 +44,8 @@ def quantized_much_worse(
 
     What it sees, in this order: metrics logged with and without quantization, apart by a third of what the float
     one has gained; a net that is trained in floating point and quantized in evaluation only, whose held-out metric
-    is behind the training one by as much; quantized weights of which less than a fifth points along the float
-    ones ("kept").
+    is behind the training one by as much; an objective that falls back by a tenth once quantization begins in
+    the middle of the run; quantized weights of which less than a fifth points along the float ones ("kept").
 
     Why it matters: the quantized network is the one that will be used.
 
@@ -54,13 +58,15 @@ def quantized_much_worse(
     """
     apart = gaps(features)
     only_used = run.setup.word("quantized_in") == "evaluation"
-    left = by_module(features, "quant/kept")
-    if not apart and left is None:
+    begun = next((e.step for e in run.events if e.code == "quantization-begins" and e.step is not None), None)
+    if not apart and by_module(features, "quant/kept") is None and begun is None:
         raise CannotJudge("needs a metric with quantization and the same without, or quantized weights measured")
-    yield from (
-        list(metrics_apart(features, lost))[:1]
-        or list(in_use(features, lost) if only_used else lost_weights(features, kept, tail))[:1]
-    )
+    seen = list(metrics_apart(features, lost))
+    if not seen and only_used:
+        seen = list(in_use(features, lost))
+    elif not seen:
+        seen = list(since(features, begun, fallen)) or list(lost_weights(features, kept, tail))
+    yield from seen[:1]
 
 
 def metrics_apart(features: Features, lost: float) -> Iterator[Evidence]:
@@ -88,6 +94,22 @@ def in_use(features: Features, lost: float) -> Iterator[Evidence]:
         steps = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
         value, other = float(np.median(pair.val.values[-few:])), pair.train.end * pair.train.sign
         yield evidence(pair.val.name, pair.train.name, value, other, steps)
+
+
+def since(features: Features, begun: float | None, fallen: float) -> Iterator[Evidence]:
+    """Quantization begins in the middle of a run, and the objective does not come back to where it was."""
+    curve = features.objective
+    if curve is None or begun is None:
+        return
+    before = int(np.searchsorted(curve.steps, begun))
+    if min(before, curve.n - before) < FEW // 2:
+        return
+    low, after = float(curve.trend[:before].min()), curve.oriented[before:]
+    end = float(np.median(after[-max(1, len(after) // 2) :]))
+    if end - low > max(fallen * float(np.ptp(curve.trend[:before])), 2 * curve.noise):
+        last = curve.step_at(curve.n - 1)
+        found = evidence(curve.name, f"{curve.name} before", end * curve.sign, low * curve.sign, (begun, last))
+        yield msgspec.structs.replace(found, points=found.points[:1])
 
 
 def evidence(name: str, beside: str, value: float, other: float, steps: tuple[float, float]) -> Evidence:
