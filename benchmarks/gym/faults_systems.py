@@ -84,8 +84,8 @@ def all_pairs(recipe: Recipe, share: float) -> Recipe:
 
 
 FAULTS = (
-    Fault("slow-host", "straggler-rank", slow_host, (0.015, 0.04), harm="time", settings=RANKED),
-    Fault("slow-reads", "straggler-rank", slow_reads, (0.015, 0.04), ("data-loader-bottleneck",), harm="time",
+    Fault("slow-host", "straggler-rank", slow_host, (0.02, 0.04), harm="time", settings=RANKED),
+    Fault("slow-reads", "straggler-rank", slow_reads, (0.02, 0.04), ("data-loader-bottleneck",), harm="time",
           settings=RANKED),
     Fault("bypassed-wrapper", "rank-desync", bypassed, settings=RANKED),
     Fault("own-weights", "rank-desync", own_weights, settings=RANKED),

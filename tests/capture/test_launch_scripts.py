@@ -90,6 +90,8 @@ def test_every_rank_is_recorded(name: str, recorded) -> None:
     done = recorded(name)
     run = done.run()
     np.testing.assert_allclose(run.series["rank/1/train/loss"].values, done.truth("truth1.json")["loss"], rtol=2e-7)
+    assert (run.setup.number("world_size"), run.setup.number("ranks_reporting")) == (2, 2)
+    np.testing.assert_array_equal(run.series["grad_norm"].values, run.series["rank/1/grad_norm"].values)
 
 
 def test_a_module_sees_its_arguments(recorded) -> None:

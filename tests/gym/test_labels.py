@@ -78,3 +78,12 @@ def test_skill_of_guessing_is_zero_and_of_knowing_one() -> None:
     assert exam.graded(50 * np.eye(3)[tokens].transpose(0, 2, 1), tokens, "lm") == pytest.approx(1.0)
     mask = np.array([[1.0, 1.0, 0.0, 0.0]])
     assert exam.graded(np.array([[1.0, -1.0, 1.0, -1.0]]), mask, "segment") == pytest.approx(1 / 3)
+
+
+def test_a_script_that_dies_where_its_twin_does_not_is_harm() -> None:
+    clean = [{**row, "status": 0} for row in rows((0.95, 0.95), None)]
+    died = [{**row, "status": 1} for row in rows((0.9, 0.95), "f", "end")]
+    assert verdict_of(died, clean) == {**died[-1], "verdict": "hurts", "harm": 1.0,
+                                       "causes": ["learning-rate-too-high", "momentum-too-high"]}  # fmt: skip
+    assert verdict_of([{**died[0], "status": 0}, died[1]], clean)["verdict"] == "harmless"
+    assert verdict_of(died, [clean[0], {**clean[1], "status": 1}])["verdict"] == "harmless"

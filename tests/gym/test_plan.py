@@ -28,7 +28,7 @@ def assigned(source: str) -> set[str]:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)
 def test_a_fault_changes_the_script_where_it_is_possible(fault: Fault) -> None:
     possible = 0
-    for recipe in SETTINGS:
+    for recipe in fault.settings or SETTINGS:
         for strength in fault.strengths:
             spoilt = fault.change(recipe, strength)
             if spoilt is None:

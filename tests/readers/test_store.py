@@ -142,6 +142,22 @@ def test_events_and_the_end(tmp_path):
     assert log.complete is False
 
 
+def test_events_of_other_ranks_say_whose_they_are_and_one_that_died_is_enough(tmp_path):
+    write_setup(tmp_path)
+    write_stream(tmp_path, batches())
+    write_stream(tmp_path, batches(), rank=1, pid=101)
+    ended = json.dumps({"kind": "note", "message": "", "code": "ended"}) + "\n"
+    (tmp_path / "events-0-100.jsonl").write_text(ended)
+    (tmp_path / "events-1-101.jsonl").write_text(ended)
+    (log,) = store.read_folder(tmp_path)
+    assert (log.complete, log.facts["ranks_reporting"]) == (True, 2)
+    for rank, whose in ((0, ""), (1, "rank 1: ")):
+        (tmp_path / "events-1-101.jsonl").write_text(ended)
+        (tmp_path / f"events-{rank}-{100 + rank}.jsonl").write_text('{"kind": "crash", "message": "boom"}\n')
+        (log,) = store.read_folder(tmp_path)
+        assert ([e.message for e in log.events][-1], log.complete) == (whose + "boom", False)
+
+
 def test_without_setup_the_numbers_stand_alone(tmp_path):
     write_stream(tmp_path, batches())
     assert store.sniff_folder(tmp_path) > 0.5

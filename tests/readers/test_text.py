@@ -204,6 +204,7 @@ def test_a_clamped_nan_is_named_and_left() -> None:
     [
         (["Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 32768.0"] * 3, ["skipped-step"]),
         (["RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"], ["out-of-memory"]),
+        (["RuntimeError: [enforce fail] DefaultCPUAllocator: can't allocate memory: 8 bytes."], ["out-of-memory"]),
         (["Loss is nan, stopping training"], ["crash"]),
         (["Traceback (most recent call last):", '  File "a.py", line 1', "ValueError: no"], ["crash"]),
         (["slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-01-05T00:00:00 DUE TO TIME LIMIT ***"], ["stopped"]),

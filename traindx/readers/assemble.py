@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.readers._ranks import part_by_rank, rank_column, tells_ranks
 from traindx.readers.axis import (
     AXIS_KINDS,
     back_jumps,
@@ -37,6 +38,7 @@ class Cut(NamedTuple):
 def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, ...]:
     """The runs of one log. `given` maps canonical names to columns by the user's word."""
     with_steps(raw)
+    part_by_rank(raw)
     chosen = assign(raw, given or {})
     totals = summed_losses(chosen, raw)
     named = {signal: (raw.columns[name], name) for signal, name in chosen.items()} | totals
@@ -53,7 +55,9 @@ def with_steps(raw: RawLog) -> None:
     if raw.axis is None and not own:
         raw.axis = find_axis(raw.columns)
     axis = raw.columns.get(raw.axis) if raw.axis else None
-    if axis is not None and len(axis.values):
+    told = rank_column(raw)
+    by_rank = told is not None and tells_ranks(raw.columns[told], steps_of(raw.columns[told], axis))
+    if axis is not None and len(axis.values) and not by_rank:
         axis = unroll_if_inner(raw, axis)
     for name, column in raw.columns.items():
         if column.steps is None:
