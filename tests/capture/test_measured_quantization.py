@@ -207,6 +207,41 @@ def test_in_training_and_evaluation(tmp_path: Path) -> None:
     assert traindx.read(tmp_path).setup.word("quantized_in") == "both"
 
 
+class Steeper(nn.Linear):
+    """Quantized with a gradient that is three times too large."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        weight = 3 * self.weight - (3 * self.weight - ternary(self.weight)).detach()
+        return functional.linear(x, weight, self.bias)
+
+
+def steeper() -> nn.Module:
+    return nn.Sequential(Steeper(20, 32), nn.ReLU(), nn.Linear(32, 4))
+
+
+class Twice(nn.Module):
+    """One quantized layer that is used twice in a pass."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer, self.head = BitLinear(20, 20), nn.Linear(20, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.head(self.layer(self.layer(x).relu()))
+
+
+@pytest.mark.parametrize(("make", "times"), [(bits, 1.0), (steeper, 3.0), (Twice, None)])
+def test_what_the_backward_pass_makes_of_a_gradient(
+    make: Callable[[], nn.Module], times: float | None, tmp_path: Path
+) -> None:
+    assert run(lambda: loop_of(make), tmp_path, every=1) == run(lambda: loop_of(make), None)
+    values = traindx.read(tmp_path).panels["quant/gradient"].values
+    if times is None:
+        assert np.isnan(values).all()
+    else:
+        assert values == pytest.approx(times, rel=1e-5)
+
+
 def test_begun_late(tmp_path: Path) -> None:
     """Fake quantization that is switched on after the first third of a run."""
 

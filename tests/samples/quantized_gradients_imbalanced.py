@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import numpy as np
 
 from tests import make
@@ -25,11 +26,25 @@ def run_of(times: tuple[float, ...], quantized: int, loss: Floats | None = None,
     )
 
 
+def passed(*times: float, grows: float = 1.0, loss: Floats | None = None) -> Run:
+    """What the backward pass makes of the gradient, by module; `grows`: from the start to the end."""
+    change = np.geomspace(1, grows, N)[:, None]
+    noise = np.exp(0.1 * make.rng(9).standard_normal((N, len(times))))
+    run = run_of((1.0,) * (len(times) + 1), len(times), loss)
+    names = tuple(f"body.{i}" for i in range(len(times)))
+    return msgspec.structs.replace(
+        run, panels={**run.panels, "quant/gradient": Panel(STEPS, names, np.array(times) * change * noise)}
+    )
+
+
 def fires() -> dict[str, Run]:
     flat = 2.3 + 0.01 * make.rng(4).standard_normal(10 * N)
     return {
         "three hundred times larger": run_of((300.0, 400.0, 1.0), 2, flat),
         "a thousandth": run_of((1e-3, 2e-3, 1.0, 1.5), 2, flat),
+        "a backward pass that forgets the scale": passed(1.0, 280.0, loss=flat),
+        "one that scales down": passed(1e-3, 1e-3),
+        "the scale grows to one": passed(300.0, grows=1 / 200, loss=flat),
         "though the run learns": run_of((500.0, 1.0), 1),
     }
 
@@ -37,6 +52,9 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     deep = tuple(10.0 ** (-i / 3) for i in range(8))
     return {
+        "straight through": passed(1.0, 1.0),
+        "clipped": passed(0.6, 0.2),
+        "through a scale that is learnt": passed(3.0, 1.5),
         "alike": run_of((1.0, 0.8, 1.3), 2),
         "tenfold": run_of((12.0, 8.0, 1.0), 2),
         "a twentieth": run_of((0.05, 0.04, 1.0), 2),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -24,7 +25,7 @@ from traindx.capture.measure_views import Array, local
 from traindx.vocabulary.setup import Fact
 
 FUNCTIONS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
-FIELDS = ("quant/zero_fraction", "quant/majority", "quant/error", "quant/kept")
+FIELDS = ("quant/zero_fraction", "quant/majority", "quant/error", "quant/kept", "quant/gradient")
 JUDGED, READ = 1 << 13, 1 << 16  # values of a weight that its levels are counted in; that are measured
 GRID, REPEATED = 1024, 256  # most levels: evenly spaced ones; others
 TOLERANCE = 1e-5  # of the largest value: `w + (q - w).detach()` is q but for rounding
@@ -46,9 +47,29 @@ class Weight:
         self.modes: set[bool] = set()  # with gradients, without
 
 
+class Flow:
+    """Norms of the gradient that reaches a quantized weight, and of what becomes of it at the parameter, in the
+    first backward pass; None where the weight was used more than once."""
+
+    def __init__(self, weight: torch.Tensor, parameter: torch.Tensor) -> None:
+        self.once = True
+        self._norms: dict[int, torch.Tensor] = {}
+        self.handles = [t.register_hook(partial(self._saw, i)) for i, t in enumerate((weight, parameter))]
+
+    def _saw(self, place: int, gradient: torch.Tensor) -> None:
+        if place not in self._norms and gradient.layout is torch.strided:
+            self._norms[place] = torch.linalg.vector_norm(local(gradient).float())
+
+    def passed(self, like: torch.Tensor) -> torch.Tensor:
+        """The second over the first; NaN where there is none."""
+        if not self.once or len(self._norms) < 2:
+            return torch.full_like(like, float("nan"))
+        return self._norms[1] / self._norms[0]
+
+
 class Quantized:
-    """`readings` by name since they were taken: numbers of FIELDS, on the device of the weight. `naming` gives a
-    parameter the name of the module that owns it, or None."""
+    """`readings` by name since they were taken: numbers of FIELDS (but for the last), on the device of the weight.
+    `naming` gives a parameter the name of the module that owns it, or None."""
 
     def __init__(self, naming: Callable[[torch.Tensor], str | None], failed: Callable[[str, Exception], None]) -> None:
         self._naming, self._failed = naming, failed
@@ -56,6 +77,7 @@ class Quantized:
         self._weights: dict[int, Weight] = {}
         self._plain: set[int] = set()  # parameters that are used themselves in training
         self._done: set[tuple[int, bool]] = set()
+        self._flows: dict[str, Flow] = {}
         self._passes = {True: 0, False: 0}
         self._fruitless = 0
         self._training = True
@@ -79,7 +101,7 @@ class Quantized:
         idle = self._fruitless >= PATIENCE if training else turn > PATIENCE and not self._weights
         if self.armed or (idle and turn & (turn - 1)) or something_is_compiled():
             return
-        self.armed, self._training, self._done = True, training, set()
+        self.armed, self._training, self._done, self._flows = True, training, set(), {}
         for name in FUNCTIONS:
             self._patches.replace(nn.functional, name, self._wrapped)
 
@@ -95,6 +117,9 @@ class Quantized:
     def disarm(self) -> None:
         """Put the functions back; a step is made."""
         self._evaluated = False
+        for flow in self._flows.values():
+            for handle in flow.handles:
+                handle.remove()
         if self.armed:
             self.armed = False
             self._patches.undo()
@@ -103,8 +128,11 @@ class Quantized:
 
     def take(self) -> tuple[list[str], list[Any]]:
         """Names and readings since the last call."""
-        found, self.readings = self.readings, {}
-        return list(found), list(found.values())
+        found, flows = self.readings, self._flows
+        self.readings, self._flows = {}, {}
+        none = torch.tensor(float("nan"))
+        passed = {n: flows[n].passed(v[0]) if n in flows else none.to(v.device) for n, v in found.items()}
+        return list(found), [torch.cat([v, passed[n].to(v.device).reshape(1)]) for n, v in found.items()]
 
     def take_begun(self) -> list[str]:
         """Modules that were not quantized at first, and are since the last call."""
@@ -150,7 +178,11 @@ class Quantized:
 
     def _look(self, weight: torch.Tensor, parameter: torch.Tensor | None, grad: bool) -> None:
         name = None if parameter is None else self._naming(parameter)
-        if parameter is None or name is None or (id(parameter), grad) in self._done:
+        if parameter is None or name is None:
+            return
+        if (id(parameter), grad) in self._done:
+            if grad and name in self._flows:
+                self._flows[name].once = False
             return
         self._done.add((id(parameter), grad))
         known = self._weights.setdefault(id(parameter), Weight(name))
@@ -167,6 +199,8 @@ class Quantized:
                 known.bare += 1
         if grad in known.modes and (grad or True not in known.modes):
             self.readings[name] = measured(rows_of(weight, READ), rows_of(parameter, READ))
+            if weight.requires_grad and parameter.requires_grad and name not in self._flows:
+                self._flows[name] = Flow(weight, parameter)
 
     def facts(self) -> dict[str, Fact]:
         """`quantized_in`: training, evaluation or both."""
@@ -219,8 +253,9 @@ def leaves(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 def measured(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
-    """FIELDS of a quantized weight and its parameter, both `[rows, values]`: the share of zeros, of the commonest
-    of zero and each row's lowest and highest level, |used - own| / |own|, and (used * own) / (own * own)."""
+    """FIELDS, but for the last, of a quantized weight and its parameter, both `[rows, values]`: the share of zeros,
+    of the commonest of zero and each row's lowest and highest level, |used - own| / |own|, and (used * own) /
+    (own * own)."""
     used, own = used.float(), own.float()
     zero = (used == 0).float().mean()
     shares = [zero]

@@ -78,6 +78,7 @@ SIGNALS: tuple[SignalKind, ...] = (
     ),
     SignalKind("quant/error/<module>", "none", "", "norm of what quantization changes over the norm of the weights"),
     SignalKind("quant/kept/<module>", "none", "", "projection of quantized on float weights; 1: kept, 0: lost"),
+    SignalKind("quant/gradient/<module>", "none", "", "gradient norm of the float over that of the quantized weights"),
     SignalKind("optimizer/<i>/<signal>", "none", "", "lr, grad_norm or clip_ratio of a further optimizer"),
     SignalKind("rank/<i>/<signal>", "none", "", "a signal of one process of a distributed run"),
 )

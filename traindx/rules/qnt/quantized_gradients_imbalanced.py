@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 import numpy as np
 
 from traindx.features.panels import at_end, panel, typical
@@ -11,12 +12,12 @@ from traindx.features.progress import is_learning
 from traindx.features.quantization import by_module
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary.run import Floats, Panel, Run
 
 
 @rule(
     code="QNT003",
-    needs=("grad_norm/*", "quant/zero_fraction/*|quant/majority/*"),
+    needs=("quant/gradient/*|grad_norm/*", "quant/zero_fraction/*|quant/majority/*"),
     min_points=1,
     severity="high",
     message="gradients of quantized modules ({where}) are {ratio:.3g} times those of float ones ({beside})",
@@ -26,16 +27,24 @@ def quantized_gradients_imbalanced(
     features: Features,
     *,
     ratio: float = threshold(100.0, "x", basis="seed", source="catalogue: scales >> or << the rest, x 100"),
+    passed: float = threshold(
+        20.0,
+        "x",
+        basis="convention",
+        source="straight through is 1; clipping and learnt scales stay within a few times",
+    ),
     dead: float = threshold(
         0.95, "of a module's weights", basis="convention", source="as ternary-weights-collapse: no gradient gets past"
     ),
     rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
 ) -> Iterator[Evidence]:
-    """Gradients of the quantized modules are a hundred times larger or smaller than those of the float ones.
+    """Gradients of the quantized modules are of quite another size than they should be, or than those of float ones.
 
-    What it sees: at each measured step the median gradient norm over the quantized modules against that over the
-    others, and of these ratios the median. Modules whose weights are nearly all the same are left out. High where
-    the run does not learn, medium where it does.
+    What it sees: the gradient that reaches the float weights against the one that reaches their quantized copies
+    (straight through: 1), typical of the first or of the last third of the run; twenty times more or less. Where
+    that was not measured, the median gradient norm over the quantized modules against that over the others, in the
+    median over the steps; a hundred times more or less (modules whose weights are nearly all the same left out).
+    High where the run does not learn, medium where it does.
 
     Why it matters: one learning rate cannot suit both: the quantized layers are torn, or never leave where they
     started. It comes from a backward pass that forgets the scale, or from learnt scales without a factor.
@@ -48,13 +57,46 @@ def quantized_gradients_imbalanced(
 
     Sources: Bengio et al. (2013), arXiv:1308.3432; Esser et al. (2020), Learned step size quantization.
     """
-    found = panel(features, "grad_norm", rows=int(rows))
+    if run.setup.word("quantized_in") == "evaluation":
+        raise CannotJudge("weights are quantized in evaluation only")
+    certain = is_learning(features) is False
+    through = by_module(features, "quant/gradient")
+    if through is not None and np.isfinite(through.values).any():
+        found = straight(through, passed)
+    else:
+        found = beside_float(features, ratio, dead, int(rows))
+    for one in found:
+        yield msgspec.structs.replace(one, severity="high" if certain else "medium", strength=1.0 if certain else 0.5)
+
+
+def straight(found: Panel, passed: float) -> Iterator[Evidence]:
+    """What the backward pass makes of a gradient on its way through the quantizer; the worst module."""
+    third = max(1, len(found.steps) // 3)
+    values = np.where(found.values > 0, found.values, np.nan)
+    ends = np.log(np.stack([typical(values[:third]), typical(values[-third:])]))
+    size = np.abs(np.where(np.isfinite(ends), ends, 0.0))
+    if size.max(initial=0.0) < np.log(passed):
+        return
+    worst = int(size.max(0).argmax())
+    times = float(np.exp(ends[int(size[:, worst].argmax()), worst]))
+    yield Evidence(
+        onset=float(found.steps[0]),
+        last=float(found.steps[-1]),
+        where=found.modules[worst],
+        aspects=("larger" if times > 1 else "smaller", "backward"),
+        message="the gradient at the float weights of {where} is {ratio:.3g} times that at the quantized ones",
+        values={"where": found.modules[worst], "ratio": times},
+        points=(at_end("quant/gradient", found, worst, times, 1.0),),
+    )
+
+
+def beside_float(features: Features, ratio: float, dead: float, rows: int) -> Iterator[Evidence]:
+    """Quantized modules against float ones."""
+    found = panel(features, "grad_norm", rows=rows)
     names = [by_module(features, n) for n in ("quant/zero_fraction", "quant/majority")]
     quantized = {m for p in names if p is not None for m in p.modules}
     for share in (p for p in names if p is not None):
         quantized -= {m for m, v in zip(share.modules, typical(share.values), strict=True) if v > dead}
-    if run.setup.word("quantized_in") == "evaluation":
-        raise CannotJudge("weights are quantized in evaluation only")
     inside = np.array([m in quantized for m in found.modules])
     if not quantized:
         return
@@ -64,9 +106,8 @@ def quantized_gradients_imbalanced(
     one, other = middle(logs[:, inside]), middle(logs[:, ~inside])
     known = np.isfinite(one) & np.isfinite(other)
     if known.sum() < rows:
-        raise CannotJudge(f"needs {rows:.0f} steps with gradients of both, there are {int(known.sum())}")
+        raise CannotJudge(f"needs {rows} steps with gradients of both, there are {int(known.sum())}")
     times = float(np.median(one[known] / other[known]))
-    learning = is_learning(features)
     if 1 / ratio < times < ratio:
         return
     place = int(np.flatnonzero(inside)[0])
@@ -75,8 +116,6 @@ def quantized_gradients_imbalanced(
         onset=float(found.steps[known][0]),
         last=float(found.steps[-1]),
         where=found.modules[place],
-        severity="high" if learning is False else "medium",
-        strength=1.0 if learning is False else 0.5,
         aspects=("larger",) if times > 1 else ("smaller",),
         values={"where": where, "beside": beside, "ratio": times},
         points=(at_end("grad_norm", found, place, float(np.median(one[known])), float(np.median(other[known])), "L2"),),
