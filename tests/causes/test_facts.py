@@ -32,6 +32,8 @@ def test_silence_leaves_set_up_facts_unknown() -> None:
 @pytest.mark.parametrize(
     ("facts", "name", "holds"),
     [
+        ({"world_size": 2}, "several-processes", True),
+        ({"world_size": 1}, "several-processes", False),
         ({"precision": "fp16"}, "half-precision", True),
         ({"precision": "16-mixed"}, "half-precision", True),
         ({"precision": "O2"}, "half-precision", True),

@@ -46,6 +46,7 @@ FACTS: tuple[FactCheck, ...] = (
     setup_facts.finished,
     setup_facts.plain_sgd,
     setup_facts.on_processor,
+    setup_facts.several_processes,
     curve_facts.clamped_loss,
     curve_facts.accumulation_scaled,
     curve_facts.answers_one_class,

@@ -6,6 +6,7 @@ Each is a pure function of the run: True, False, or None when it cannot be told.
 from __future__ import annotations
 
 from traindx.causes.known import optimizer_family, peak_rate, updates
+from traindx.features.ranks import ranks_of
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
@@ -253,3 +254,9 @@ def on_processor(run: Run, features: Features) -> bool | None:
     """The run computes on the main processor instead of an accelerator."""
     device = run.setup.word("device")
     return None if not device else device.startswith("cpu")
+
+
+def several_processes(run: Run, features: Features) -> bool | None:
+    """Several processes train together, each on its own samples."""
+    known = run.setup.number("world_size")
+    return True if ranks_of(run) else None if known is None else known > 1

@@ -122,7 +122,8 @@ Mistaken for: a slow data loader on every rank.
 
 Settled by: time per rank without the waiting at the barrier.""",
         weights={
-            "rank-straggles": W(8.0, -2.0), "rank-straggles:slight": W(-4.0), "step-time-outliers": W(0.3),
+            "rank-straggles": W(7.0, -2.0), "rank-straggles:slight": W(-4.0), "step-time-outliers": W(0.3),
+            "fact:several-processes": W(1.5),
         },
         settles=(("the time of a step of every rank", "traindx run -- torchrun train.py, or log rank/<i>/time/data"),),
     ),
@@ -140,7 +141,8 @@ Mistaken for: noise between shards.
 
 Settled by: a checksum of the weights on every rank.""",
         weights={
-            "ranks-disagree": W(9.0, -2.5, "theory"), "rank-stops-reporting": W(6.5, -0.3),
+            "ranks-disagree": W(7.0, -2.5, "theory"), "rank-stops-reporting": W(6.0, -0.3),
+            "fact:several-processes": W(1.5),
         },
         settles=(("the weights' norm of every rank", "traindx run -- torchrun train.py, or log rank/<i>/weight_norm"),),
     ),
