@@ -55,6 +55,9 @@ MEANT = {
     "train/reward": ["rollout/ep_rew_mean", "r", "episode_reward"],
     "epoch": ["epoch", "train/epoch"],
     "": ["eta", "wall", "_timestamp", "_runtime", "pid"],
+    "quant/loss_gap": ("quant/loss_gap", "qat_gap", "quantization_gap"),
+    "quant/zero_fraction/fc1": ("quant/zero_fraction/fc1", "quant_zero_frac/fc1"),
+    "quant/error/layers.3": ("quant/error/layers.3",),
 }
 
 

@@ -47,7 +47,7 @@ Settled by: the share of each level per layer; a lower threshold.""",
             "losses-stay-high": W(0.5), "loss-plateaus": W(0.5), "loss-improves-too-little-noise-considered": W(0.5),
             "gradients-imbalanced": W(0.5), "gradients-vanish-with-depth": W(0.5), "gradient-is-zero": W(0.5),
             "gradient-norm-vanishes": W(0.5), "graph-detached": W(0.5), "weights-start-badly-scaled": W(0.5),
-            "updates-too-small": W(0.5), "quantized-gradients-imbalanced": W(0.5),
+            "updates-too-small": W(0.5),
         },
         settles=(("share of each level per layer", "log quant/zero_fraction"),),
     ),
@@ -59,7 +59,8 @@ Settled by: the share of each level per layer; a lower threshold.""",
         page="""The straight-through estimate and the quantizer's scales give gradients a hundred times larger or
 smaller than those of the float layers beside them.
 
-In a log: divergence or a stall that begins with quantization.
+In a log: divergence or a stall that begins with quantization. In a record: the gradient at the float weights is not
+the one at their quantized copies.
 
 Mistaken for: a learning rate that is too high.
 
@@ -74,6 +75,7 @@ Settled by: gradient norms of quantized against other layers; a separate rate fo
             "loss-at-chance": W(0.5), "losses-stay-high": W(0.5), "loss-plateaus": W(0.5), "loss-oscillates": W(0.5),
             "loss-spikes-recur": W(0.5), "loss-spikes-then-fails": W(0.5), "parameters-frozen": W(0.5),
             "loss-improves-too-little-noise-considered": W(0.5), "curvature-beyond-stability": W(0.5),
+            "ternary-weights-collapse": W(0.7), "quantized-much-worse": W(0.7), "loss-falls-slowly": W(0.5),
         },
         settles=(("gradient norms of quantized against other layers", "traindx run -- python train.py"),),
     ),

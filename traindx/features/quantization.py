@@ -15,7 +15,7 @@ from traindx.vocabulary.run import Floats, Panel, series
 from traindx.vocabulary.signals import direction_of
 
 WITH = frozenset(
-    {"quant", "quantized", "quantised", "quantization", "qat", "int8", "int4", "int2", "ternary", "binary", "w8", "w4"}
+    {"quant", "quantized", "quantised", "quantization", "qat", "int8", "int4", "int2", "ternary", "w8", "w4"}
 )
 WITHOUT = frozenset({"float", "fp32", "fp", "full", "float32", "unquantized", "fp16", "bf16"})
 FEW = 6  # points of a gap

@@ -200,8 +200,20 @@ EXACT: dict[str, tuple[str, ...]] = {
     "util/device": ("gpu util", "gpu utilization", "gpu", "util", "utilization", "gpu usage", "device util"),
     "batch_size": ("batch size", "bs", "size", "batchsize", "bsz"),
     "epoch": ("epoch", "epochs"),
+    "quant/loss_gap": (
+        "quant loss gap",
+        "quantization loss gap",
+        "quantization gap",
+        "quant gap",
+        "qat loss gap",
+        "qat gap",
+        "gap quant",
+        "loss gap quant",
+    ),
     "weight_norm": ("weight norm", "param norm", "params norm", "parameter norm", "pnorm", "wn"),
 }
+# Numbers of quantized modules keep the module's name.
+OF_QUANTIZED = re.compile(r"quant[/_](zero_frac(?:tion)?|majority|error|kept|gradient)/(.+)")
 LOOKUP = {tuple(sorted(phrase.split())): name for name, phrases in EXACT.items() for phrase in phrases}
 
 RENAMED = {
@@ -287,6 +299,9 @@ def role_of(name: str) -> Role:
     """The canonical signal a name means on its own, before other columns are considered."""
     if name.lower().strip() in NOISE or not name.strip():
         return Role("", 9)
+    if quantized := OF_QUANTIZED.fullmatch(name[:200]):
+        what = "zero_fraction" if quantized[1] == "zero_frac" else quantized[1]
+        return Role(f"quant/{what}/{quantized[2]}", 0)
     words = words_of(name)
     split = split_of(words)
     core = [w for w in words if w not in TRAIN_WORDS and w not in VAL_WORDS]

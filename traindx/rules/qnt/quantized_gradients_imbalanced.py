@@ -11,6 +11,7 @@ from traindx.features.panels import at_end, panel, typical
 from traindx.features.progress import is_learning
 from traindx.features.quantization import by_module
 from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Panel, Run
 
@@ -44,7 +45,8 @@ def quantized_gradients_imbalanced(
     (straight through: 1), typical of the first or of the last third of the run; twenty times more or less. Where
     that was not measured, the median gradient norm over the quantized modules against that over the others, in the
     median over the steps; a hundred times more or less (modules whose weights are nearly all the same left out).
-    High where the run does not learn, medium where it does.
+    High where the run does not learn, and for what the backward pass does; low where the run learns with an
+    optimizer that does not follow the gradient's size.
 
     Why it matters: one learning rate cannot suit both: the quantized layers are torn, or never leave where they
     started. It comes from a backward pass that forgets the scale, or from learnt scales without a factor.
@@ -60,13 +62,15 @@ def quantized_gradients_imbalanced(
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")
     certain = is_learning(features) is False
+    scale_free = any(word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon"))
     through = by_module(features, "quant/gradient")
     if through is not None and np.isfinite(through.values).any():
-        found = straight(through, passed)
+        found, direct = straight(through, passed), not scale_free
     else:
-        found = beside_float(features, ratio, dead, int(rows))
+        found, direct = beside_float(features, ratio, dead, int(rows)), False
     for one in found:
-        yield msgspec.structs.replace(one, severity="high" if certain else "medium", strength=1.0 if certain else 0.5)
+        severity: Severity = "high" if certain or direct else "low" if scale_free else "medium"
+        yield msgspec.structs.replace(one, severity=severity, strength=1.0 if certain or direct else 0.5)
 
 
 def straight(found: Panel, passed: float) -> Iterator[Evidence]:

@@ -23,7 +23,7 @@ from traindx.vocabulary.run import Run
     min_points=1,
     severity="high",
     message="{name} is {value:.4g} with quantization and {beside:.4g} without",
-    follows=("ternary-weights-collapse",),
+    follows=("ternary-weights-collapse", "quantized-gradients-imbalanced"),
 )
 def quantized_much_worse(
     run: Run,

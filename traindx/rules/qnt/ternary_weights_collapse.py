@@ -20,6 +20,7 @@ from traindx.vocabulary.run import Run
     min_points=1,
     severity="high",
     message="{share:.1%} of the quantized weights of {where} have the same value",
+    follows=("quantized-gradients-imbalanced",),
 )
 def ternary_weights_collapse(
     run: Run,
