@@ -51,6 +51,18 @@ def test_nothing_to_diagnose_yet(tmp_path: Path) -> None:
         assert watch.session.active
 
 
+def test_processes_share_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As torchrun tells them their place; a process group is asked first, where there is one."""
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    for rank in (0, 1):
+        monkeypatch.setenv("RANK", str(rank))
+        fit(tmp_path, 20 + 10 * rank)
+    run = read(tmp_path)
+    assert (run.setup.number("world_size"), run.setup.number("ranks_reporting")) == (2, 2)
+    assert [len(run.series[f"{prefix}train/loss"]) for prefix in ("", "rank/1/")] == [20, 30]
+    assert not [event for event in run.events if event.kind == "resume"]
+
+
 def test_the_loader_is_timed(tmp_path: Path) -> None:
     model = net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

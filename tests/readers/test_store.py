@@ -117,6 +117,17 @@ def test_ranks_and_restarts_are_joined_by_time(tmp_path):
     assert run.panels["grad_norm"].steps.tolist() == [0, 5, 10, 15, 20, 25]
 
 
+def test_the_first_rank_there_is_the_run(tmp_path):
+    """A machine may hold the records of its own processes only."""
+    write_setup(tmp_path)
+    for rank in (8, 9):
+        write_stream(tmp_path, [[(s, 1.7e9 + s, "train/loss", (), (rank,)) for s in range(20)]], rank=rank, pid=rank)
+    (log,) = store.read_folder(tmp_path)
+    assert {name: set(column.values) for name, column in log.columns.items()} == {
+        "train/loss": {8.0}, "rank/9/train/loss": {9.0}
+    }  # fmt: skip
+
+
 def test_modules_that_change_are_united(tmp_path):
     first = [(s, 1.7e9 + s, "grad_norm", ("a", "b"), (1.0, 2.0)) for s in range(3)]
     second = [(s, 1.7e9 + s, "grad_norm", ("b", "c"), (3.0, 4.0)) for s in range(3, 5)]

@@ -23,6 +23,7 @@ from traindx.capture.discover import Discovery
 from traindx.capture.guard import ran_out_of_memory
 from traindx.capture.launch_experiment import Experiment
 from traindx.capture.launch_patch import Lines, without_wrappers
+from traindx.capture.processes import processes_of_run, rank_of_process
 from traindx.capture.session import Session
 
 
@@ -167,24 +168,6 @@ class Process:
             self.discovery.end()
             self.session.close()
         os.kill(os.getpid(), number)
-
-
-def rank_of_process() -> int:
-    """The place of this process in a distributed run; 0 where it is none."""
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return int(distributed.get_rank())
-    told = os.environ.get("RANK", "0")
-    return int(told) if told.isdigit() else 0
-
-
-def processes_of_run() -> int:
-    """How many processes train together; 1 where that is not known."""
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return int(distributed.get_world_size())
-    told = os.environ.get("WORLD_SIZE", "1")
-    return int(told) if told.isdigit() else 1
 
 
 def hear_termination(process: Process) -> None:

@@ -96,11 +96,12 @@ def _stream(source: Source) -> Stream:
 
 
 def _put(log: RawLog, streams: list[tuple[str, Stream]]) -> None:
-    """Join the streams by time: rank 0 under its own names, others under `rank/<i>/`."""
+    """Join the streams by time: the first rank under its own names, others under `rank/<i>/`."""
+    first = min((stream.rank for _, stream in streams if stream.columns or stream.panels), default=0)
     files: list[dict[str, RawColumn]] = []
     parts: dict[str, list[RawPanel]] = {}
     for name, stream in streams:
-        prefix = f"rank/{stream.rank}/" if stream.rank else ""
+        prefix = f"rank/{stream.rank}/" if stream.rank > first else ""
         columns = {prefix + signal: column for signal, column in stream.columns.items()}
         for signal, panel in stream.panels.items():  # a panel is ordered by a column of its row numbers
             before = sum(len(p.rows) for p in parts.setdefault(prefix + signal, []))
