@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from pathlib import Path
+
+OTHERS = {
+    "baselines": "published rules on the recorded runs of the folders",
+    "peers": "runmedic and trainproof (pip install) on the logs of the folders",
+}
 
 
 def main() -> None:
@@ -24,10 +30,8 @@ def main() -> None:
     verbs.add_parser("fit", help="fit the weights on the signs, and write them where the package reads them")
     compare = verbs.add_parser("compare", help="rankings on held-out settings, side by side")
     compare.add_argument("--figure", type=Path, help="also draw the reliability diagram")
-    baselines = verbs.add_parser("baselines", help="published rules on the recorded runs of the folders")
-    baselines.add_argument("folders", type=Path, nargs="+")
-    peers = verbs.add_parser("peers", help="runmedic and trainproof (pip install) on the logs of the folders")
-    peers.add_argument("folders", type=Path, nargs="+")
+    for verb, what in OTHERS.items():
+        verbs.add_parser(verb, help=what).add_argument("folders", type=Path, nargs="+")
     options = parser.parse_args()
     if options.verb == "run":
         from benchmarks.gym.plan import jobs
@@ -38,14 +42,8 @@ def main() -> None:
         from benchmarks.gym import weigh
 
         weigh.VERBS[options.verb](options)
-    elif options.verb == "baselines":
-        from benchmarks.gym.baselines import compare as with_baselines
-
-        print(with_baselines(options.folders))
-    elif options.verb == "peers":
-        from benchmarks.gym.peers import compare as with_peers
-
-        print(with_peers(options.folders))
+    elif options.verb in OTHERS:
+        print(import_module(f"benchmarks.gym.{options.verb}").compare(options.folders))
     else:
         from benchmarks.gym.score import score_folder
 
