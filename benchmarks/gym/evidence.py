@@ -98,7 +98,8 @@ def signs(run: Run) -> dict[str, Any]:
     found = signs_of(outcomes, facts_of(run, features), (), grades_of(run, features))
     hand = hand_scores(found)
     return {"view": view_of(run), "signs": {k: round(v, 3) for k, v in values_of(found).items()},
-            "hand": {k: round(v, 3) for k, v in hand.items()}}  # fmt: skip
+            "hand": {k: round(own, 3) for k, (own, _) in hand.items()},
+            "rest": {k: round(rest, 3) for k, (_, rest) in hand.items() if round(rest, 3)}}  # fmt: skip
 
 
 def load(path: Path) -> list[dict[str, Any]]:

@@ -1,6 +1,7 @@
 """Fits the ranking's weights on the gym's signs: additive log-odds, as close to the hand-set ones as the runs allow.
 
-The score of a cause is `scale` times its hand-set log-odds plus an intercept plus a weight for every sign; the weights
+The score of a cause is `scale` times its hand-set log-odds (`surprise` times what it loses for findings that it does
+not explain) plus an intercept plus a weight for every sign; the weights
 are drawn towards zero (that is, the sum towards what a person wrote). What clear rules say stays as it was set by hand.
 Fitted by maximum likelihood over all levels of information.
 """
@@ -39,13 +40,14 @@ class Table:
     views: Floats
     signs: Floats
     hand: Floats
+    rest: Floats
     right: NDArray[np.bool_]
     second: NDArray[np.bool_]
     weight: Floats
 
     def part(self, chosen: NDArray[np.intp]) -> Table:
         rows = [self.rows[i] for i in chosen]
-        arrays = (self.views, self.signs, self.hand, self.right, self.second, self.weight)
+        arrays = (self.views, self.signs, self.hand, self.rest, self.right, self.second, self.weight)
         return Table(rows, self.keys, self.causes, *(a[chosen] for a in arrays))
 
 
@@ -59,7 +61,7 @@ def table(rows: Sequence[dict[str, Any]], causes: Sequence[str], keys: Sequence[
         keys = sorted(k for k, n in counts.items() if n >= RARE)
     place, column = {k: i for i, k in enumerate(keys)}, {c: i for i, c in enumerate(causes)}
     shape = (len(rows), len(causes))
-    signs, hand = np.zeros((len(rows), len(keys))), np.zeros(shape)
+    signs, hand, rest = np.zeros((len(rows), len(keys))), np.zeros(shape), np.zeros(shape)
     right, second, weight = np.zeros(shape, bool), np.zeros(shape, bool), np.ones(len(rows))
     for i, row in enumerate(rows):
         for key, value in row["signs"].items():
@@ -67,28 +69,32 @@ def table(rows: Sequence[dict[str, Any]], causes: Sequence[str], keys: Sequence[
                 signs[i, place[key]] = value
         for cause, value in row["hand"].items():
             hand[i, column[cause]] = value
+        for cause, value in row["rest"].items():
+            rest[i, column[cause]] = value
         other = set(row.get("second") or ())
         for cause in row["causes"]:
             right[i, column[cause]] = cause not in other
             second[i, column[cause]] = cause in other
         weight[i] = LEVEL_WEIGHT.get(row["level"], 1.0) * (HARMLESS if row["verdict"] == "harmless" else 1.0)
     views = np.array([[float(row["view"] == v) for v in VIEWS] for row in rows])
-    return Table(rows, tuple(keys), tuple(causes), views, signs, hand, right, second, weight)
+    return Table(rows, tuple(keys), tuple(causes), views, signs, hand, rest, right, second, weight)
 
 
 @dataclass(frozen=True)
 class Model:
-    """`scale[v]` of the hand-set log-odds and `base[v, c]` for each view, `weights[k, c]` of signs."""
+    """`scale[v]` and `surprise[v]` of the hand-set log-odds and `base[v, c]` for each view, `weights[k, c]` of
+    signs."""
 
     keys: tuple[str, ...]
     causes: tuple[str, ...]
     scale: Floats
+    surprise: Floats
     base: Floats
     weights: Floats
 
     def scores(self, t: Table) -> Floats:
-        scale = (t.views @ self.scale)[:, None]
-        return np.asarray(scale * t.hand + t.views @ self.base + t.signs @ self.weights)
+        scale, surprise = (t.views @ self.scale)[:, None], (t.views @ self.surprise)[:, None]
+        return np.asarray(scale * t.hand + surprise * t.rest + t.views @ self.base + t.signs @ self.weights)
 
     def probabilities(self, t: Table) -> Floats:
         return softmax(self.scores(t))
@@ -121,25 +127,27 @@ def fit(t: Table, ridge: float = RIDGE, steps: int = 120) -> Model:
 
     n_keys, n_causes, n_views = len(t.keys), len(t.causes), len(VIEWS)
     signs, turned = t.signs.astype(np.float32), np.ascontiguousarray(t.signs.T.astype(np.float32))
-    cut = n_views + n_views * n_causes
+    two, cut = 2 * n_views, 2 * n_views + n_views * n_causes
 
-    def unpack(x: Floats) -> tuple[Floats, Floats, Floats]:
-        return x[:n_views], x[n_views:cut].reshape(n_views, n_causes), x[cut:].reshape(n_keys, n_causes)
+    def unpack(x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        base, weights = x[two:cut].reshape(n_views, n_causes), x[cut:].reshape(n_keys, n_causes)
+        return x[:n_views], x[n_views:two], base, weights
 
     def objective(x: Floats) -> tuple[float, Floats]:
-        scale, base, weights = unpack(x)
-        scores = (t.views @ scale)[:, None] * t.hand + t.views @ base + signs @ weights.astype(np.float32)
+        scale, surprise, base, weights = unpack(x)
+        scores = Model(t.keys, t.causes, scale, surprise, base, weights).scores(t)
         total, slope = loss_of(scores, t)
         total += 0.5 * (ridge * float((weights**2).sum()) + RIDGE_BASE * float((base**2).sum()))
-        total += 0.5 * RIDGE_SCALE * float(((scale - 1) ** 2).sum())
+        total += 0.5 * RIDGE_SCALE * float(((scale - 1) ** 2).sum() + ((surprise - 1) ** 2).sum())
         of_scale = t.views.T @ (slope * t.hand).sum(1) + RIDGE_SCALE * (scale - 1)
+        of_surprise = t.views.T @ (slope * t.rest).sum(1) + RIDGE_SCALE * (surprise - 1)
         of_base = t.views.T @ slope + RIDGE_BASE * base
         of_weights = turned @ slope.astype(np.float32) + ridge * weights
-        return total, np.concatenate([of_scale, of_base.ravel(), of_weights.ravel()])
+        return total, np.concatenate([of_scale, of_surprise, of_base.ravel(), of_weights.ravel()])
 
     start = np.zeros(cut + n_keys * n_causes)
-    start[:n_views] = 0.8
-    bounds = [(0.05, 2.0)] * n_views + [(None, None)] * (len(start) - n_views)
+    start[:two] = 0.8
+    bounds = [(0.05, 2.0)] * two + [(None, None)] * (len(start) - two)
     found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
     return Model(t.keys, t.causes, *unpack(found.x))
 
@@ -155,6 +163,7 @@ def shipped(model: Model, data: str, rows: int, date: str) -> dict[str, Any]:
         view: {c: round(float(b), 3) for c, b in zip(model.causes, row, strict=True)}
         for view, row in zip(VIEWS, model.base, strict=True)
     }
-    scale = {view: round(float(s), 3) for view, s in zip(VIEWS, model.scale, strict=True)}
+    scale, surprise = ({view: round(float(s), 3) for view, s in zip(VIEWS, each, strict=True)}
+                       for each in (model.scale, model.surprise))  # fmt: skip
     return {"script": "python -m benchmarks.gym fit", "date": date, "data": data, "rows": rows, "scale": scale,
-            "base": base, "weights": weights}  # fmt: skip
+            "surprise": surprise, "base": base, "weights": weights}  # fmt: skip

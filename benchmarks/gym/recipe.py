@@ -33,7 +33,7 @@ class Log:
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """The parts. `kind` says what the outputs are for (classes, binary, multilabel, segment, regression, lm,
-    autoencoder); `data` leaves x_train, y_train, x_val, y_val, x_test, y_test as arrays, `scale` prepares them,
+    autoencoder, contrastive); `data` leaves x_train, y_train, x_val, y_val, x_test, y_test as arrays, `scale` prepares them,
     `spoil` and `spoil_late` (after scaling) are empty in a clean script. `pattern` is the benign shape
     expected. A script of another shape is given as a `whole`, of kind "own", and leaves its skill as `score`.
     With two `ranks` the script trains in two processes; `shard` makes the loader of each."""
@@ -160,7 +160,7 @@ def fill(skeleton: str, slots: dict[str, str]) -> str:
 
 def tensors(recipe: Recipe) -> str:
     """Arrays to tensors, and the loaders."""
-    y = "int64" if recipe.kind in ("classes", "lm") else "float32"
+    y = "int64" if recipe.kind in ("classes", "lm", "contrastive") else "float32"
     x = "int64" if recipe.kind == "lm" else "float32"
     names = ("train", "val", "test")
     lines = [f"x_{n} = torch.tensor(x_{n}, dtype=torch.{x})" for n in names]
@@ -201,7 +201,8 @@ def evaluation(recipe: Recipe) -> str:
 def evaluate(recipe: Recipe) -> str:
     """Validation loss as mean over samples, and the metric of the recipe's kind."""
     right = RIGHT.get(recipe.kind, "((out > 0) == (y > 0.5)).sum().item()")
-    total = {"lm": "val_metric = math.exp(min(val_loss, 20.0))", "autoencoder": "val_metric = None"}
+    total = {"lm": "val_metric = math.exp(min(val_loss, 20.0))", "autoencoder": "val_metric = None",
+             "contrastive": "val_metric = None"}  # fmt: skip
     return "\n".join(
         [
             recipe.eval_mode,

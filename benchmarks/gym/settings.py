@@ -19,6 +19,16 @@ WARM_COSINE = (
 ONE_CYCLE = "torch.optim.lr_scheduler.OneCycleLR(optimizer, LR, total_steps=EPOCHS * len(train_loader))"
 STEPS = "torch.optim.lr_scheduler.StepLR(optimizer, max(1, EPOCHS // 3), 0.3)"
 
+CONTRAST = """
+
+def contrast(out, y, temperature=0.2):
+    out, self = F.normalize(out, dim=1), torch.eye(len(y), dtype=torch.bool)
+    scores = (out @ out.T / temperature).masked_fill(self, -1e9)
+    same = (y[:, None] == y[None]) & ~self
+    return -((scores - torch.logsumexp(scores, 1, keepdim=True)) * same).sum() / same.sum().clamp(min=1)
+
+"""
+
 SETTINGS: tuple[Recipe, ...] = (
     Recipe(setting="digits-mlp-sgd", task="classification", kind="classes", data=d.DIGITS, scale=d.SIXTEENTHS,
            net=Net("mlp", 64, 10), criterion=CE, lr=0.1, epochs=20),
@@ -71,6 +81,12 @@ SETTINGS: tuple[Recipe, ...] = (
            scheduler=WARM_COSINE, per="step", weight_decay=0.01),
     Recipe(setting="blobs-segment-adam", task="segmentation", kind="segment", data=d.BLOBS_IN_IMAGES,
            net=Net("segment", 1, 1, (8, 8)), criterion=BCE, optimizer="Adam", lr=5e-3, batch=32, epochs=8),
+    Recipe(setting="digits-contrastive", task="contrastive", kind="contrastive", data=d.DIGITS, scale=d.SIXTEENTHS,
+           net=Net("mlp", 64, 16, (96, 64)), criterion="contrast", imports=CONTRAST, optimizer="Adam", lr=2e-3,
+           batch=96, epochs=20),
+    Recipe(setting="clusters-contrastive", task="contrastive", kind="contrastive", data=d.CLUSTERS,
+           scale=d.STANDARDIZE, net=Net("mlp", 20, 8, (64, 64)), criterion="contrast", imports=CONTRAST,
+           optimizer="AdamW", lr=3e-3, batch=128, epochs=14, scheduler=COSINE_STEPS, per="step"),
 )  # fmt: skip
 
 

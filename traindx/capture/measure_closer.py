@@ -17,6 +17,7 @@ from traindx.capture.measure_attention import Attention
 from traindx.capture.measure_batch import Data
 from traindx.capture.measure_curvature import Curvature
 from traindx.capture.measure_directions import Directions
+from traindx.capture.measure_gains import gains
 from traindx.capture.measure_loss import last_activation, reduction
 from traindx.capture.measure_outputs import Answers, class_counts, rows_of, sample_spread
 from traindx.capture.measure_quantization import Quantized, quantization_panels
@@ -108,6 +109,8 @@ class Closer:
                 for name, value in self.matched.take(self._data.probabilities).items()
                 if not value.is_cpu or value.isfinite()
             }
+        if not self._symmetry.looked:
+            self._facts |= gains(self._measures.layout.models)
         if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
             self._symmetry.look(self._measures.layout.parameters, self._measures.layout.names)
             self._looks += 1

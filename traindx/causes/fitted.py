@@ -1,8 +1,8 @@
 """Fitted weights: what many labelled runs added to the weights set by hand.
 
 `weights.json` is written by `python -m benchmarks.gym fit` from the gym's signs, and says from which. A cause's
-score is `scale` times its hand-set log-odds, plus `base`, plus a weight for every sign; scale and base hang on how
-much of the run is in view, for silence means more where more was looked at.
+score is `scale` times its hand-set log-odds (`surprise` times those for findings that it does not explain), plus
+`base`, plus a weight for every sign; scale, surprise and base hang on how much of the run is in view, for silence means more where more was looked at.
 """
 
 from __future__ import annotations
@@ -32,10 +32,12 @@ def view_of(run: Run) -> str:
 
 
 class Fitted(msgspec.Struct, frozen=True):
-    """`scale[view]`, `base[view][cause]` and `weights[key][cause]` in log-odds, keys as in `evidence.values_of`.
+    """`scale[view]` of what a cause explains and `surprise[view]` of what it does not, `base[view][cause]` and
+    `weights[key][cause]` in log-odds, keys as in `evidence.values_of`.
     `data` is the SHA-256 of the signs they were fitted on, `rows` how many there were, `date` when."""
 
     scale: Mapping[str, float] = {}
+    surprise: Mapping[str, float] = {}
     base: Mapping[str, Mapping[str, float]] = {}
     weights: Mapping[str, Mapping[str, float]] = {}
     data: str = ""

@@ -20,8 +20,23 @@ def late_level(features: Features, name: str) -> float | None:
     return float(np.median(curve.values[-max(LEAST, curve.n // 3) :]))
 
 
-def train_accuracy(features: Features) -> float | None:
-    told = late_level(features, "outputs_accuracy")
+CLASSED = ("cross_entropy", "nll_loss", "binary_cross_entropy", "multi_margin", "multilabel", "margin")
+
+
+def answers_are_classes(
+    run: Run,
+    features: Features,
+    *,
+    near: float = threshold(0.02, "of the cross-entropy", basis="convention", source="rounding, a small penalty"),
+) -> bool:
+    """Whether the outputs are class scores: the loss is one of those for classes, or equals their cross-entropy. What
+    a hand-written loss is fed with may be embeddings, which answer nothing."""
+    unit = loss_unit(run, features)
+    return any(name in run.setup.word("loss") for name in CLASSED) or (unit is not None and abs(unit - 1) < near)
+
+
+def train_accuracy(run: Run, features: Features) -> float | None:
+    told = late_level(features, "outputs_accuracy") if answers_are_classes(run, features) else None
     return late_level(features, "train/accuracy") if told is None else told
 
 
@@ -30,7 +45,7 @@ def train_skill(run: Run, features: Features) -> float | None:
     explained = late_level(features, "outputs_explained")
     if explained is not None:
         return explained
-    accuracy = train_accuracy(features)
+    accuracy = train_accuracy(run, features)
     majority = run.setup.number("class_majority_share")
     classes = run.setup.number("classes_seen") or run.setup.number("classes")
     usual = majority if majority is not None else 1 / classes if classes and classes > 1 else None
@@ -41,7 +56,8 @@ def train_skill(run: Run, features: Features) -> float | None:
 
 def train_learning(run: Run, features: Features) -> float | None:
     """What the last half of the run added to that skill."""
-    curve = features.curve("outputs_accuracy") or features.curve("outputs_explained")
+    answers = features.curve("outputs_accuracy") if answers_are_classes(run, features) else None
+    curve = answers or features.curve("outputs_explained")
     if curve is None or curve.n < 4 * LEAST:
         return None
     middle = curve.values[curve.n // 2 - LEAST : curve.n // 2 + LEAST]
@@ -50,18 +66,20 @@ def train_learning(run: Run, features: Features) -> float | None:
 
 def val_over_train(run: Run, features: Features) -> float | None:
     """Accuracy on validation data less that on training batches, late in the run."""
-    train, val = train_accuracy(features), late_level(features, "val/accuracy")
+    train, val = train_accuracy(run, features), late_level(features, "val/accuracy")
     return None if train is None or val is None else val - train
 
 
 def contradicted(run: Run, features: Features) -> float | None:
     """Share of training labels that the outputs firmly contradict, late in the run."""
-    return late_level(features, "outputs_contradict_share")
+    return late_level(features, "outputs_contradict_share") if answers_are_classes(run, features) else None
 
 
 def same_answer(run: Run, features: Features) -> float | None:
     """Share of the commonest answer against the commonest label's."""
     said, true = late_level(features, "outputs_majority_share"), run.setup.number("class_majority_share")
+    if features.is_game:
+        return None
     return None if said is None or not true or true >= 1 else (said - true) / (1 - true)
 
 

@@ -130,7 +130,7 @@ def majority(
     """Odds of the commonest class against the others', so that two classes can be as skewed as ten; a class that
     holds less than half of the samples is uneven at most."""
     share, classes = run.setup.number("class_majority_share"), run.setup.number("classes_seen")
-    if share is None or not classes or classes < 2:
+    if features.is_game or share is None or not classes or classes < 2:
         return None
     odds = share / max(1 - share, 1e-3) * (classes - 1)
     return odds if share >= half else min(odds, uneven)
@@ -186,7 +186,7 @@ def shuffle(run: Run, features: Features) -> str | None:
 
 
 def purity(run: Run, features: Features) -> float | None:
-    return run.setup.number("batch_class_purity")
+    return None if features.is_game else run.setup.number("batch_class_purity")
 
 
 def val_shift(run: Run, features: Features) -> float | None:
@@ -267,3 +267,15 @@ def norm_momentum(run: Run, features: Features) -> float | None:
 
 def alike_units(run: Run, features: Features) -> float | None:
     return run.setup.number("weights_identical_units")
+
+
+def start_low(run: Run, features: Features) -> float | None:
+    """Decades of the smallest initial gain of the layers."""
+    least = run.setup.number("initial_gain_min")
+    return math.log10(least) if least else None
+
+
+def start_high(run: Run, features: Features) -> float | None:
+    """Decades of the largest initial gain of the layers."""
+    most = run.setup.number("initial_gain_max")
+    return math.log10(most) if most else None

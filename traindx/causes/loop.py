@@ -51,7 +51,7 @@ Settled by: parameters of the optimizer whose gradient is None or zero upstream 
             "loss-plateaus": W(0.2), "loss-plateaus:high": W(0.5), "losses-stay-high": W(0.5, -0.2),
             "loss-flat-from-start": W(0.6, -0.2), "loss-flat-from-start:norm-tiny": W(0.6),
             "loss-flat-from-start:never-moved": W(0.6), "loss-at-chance": W(0.4), "loss-not-finite": W(-2.0),
-            "loss-flat-from-start:lr-zero": W(-3.0), "loss-diverges": W(-2.0), "graph-detached:all-zero": W(-1.0),
+            "loss-flat-from-start:lr-zero": W(-3.0), "loss-diverges": W(-2.0), "graph-detached:all-zero": W(-2.0),
             "relu-units-dead:from-start": W(0.5),
         },
         settles=(("which parameters get a gradient", "traindx run -- python train.py"),),

@@ -55,7 +55,8 @@ def rank(
     more = added(fit, values_of(signs))
     view = view_of(run)
     scale, base_of = fit.scale.get(view, 1.0), fit.base.get(view, {})
-    terms = [both(terms_of(c, signs), scale, more.get(c.slug, {})) for c in chosen]
+    surprise = fit.surprise.get(view, scale)
+    terms = [together(*halves(c, signs), scale, surprise, more.get(c.slug, {})) for c in chosen]
     bases = [scale * c.prior + base_of.get(c.slug, 0.0) for c in chosen]
     scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
     probabilities = np.exp(scores - scores.max())
@@ -72,14 +73,25 @@ def rank(
     return tuple(hypothesis(chosen[i], float(probabilities[i]) / total, terms[i], shape) for i in kept)
 
 
-def both(hand: Mapping[str, float], scale: float, more: Mapping[str, float]) -> dict[str, float]:
+def halves(cause: Cause, signs: Mapping[str, Sign]) -> tuple[dict[str, float], dict[str, float]]:
+    """The terms of a cause by the weights it has, and what is added to them for findings that it does not explain."""
+    own, whole = terms_of(cause, signs, surprised=False), terms_of(cause, signs)
+    return own, {key: value - own.get(key, 0.0) for key, value in whole.items()}
+
+
+def together(
+    own: Mapping[str, float], rest: Mapping[str, float], scale: float, surprise: float, more: Mapping[str, float]
+) -> dict[str, float]:
     """Terms by hand, scaled, with those that the fit adds."""
-    return {key: scale * hand.get(key, 0.0) + more.get(key, 0.0) for key in {**hand, **more}}
+    keys = {**own, **rest, **more}
+    return {k: scale * own.get(k, 0.0) + surprise * rest.get(k, 0.0) + more.get(k, 0.0) for k in keys}
 
 
-def hand_scores(signs: Mapping[str, Sign]) -> dict[str, float]:
-    """Log-odds of every cause by the hand-set weights alone: where fitting starts from."""
-    return {c.slug: c.prior + sum(terms_of(c, signs).values()) for c in catalogue()}
+def hand_scores(signs: Mapping[str, Sign]) -> dict[str, tuple[float, float]]:
+    """Log-odds of every cause by the hand-set weights alone, where fitting starts from: with what it explains, and
+    what it loses for the rest."""
+    found = {c.slug: (c.prior, *halves(c, signs)) for c in catalogue()}
+    return {slug: (prior + sum(own.values()), sum(rest.values())) for slug, (prior, own, rest) in found.items()}
 
 
 def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], shape: str | None) -> Hypothesis:
@@ -96,8 +108,9 @@ def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], sha
     )
 
 
-def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
-    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out."""
+def terms_of(cause: Cause, signs: Mapping[str, Sign], surprised: bool = True) -> dict[str, float]:
+    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out. Without
+    `surprised`, findings that the cause does not explain take nothing from it."""
     own: dict[str, float] = {}
     for key, subject, aspect in parsed(tuple(cause.weights)):
         sign = signs.get(subject)
@@ -107,7 +120,7 @@ def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
             own[subject] = own.get(subject, 0.0) + (weight.fired if holds else weight.clear)
     raw = {key: value * signs[key].strength for key, value in own.items()}
     explained = {signs[key].group for key, value in own.items() if signs[key].held and value >= EXPLAINS}
-    for sign in signs.values():
+    for sign in signs.values() if surprised else ():
         if sign.held and sign.group not in explained and not sign.key.startswith("fact:"):
             open_part = 1.0 - max(own.get(sign.key, 0.0), 0.0) / EXPLAINS
             unexplained = UNEXPLAINED[sign.severity] * sign.strength * open_part

@@ -9,6 +9,7 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.oscillation import epoch_profile, is_even
 from traindx.features.shared import Features
+from traindx.features.smoothing import running_median
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Run
@@ -62,6 +63,7 @@ def loss_repeats_each_epoch(
         raise CannotJudge("the log prints running means, which start anew each epoch")
     skip = int(period)  # the first epoch is learning, not order
     y = curve.values[skip:] if curve.n >= (epochs + 1) * period else curve.values
+    y = running_median(y, 3)  # a last batch of few samples has a level of its own, and is no pattern
     skewed = is_skewed(y)
     profile, share = epoch_profile(np.log(np.maximum(y, y[y > 0].min())) if skewed else y, period)
     swing = float(np.ptp(profile))
