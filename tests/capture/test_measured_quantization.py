@@ -61,8 +61,8 @@ class Rounded(torch.autograd.Function):
 
 
 class BitLinear(nn.Linear):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return functional.linear(x, Rounded.apply(self.weight), self.bias)
+    def forward(this, x: torch.Tensor) -> torch.Tensor:
+        return functional.linear(x, Rounded.apply(this.weight), this.bias)
 
 
 class Convolved(nn.Module):

@@ -37,6 +37,13 @@ def passed(*times: float, grows: float = 1.0, loss: Floats | None = None) -> Run
     )
 
 
+def scaled(times: float) -> Run:
+    """Weights brought to the range -1 .. 1, and their gradients scaled by as much."""
+    run = passed(times, times)
+    kept = Panel(STEPS, run.panels["quant/gradient"].modules, np.full((N, 2), 0.8 * times))
+    return msgspec.structs.replace(run, panels={**run.panels, "quant/kept": kept})
+
+
 def fires() -> dict[str, Run]:
     flat = 2.3 + 0.01 * make.rng(4).standard_normal(10 * N)
     return {
@@ -54,6 +61,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "straight through": passed(1.0, 1.0),
         "clipped": passed(0.6, 0.2),
+        "a quantizer that scales weights up": scaled(50.0),
         "through a scale that is learnt": passed(3.0, 1.5),
         "alike": run_of((1.0, 0.8, 1.3), 2),
         "tenfold": run_of((12.0, 8.0, 1.0), 2),

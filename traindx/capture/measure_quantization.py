@@ -229,7 +229,7 @@ def rows_of(tensor: torch.Tensor, size: int) -> torch.Tensor:
 
 def behind(weight: torch.Tensor, frame: FrameType) -> torch.Tensor | None:
     """The parameter that a weight was computed from: the calling module's of that shape, else the graph's."""
-    owner = frame.f_locals.get("self")
+    owner = frame.f_locals.get(frame.f_code.co_varnames[0]) if frame.f_code.co_argcount else None
     if isinstance(owner, nn.Module):
         own = [p for p in owner.parameters() if p.shape == weight.shape]
         if own:

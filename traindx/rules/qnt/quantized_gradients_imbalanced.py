@@ -65,7 +65,7 @@ def quantized_gradients_imbalanced(
     scale_free = any(word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon"))
     through = by_module(features, "quant/gradient")
     if through is not None and np.isfinite(through.values).any():
-        found, direct = straight(through, passed), not scale_free
+        found, direct = straight(through, by_module(features, "quant/kept"), passed), not scale_free
     else:
         found, direct = beside_float(features, ratio, dead, int(rows)), False
     for one in found:
@@ -73,12 +73,15 @@ def quantized_gradients_imbalanced(
         yield msgspec.structs.replace(one, severity=severity, strength=1.0 if certain or direct else 0.5)
 
 
-def straight(found: Panel, passed: float) -> Iterator[Evidence]:
-    """What the backward pass makes of a gradient on its way through the quantizer; the worst module."""
+def straight(found: Panel, kept: Panel | None, passed: float) -> Iterator[Evidence]:
+    """What the backward pass makes of a gradient on its way through the quantizer; the worst module. A quantizer
+    that scales weights (to the range -1 .. 1) rightly has the gradient scaled by as much ("kept")."""
     third = max(1, len(found.steps) // 3)
     values = np.where(found.values > 0, found.values, np.nan)
     ends = np.log(np.stack([typical(values[:third]), typical(values[-third:])]))
-    size = np.abs(np.where(np.isfinite(ends), ends, 0.0))
+    slopes = {} if kept is None else dict(zip(kept.modules, np.nan_to_num(typical(kept.values)), strict=True))
+    slope = np.log([max(1.0, slopes.get(m, 1.0)) for m in found.modules])
+    size = np.abs(np.where(np.isfinite(ends), ends - np.clip(ends, 0, slope), 0.0))
     if size.max(initial=0.0) < np.log(passed):
         return
     worst = int(size.max(0).argmax())
