@@ -169,6 +169,16 @@ def test_events_of_other_ranks_say_whose_they_are_and_one_that_died_is_enough(tm
         assert ([e.message for e in log.events][-1], log.complete) == (whose + "boom", False)
 
 
+def test_of_two_ranks_that_died_the_first_comes_first(tmp_path):
+    write_setup(tmp_path)
+    for rank, time, why in ((0, 30.0, "connection closed"), (1, 20.0, "boom")):
+        write_stream(tmp_path, batches(), rank=rank, pid=rank)
+        crash = {"kind": "crash", "message": why, "step": 4, "time": time}
+        (tmp_path / f"events-{rank}-{rank}.jsonl").write_text(json.dumps(crash) + "\n")
+    (log,) = store.read_folder(tmp_path)
+    assert [e.message for e in log.events] == ["rank 1: boom", "connection closed"]
+
+
 def test_without_setup_the_numbers_stand_alone(tmp_path):
     write_stream(tmp_path, batches())
     assert store.sniff_folder(tmp_path) > 0.5

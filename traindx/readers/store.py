@@ -156,44 +156,51 @@ def _setup(file: Path, log: RawLog) -> None:
 
 
 def _all_events(path: Path, log: RawLog) -> None:
-    """The events of all processes. The run is complete as its last process says, and not where another rank
-    died."""
+    """The events of all processes in order of time: of several that died, the first is the one to look at. The run is
+    complete as its last process says, and not where another rank died."""
     ended: dict[int, bool] = {}
+    timed: list[tuple[float, Event]] = []
     for file in sorted(p for p in path.iterdir() if EVENTS.fullmatch(p.name)):
         rank = int(file.name.split("-")[1])
-        whole = _events(file, log, f"rank {rank}: " if rank else "")
+        found, whole = _events(file, f"rank {rank}: " if rank else "")
+        timed += found
         if whole is not None:
             ended[rank] = whole
+    log.events += [event for _, event in sorted(timed, key=lambda item: item[0])]
     log.complete = all(ended.values()) if ended else None
 
 
-def _events(file: Path, log: RawLog, whose: str) -> bool | None:
-    """One event per line, its message after `whose`. The last line may be unfinished. Whether the script ended by
-    itself (`ended`); None where it does not say."""
+def _events(file: Path, whose: str) -> tuple[list[tuple[float, Event]], bool | None]:
+    """One event per line with its time, its message after `whose`. The last line may be unfinished. And whether the
+    script ended by itself (`ended`); None where it does not say."""
+    found: list[tuple[float, Event]] = []
     whole: bool | None = None
+    at = 0.0
     for number, line in enumerate(file.read_bytes().split(b"\n")[:-1][:MOST_EVENTS], 1):
-        event = _event(line)
+        event, time = _event(line)
+        at = max(at, time)
         if event is None:
-            log.events.append(
-                Event("parse-warning", "an event is malformed", place=f"{file.name}, line {number}", code="damaged")
-            )
+            place = f"{file.name}, line {number}"
+            found.append((at, Event("parse-warning", "an event is malformed", place=place, code="damaged")))
         elif event.code == "ended":
             whole = True
         else:
-            log.events.append(msgspec.structs.replace(event, message=whose + event.message))
+            found.append((at, msgspec.structs.replace(event, message=whose + event.message)))
             if event.kind in ("crash", "out-of-memory", "stopped"):
                 whole = False
-    return whole
+    return found, whole
 
 
-def _event(line: bytes) -> Event | None:
+def _event(line: bytes) -> tuple[Event | None, float]:
+    """An event (None: malformed), and the seconds since the epoch at which it was (0: not told)."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
-        return None
+        return None, 0.0
     if not isinstance(found, dict) or found.get("kind") not in KINDS:
-        return None
-    at = found.get("step")
+        return None, 0.0
+    at, time = found.get("step"), found.get("time")
     step = float(at) if isinstance(at, int | float) and abs(at) < 2.0**63 else None
     texts = {k: str(found.get(k, ""))[:2000] for k in ("message", "place", "code")}
-    return Event(found["kind"], texts["message"], step, texts["place"], texts["code"])
+    seconds = float(time) if isinstance(time, int | float) and abs(time) < 2.0**63 else 0.0
+    return Event(found["kind"], texts["message"], step, texts["place"], texts["code"]), seconds
