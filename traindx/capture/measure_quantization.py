@@ -26,7 +26,7 @@ from traindx.vocabulary.setup import Fact
 
 FUNCTIONS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 FIELDS = ("quant/zero_fraction", "quant/majority", "quant/error", "quant/kept", "quant/gradient")
-JUDGED, READ = 1 << 13, 1 << 16  # values of a weight that its levels are counted in; that are measured
+JUDGED, READ = 1 << 13, 1 << 14  # values of a weight that its levels are counted in; that are measured
 GRID, REPEATED = 1024, 256  # most levels: evenly spaced ones; others
 TOLERANCE = 1e-5  # of the largest value: `w + (q - w).detach()` is q but for rounding
 PARTS = 8  # of the least distance that are tried
@@ -98,18 +98,23 @@ class Quantized:
         self._evaluated = not training
         self._passes[training] += 1
         turn = self._passes[training]
-        idle = self._fruitless >= PATIENCE if training else turn > PATIENCE and not self._weights
+        idle = self._fruitless >= PATIENCE if training else turn > PATIENCE and not self._open
         if self.armed or (idle and turn & (turn - 1)) or something_is_compiled():
             return
         self.armed, self._training, self._done, self._flows = True, training, set(), {}
         for name in FUNCTIONS:
             self._patches.replace(nn.functional, name, self._wrapped)
 
+    @property
+    def _open(self) -> bool:
+        """Whether weights are computed that were not seen quantized so far."""
+        return any(not w.levels for w in self._weights.values())
+
     def overdue(self) -> bool:
         """Asked at each step that is not sampled: whether to look all the same, as weights that are computed may
         begin to be quantized at any time (at least APART steps from the last such look)."""
         self._between += 1
-        if not self._weights or self._between < self._next:
+        if self._between < self._next or not self._open:
             return False
         self._next = self._between + APART + self._between // APART
         return True
