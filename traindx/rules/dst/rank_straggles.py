@@ -48,8 +48,8 @@ def rank_straggles(
 
     Why it matters: in synchronous training all wait for the slowest.
 
-    When it is wrong: step times that hold the waiting are alike on all ranks, then nothing is seen. A slow backward
-    pass alone is not seen. Uneven work on purpose (stages of a pipeline) looks the same.
+    When it is wrong: step times that hold the waiting are alike on all ranks; then nothing is seen. Nor is a slow
+    backward pass or, on accelerators, what the host does not wait for. Stages of a pipeline differ on purpose.
 
     What to try: look at the host and the device of that rank: clocks, temperature, other processes, its disk and its
     share of the data.
