@@ -32,4 +32,5 @@ RANKED: tuple[Recipe, ...] = (
     ranked("digits-mlp-sgd", FILES),
     ranked("clusters-mlp-onecycle", SAMPLER, epoch_start="sampler.set_epoch(epoch)\nmodel.train()"),
     ranked("friedman-mlp-adam", FILES),
+    ranked("digits-cnn-adam", FILES),
 )

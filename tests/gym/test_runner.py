@@ -31,11 +31,43 @@ jobs += [job("broken", jobs[0].group, broken, fault, 1, 0, 0)]
 run_all(jobs, Path(sys.argv[1]))
 """
 
+SYSTEMS = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from benchmarks.gym import faults
+from benchmarks.gym.plan import clean, job
+from benchmarks.gym.ranks import RANKED
+from benchmarks.gym.runner import run_all
+from benchmarks.gym.settings import SETTINGS
 
-def run(folder: Path) -> str:
+known = {f.name: f for f in faults.catalogue()}
+two = replace(RANKED[0], epochs=6)
+jobs = clean(two, 0)[:1]
+for name, base in (("own-weights", two), ("long-sample", SETTINGS[0])):
+    fault = known[name]
+    jobs.append(job(name, jobs[0].group, fault.change(base, 0.6), fault, 0.6, 0, 0))
+run_all(jobs, Path(sys.argv[1]))
+"""
+
+
+def run(folder: Path, program: str = PROGRAM) -> str:
     """In a process of its own: the runner forks, and pytest's own threads must not be forked with it."""
-    done = subprocess.run([sys.executable, "-c", PROGRAM, str(folder)], cwd=ROOT, capture_output=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program, str(folder)], cwd=ROOT, capture_output=True, check=True)
     return done.stderr.decode()
+
+
+def test_two_processes_and_memory_that_runs_out(tmp_path: Path) -> None:
+    from benchmarks.gym.captured import RECORD
+    from benchmarks.gym.runner import rows
+    from traindx import pipeline
+
+    run(tmp_path, SYSTEMS)
+    leaders = {}
+    for row in rows(tmp_path / "journal.jsonl"):
+        (found,) = pipeline.read_capture(tmp_path / "runs" / row["id"] / RECORD)
+        leaders[row["fault"]] = (row["status"], pipeline.diagnose(found).first.hypotheses[0].cause)
+    assert leaders == {None: (0, "healthy"), "own-weights": (0, "rank-desync"), "long-sample": (1, "out-of-memory")}
 
 
 def test_runs_are_made_judged_and_not_made_again(tmp_path: Path) -> None:
