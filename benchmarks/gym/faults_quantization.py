@@ -24,8 +24,15 @@ if "epoch" in globals() and epoch <= (1 - {share:g}) * EPOCHS:
     return q.parametrized(recipe, body)
 
 
+def few_inputs(recipe: Recipe) -> bool:
+    """Whether the weights of the first layer are few and large from the start: then they do not collapse."""
+    return recipe.net.kind == "mlp" and recipe.net.inputs < 10
+
+
 def wide_range(recipe: Recipe, times: float) -> Recipe | None:
     """The range of two bits is so many times the largest weight: hardly any weight reaches half a level."""
+    if few_inputs(recipe):
+        return None
     return q.parametrized(recipe, q.EVEN.replace("w.abs().max()", f"{times:g} * w.abs().max()").replace("BITS", "2"))
 
 
@@ -36,6 +43,8 @@ def threshold(recipe: Recipe, times: float) -> Recipe | None:
 
 def fixed_threshold(recipe: Recipe, size: float) -> Recipe | None:
     """Weights below a threshold that is the same for all layers become zero."""
+    if few_inputs(recipe):
+        return None
     body = f"size = w.abs().mean()\nq = size * torch.where(w.abs() > {size:g}, w.sign(), 0.0)"
     return q.parametrized(recipe, body)
 
