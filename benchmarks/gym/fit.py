@@ -126,7 +126,7 @@ def fit(t: Table, ridge: float = RIDGE, steps: int = 120) -> Model:
     from scipy.optimize import minimize
 
     n_keys, n_causes, n_views = len(t.keys), len(t.causes), len(VIEWS)
-    signs, turned = t.signs.astype(np.float32), np.ascontiguousarray(t.signs.T.astype(np.float32))
+    turned = np.ascontiguousarray(t.signs.T.astype(np.float32))
     two, cut = 2 * n_views, 2 * n_views + n_views * n_causes
 
     def unpack(x: Floats) -> tuple[Floats, Floats, Floats, Floats]:

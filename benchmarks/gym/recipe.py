@@ -33,10 +33,10 @@ class Log:
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
     """The parts. `kind` says what the outputs are for (classes, binary, multilabel, segment, regression, lm,
-    autoencoder, contrastive); `data` leaves x_train, y_train, x_val, y_val, x_test, y_test as arrays, `scale` prepares them,
-    `spoil` and `spoil_late` (after scaling) are empty in a clean script. `pattern` is the benign shape
-    expected. A script of another shape is given as a `whole`, of kind "own", and leaves its skill as `score`.
-    With two `ranks` the script trains in two processes; `shard` makes the loader of each."""
+    autoencoder, contrastive); `data` leaves x_train, y_train, x_val, y_val, x_test, y_test as arrays, `scale`
+    prepares them, `spoil` and `spoil_late` (after scaling) are empty in a clean script. `pattern` is the benign
+    shape expected. A script of another shape is given as a `whole`, of kind "own", and leaves its skill as
+    `score`. With two `ranks` the script trains in two processes; `shard` makes the loader of each."""
 
     setting: str
     task: str

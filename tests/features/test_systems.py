@@ -165,3 +165,17 @@ def test_a_clock_is_turned_into_step_times() -> None:
     assert systems.durations(Features(average)).seconds == pytest.approx(clock / steps)
     creeping = np.linspace(0.5, 1.2, 60)
     assert not systems.is_clock(np.arange(60.0), creeping)
+
+
+def test_a_ramp_is_no_stairs_however_it_is_cut() -> None:
+    """A level's share of the sum of absolute distances to a line cut into k parts is 1 / k of one level's; a line's is
+    that of the noise."""
+    rng = np.random.default_rng(0)
+    ramp = np.linspace(0.002, 0.04, 300) + 0.0002 * rng.normal(size=300)
+    for parts in (2, 3, 5):
+        edges = np.linspace(0, 300, parts + 1).astype(int)
+        cut = [systems.Level(a, b, 0.0) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        assert not systems.is_stairs(ramp, cut)
+    jump = np.concatenate([np.full(150, 0.01), np.full(150, 0.03)]) + 0.001 * rng.normal(size=300)
+    assert systems.is_stairs(jump, systems.levels(np.log(jump), least=0.15, score=4.0, margin=3))
+    assert not systems.is_stairs(jump, [systems.Level(0, 300, 0.02)])

@@ -15,6 +15,7 @@ def fires() -> dict[str, Run]:
     return {
         "more than twice as long in the end": make.run({"time/step": creeping}),
         "the loader gets slower": make.run({"time/step": 0.5 * noise + data, "time/data": data}),
+        "thirty times as long in the end": make.run({"time/step": np.linspace(0.01, 0.3, 400) * noise}),
         "the throughput goes down": make.run({"throughput": 1000 / np.linspace(1, 1.5, 400) / noise}),
         "the first step compiles": make.run({"time/step": np.r_[60.0, creeping]}),
     }

@@ -2,7 +2,8 @@
 
 `weights.json` is written by `python -m benchmarks.gym fit` from the gym's signs, and says from which. A cause's
 score is `scale` times its hand-set log-odds (`surprise` times those for findings that it does not explain), plus
-`base`, plus a weight for every sign; scale, surprise and base hang on how much of the run is in view, for silence means more where more was looked at.
+`base`, plus a weight for every sign; scale, surprise and base hang on how much of the run is in view, for silence
+means more where more was looked at.
 """
 
 from __future__ import annotations

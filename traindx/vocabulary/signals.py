@@ -57,6 +57,12 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("attention_logit_max/<module>", "none", "", "largest attention logit seen"),
     SignalKind("outputs_sample_spread", "none", "0..1", "spread of outputs over samples over their size; 0: all alike"),
     SignalKind("outputs_majority_share", "none", "0..1", "share of a batch that gets the most frequent answer"),
+    SignalKind("outputs_accuracy", "higher", "0..1", "share of a batch that the outputs answer as labelled"),
+    SignalKind(
+        "outputs_cross_entropy", "lower", "nats", "cross-entropy of the outputs as scores, whatever the loss is"
+    ),
+    SignalKind("outputs_contradict_share", "none", "0..1", "labels less than a tenth as likely as the answer"),
+    SignalKind("outputs_explained", "higher", "", "share of the targets' variance that the outputs explain"),
     SignalKind("val_outputs_majority_share", "none", "0..1", "the same over an evaluation pass"),
     SignalKind("loss_scale", "none", "", "scale of half-precision losses"),
     SignalKind("skipped_steps", "lower", "count", "optimizer steps skipped so far"),

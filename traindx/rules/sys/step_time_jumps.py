@@ -10,7 +10,7 @@ from traindx.features.shared import Features
 from traindx.features.systems import Duration, Level, durations, is_stairs, levels, work_grows
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Floats, Run
 
 
 @rule(
@@ -53,9 +53,7 @@ def step_time_jumps(
     duration = durations(features)
     if (n := len(duration.seconds)) < 2 * margin:
         raise CannotJudge("too few positive step times were logged")
-    found = levels(np.log(duration.seconds), least=cut, score=clear, margin=int(margin))
-    if not is_stairs(duration.seconds, found):
-        return
+    found = stairs(duration.seconds, levels(np.log(duration.seconds), least=cut, score=clear, margin=int(margin)))
     long = [a for a in found if a.stop - a.start >= max(margin, lasts * n)]
     for at, level in enumerate(long[1:], start=1):
         before = min(long[:at], key=lambda a: a.value)
@@ -77,6 +75,11 @@ def step_time_jumps(
             points=(EvidencePoint(duration.signal, first, np.exp(level.value), float(np.exp(before.value)), "s"),),
         )
         return
+
+
+def stairs(seconds: Floats, found: list[Level]) -> list[Level]:
+    """The levels; none, if they are parts of one ramp."""
+    return found if is_stairs(seconds, found) else []
 
 
 def is_brief(duration: Duration, seconds: float) -> bool:
