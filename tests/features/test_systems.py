@@ -174,7 +174,7 @@ def test_a_ramp_is_no_stairs_however_it_is_cut() -> None:
     ramp = np.linspace(0.002, 0.04, 300) + 0.0002 * rng.normal(size=300)
     for parts in (2, 3, 5):
         edges = np.linspace(0, 300, parts + 1).astype(int)
-        cut = [systems.Level(a, b, 0.0) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        cut = [systems.Level(a, b, 0.0) for a, b in pairwise(edges)]
         assert not systems.is_stairs(ramp, cut)
     jump = np.concatenate([np.full(150, 0.01), np.full(150, 0.03)]) + 0.001 * rng.normal(size=300)
     assert systems.is_stairs(jump, systems.levels(np.log(jump), least=0.15, score=4.0, margin=3))

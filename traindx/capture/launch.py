@@ -37,6 +37,7 @@ class Request(NamedTuple):
     curvature: bool = False
     interventions: tuple[str, ...] = ()  # NAME=VALUE each
     patient: bool = False  # look at every batch, however long that takes
+    updates: bool = True  # copy parts of the weights, to see how steps change them
     probes: bool = False  # look at the live model after the last of `steps` (probe_live)
 
 
@@ -64,6 +65,7 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "curvature": request.curvature,
         "with": request.interventions,
         "patient": request.patient,
+        "updates": request.updates,
         "probes": request.probes,
         "home": str(HOME),
         "pythonpath": before,

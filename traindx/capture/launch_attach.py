@@ -79,8 +79,13 @@ class Process:
         except FileExistsError:
             self.report("second", rank=rank)
             return None
+        wanted = self.request
         self.session = Session(
-            self.out, every=self.request.get("every"), curvature=bool(self.request.get("curvature")), rank=rank
+            self.out,
+            every=wanted.get("every"),
+            updates=bool(wanted.get("updates", True)),
+            curvature=bool(wanted.get("curvature")),
+            rank=rank,
         )
         self.session.watched.data.patient = bool(self.request.get("patient"))
         processes = processes_of_run()

@@ -61,6 +61,9 @@ Exit status (of the script itself with --propagate-exit):
     "May be repeated.",
 )
 @click.option("--curvature", is_flag=True, help="Also measure the curvature of the loss on sampled batches.")
+@click.option(
+    "--no-updates", is_flag=True, help="Copy no weights: cheaper, but without update ratios and gradient directions."
+)
 @click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
 @output_options
@@ -73,6 +76,7 @@ def run(
     every: int | None,
     interventions: tuple[str, ...],
     curvature: bool,
+    no_updates: bool,
     propagate_exit: bool,
     figures: str | None,
     folder_name: str | None,
@@ -84,7 +88,8 @@ def run(
     given = tuple(found.spec for found in parse(interventions))
     folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
     made = not folder.exists()
-    ended = launch(command, Request(folder, steps, every, curvature, given), stdout=1 if to_stdout(out) else 2)
+    request = Request(folder, steps, every, curvature, given, updates=not no_updates)
+    ended = launch(command, request, stdout=1 if to_stdout(out) else 2)
     code = diagnosed(folder, command, ended, config, out, figures)
     if code == 2 and made and not folder_name and not recorded(folder):
         shutil.rmtree(folder, ignore_errors=True)

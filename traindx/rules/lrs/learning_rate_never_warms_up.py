@@ -76,7 +76,7 @@ def tell(curve: Curve, objective: Curve, top: int) -> Evidence:
             "at": at,
         },
         points=(
-            EvidencePoint(curve.name, first, float(curve.values[0]), float(curve.values.max())),
+            EvidencePoint(curve.name, first, float(curve.values[0])),
             EvidencePoint(objective.name, at, height, start),
         ),
     )
