@@ -18,6 +18,10 @@ def kept(*ends: float) -> dict[str, Panel]:
     return {"quant/kept": Panel(np.arange(N, dtype=float), tuple(f"body.{i}" for i in range(len(ends))), values)}
 
 
+def error(*ends: float) -> dict[str, Panel]:
+    return {"quant/error": kept(*ends)["quant/kept"]}
+
+
 def begun(rise: float) -> Run:
     """Quantization begins after three quarters of the run, and the loss rises by so much."""
     loss: Floats = make.healthy_loss(200)
@@ -37,6 +41,12 @@ def fires() -> dict[str, Run]:
             {"train/loss": loss, "val/loss": 0.1 * loss + 2.2}, setup=IN_USE, panels=kept(0.7, 0.6)
         ),
         "much worse once quantization begins": begun(1.5),
+        "the same, of which no weights were measured": make.run(
+            {"train/loss": loss, "val/loss": 0.1 * loss + 2.2}, setup=IN_USE
+        ),
+        "rounded to other weights in evaluation": make.run(
+            {"train/loss": loss}, setup=IN_USE, panels={**kept(0.8, 0.7), **error(0.3, 0.8)}
+        ),
         "little of the weights left": make.run({"train/loss": flat}, setup=BOTH, panels=kept(0.6, 0.05)),
     }
 
@@ -48,11 +58,15 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "a little worse": make.run({"val/loss": loss, "val/quantized_loss": loss + 0.1 + noise}),
         "accuracies alike": make.run({"val/accuracy": accuracy, "val/accuracy_int8": accuracy - 0.01}),
-        "hardly worse once quantization begins": begun(0.1),
+        "hardly worse once quantization begins": begun(0.05),
         "healthy ternary weights": make.run({"train/loss": loss}, setup=BOTH, panels=kept(0.6, 0.4)),
         "rounded in evaluation only, to many bits": make.run(
             {"train/loss": loss, "val/loss": loss + 0.1 + noise}, setup=IN_USE, panels=kept(0.99, 1.0)
         ),
+        "rounded a little in evaluation": make.run(
+            {"train/loss": loss}, setup=IN_USE, panels={**kept(0.99, 0.98), **error(0.1, 0.25)}
+        ),
+        "plain signs in training": make.run({"train/loss": loss}, setup=BOTH, panels={**kept(12.0), **error(13.0)}),
         "trained quantized, and overfitted": make.run(
             {"train/loss": loss, "val/loss": 0.1 * loss + 2.2}, setup=BOTH, panels=kept(0.9, 0.8)
         ),

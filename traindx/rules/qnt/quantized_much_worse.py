@@ -33,7 +33,13 @@ def quantized_much_worse(
         0.3, "of the float metric's progress", basis="convention", source="a third of what was learnt is not there"
     ),
     fallen: float = threshold(
-        0.1, "of the progress so far", basis="convention", source="quantization that begins late; 8 bits cost < 1 %"
+        0.05, "of the progress so far", basis="convention", source="quantization that begins late; 8 bits cost < 1 %"
+    ),
+    changed: float = threshold(
+        0.5,
+        "of the norm of the weights",
+        basis="measured",
+        source="8 bits 0.01, 4 bits 0.1, 3 bits 0.2-0.3, 2 bits 0.8",
     ),
     kept: float = threshold(
         0.2, "of the float weights", basis="measured", source="8 bits: 1.0, ternary 0.4-0.8 in healthy nets of the gym"
@@ -44,8 +50,9 @@ def quantized_much_worse(
 
     What it sees, in this order: metrics logged with and without quantization, apart by a third of what the float
     one has gained; a net that is trained in floating point and quantized in evaluation only, whose held-out metric
-    is behind the training one by as much; an objective that falls back by a tenth once quantization begins in
-    the middle of the run; quantized weights of which less than a fifth points along the float ones ("kept").
+    is behind the training one by as much, or whose weights rounding changes by half; an objective that falls back
+    by a twentieth once quantization begins in the middle of the run; quantized weights of which less than a fifth
+    points along the float ones ("kept").
 
     Why it matters: the quantized network is the one that will be used.
 
@@ -59,11 +66,11 @@ def quantized_much_worse(
     apart = gaps(features)
     only_used = run.setup.word("quantized_in") == "evaluation"
     begun = next((e.step for e in run.events if e.code == "quantization-begins" and e.step is not None), None)
-    if not apart and by_module(features, "quant/kept") is None and begun is None:
+    if not apart and by_module(features, "quant/kept") is None and begun is None and not only_used:
         raise CannotJudge("needs a metric with quantization and the same without, or quantized weights measured")
     seen = list(metrics_apart(features, lost))
     if not seen and only_used:
-        seen = list(in_use(features, lost))
+        seen = list(in_use(features, lost)) or list(other_weights(features, changed, tail))
     elif not seen:
         seen = list(since(features, begun, fallen)) or list(lost_weights(features, kept, tail))
     yield from seen[:1]
@@ -94,6 +101,25 @@ def in_use(features: Features, lost: float) -> Iterator[Evidence]:
         steps = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
         value, other = float(np.median(pair.val.values[-few:])), pair.train.end * pair.train.sign
         yield evidence(pair.val.name, pair.train.name, value, other, steps)
+
+
+def other_weights(features: Features, changed: float, tail: float) -> Iterator[Evidence]:
+    """Evaluated with weights that have little to do with those that were trained."""
+    found = by_module(features, "quant/error")
+    error = np.zeros(0) if found is None else np.nan_to_num(late(found, tail))
+    if found is None or not (error > changed).any():
+        return
+    worst = int(error.argmax())
+    yield Evidence(
+        onset=float(found.steps[0]),
+        last=float(found.steps[-1]),
+        where=found.modules[worst],
+        severity="medium",
+        aspects=("weights",),
+        message="quantization, in evaluation only, changes the weights of {where} by {share:.0%}",
+        values={"where": named(found, error > changed), "share": float(np.median(error[error > changed]))},
+        points=(at_end("quant/error", found, worst, error[worst], changed),),
+    )
 
 
 def since(features: Features, begun: float | None, fallen: float) -> Iterator[Evidence]:
