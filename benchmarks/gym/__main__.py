@@ -12,6 +12,17 @@ OTHERS = {
 }
 
 
+QUICK_RUNS, QUICK_SEED = 200, 99  # a plan that no fit has seen
+
+
+def make(folder: Path, runs: int, seed: int, workers: int) -> None:
+    """Run what a folder lacks of a plan."""
+    from benchmarks.gym.plan import jobs
+    from benchmarks.gym.runner import run_all
+
+    run_all(jobs(runs, seed), folder, workers)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gym", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
@@ -20,6 +31,8 @@ def main() -> None:
     run.add_argument("--runs", type=int, default=100)
     run.add_argument("--seed", type=int, default=0, help="of the plan")
     run.add_argument("--workers", type=int, default=1, help="processes at a time")
+    quick = verbs.add_parser("quick", help="about ten minutes: 200 runs, and their scores")
+    quick.add_argument("folder", type=Path)
     score = verbs.add_parser("score", help="diagnose the logs of a folder and score the diagnoses")
     score.add_argument("folder", type=Path)
     score.add_argument("--table", type=Path, help="write the tables to a Markdown file")
@@ -34,10 +47,12 @@ def main() -> None:
         verbs.add_parser(verb, help=what).add_argument("folders", type=Path, nargs="+")
     options = parser.parse_args()
     if options.verb == "run":
-        from benchmarks.gym.plan import jobs
-        from benchmarks.gym.runner import run_all
+        make(options.folder, options.runs, options.seed, options.workers)
+    elif options.verb == "quick":
+        from benchmarks.gym.score import score_folder
 
-        run_all(jobs(options.runs, options.seed), options.folder, options.workers)
+        make(options.folder, QUICK_RUNS, QUICK_SEED, 2)
+        score_folder(options.folder, options.folder / "score.md")
     elif options.verb in ("signs", "fit", "compare"):
         from benchmarks.gym import weigh
 

@@ -60,9 +60,12 @@ def health_of(
     *,
     doubted: float = threshold(0.5, "P(healthy)", basis="convention", source="more likely ill than not"),
     unlikely: float = threshold(0.3, "P(healthy)", basis="convention", source="ill by more than two to one"),
+    hardly: float = threshold(0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"),
+    sure: float = threshold(0.6, "P(healthy)", basis="measured", source="gym: 95 % of healthy recordings have more"),
 ) -> Health:
-    """failed: broken beyond use; sick: a grave finding, or a lesser one that health hardly explains;
-    watch: something to keep an eye on, or nothing that can be judged; else healthy."""
+    """failed: broken beyond use; sick: a grave finding, or a lesser one that health hardly explains; watch: something
+    to keep an eye on, or nothing that can be judged; else healthy. Where modules were recorded, probabilities are
+    right often enough to count by themselves."""
     if broken(case):
         return "failed"
     gravest = {f.severity for f in case.findings}
@@ -71,7 +74,10 @@ def health_of(
         return "sick" if case.healthy < doubted else "watch"
     if "medium" in gravest:
         return "sick" if case.healthy < unlikely else "watch"
-    doubtful = leading is not None and leading.probability > case.healthy
+    recorded = bool(case.run.panels)
+    if recorded and case.healthy < hardly:
+        return "sick"
+    doubtful = (leading is not None and leading.probability > case.healthy) or (recorded and case.healthy < sure)
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)
     unknown = unknown or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
     return "watch" if doubtful or unknown else "healthy"
