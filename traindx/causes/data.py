@@ -98,7 +98,8 @@ Settled by: the samples whose loss never shrinks; training without them.""",
             "labels-look-noisy": W(4.0, -2.5), "labels-contradict": W(2.5, -0.3), "labels-ill-formed": W(1.5, -0.1),
             "validation-gap-grows": W(0.9, -0.3),
             "fact:validation-never-improves": W(-0.5), "metric-contradicts-loss:overconfidence": W(0.3),
-            "losses-stay-high": W(0.6), "loss-plateaus:high": W(0.4), "validation-beats-training": W(0.4),
+            "losses-stay-high": W(0.6), "loss-plateaus:high": W(0.4), "validation-beats-training": W(0.5),
+            "validation-beats-training:large": W(1.2),
             "loss-not-finite": W(-1.5), "loss-diverges": W(-1.5), "loss-at-chance": W(-0.3),
         },
         settles=(("the samples whose loss stays high", "look at the 100 training samples with the highest loss"),),
@@ -153,7 +154,7 @@ Mistaken for: overfitting (there validation is good first), a learning rate that
 
 Settled by: a control with permuted labels: if that learns as fast, the real ones carry nothing.""",
         weights={
-            "validation-gap-grows": W(0.1), "fact:validation-never-improves": W(2.6, -0.4),
+            "validation-gap-grows": W(0.5), "fact:validation-never-improves": W(2.6, -0.4),
             "fact:validation-bad-at-once": W(0.5),
             "loss-at-chance": W(0.9, -0.4), "loss-falls-slowly": W(0.5), "loss-flat-from-start": W(0.5),
             "loss-flat-from-start:norm-healthy": W(0.3), "loss-flat-from-start:never-moved": W(-1.0),

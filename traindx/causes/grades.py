@@ -153,6 +153,8 @@ SCALES: tuple[Scale, ...] = (
           "of the way to one answer for all"),
     Scale("loss-unit", a.loss_unit, (0.03, 0.9, 0.99, 1.01, 1.1, 5.0, 1e3), ("fraction", "part", "near-below", "equal",
           "near-above", "some-times", "many-times", "scaled"), "x the cross-entropy of the outputs"),
+    Scale("updates-lost", c.updates_lost, (0.05, 0.5, 0.95), ("none", "some", "most", "all"),
+          "of the weights of the worst module, in a step"),
     Scale("rounded-to", a.rounded_to, (), ("float16", "bfloat16")),
     Scale("broken-first", a.broken_first, (), ("gradient", "loss")),
     Scale("alike-units", s.alike_units, (0.01, 0.5), ("none", "some", "most"), "of units start alike"),

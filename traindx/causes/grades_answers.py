@@ -31,6 +31,8 @@ def answers_are_classes(
 ) -> bool:
     """Whether the outputs are class scores: the loss is one of those for classes, or equals their cross-entropy. What
     a hand-written loss is fed with may be embeddings, which answer nothing."""
+    if features.is_game:
+        return False
     unit = loss_unit(run, features)
     return any(name in run.setup.word("loss") for name in CLASSED) or (unit is not None and abs(unit - 1) < near)
 
@@ -92,7 +94,9 @@ def val_same_answer(run: Run, features: Features) -> float | None:
 def loss_unit(run: Run, features: Features) -> float | None:
     """The loss over the cross-entropy of the outputs: 1 where the loss is that, its factor where it is scaled."""
     loss, entropy = features.curve("train/loss"), features.curve("outputs_cross_entropy")
-    if loss is None or entropy is None or entropy.n < LEAST:
+    width, highest = run.setup.number("outputs_width"), run.setup.number("label_max")
+    embeds = width is not None and width > 1 and highest is not None and highest + 1 < width
+    if loss is None or entropy is None or entropy.n < LEAST or embeds:
         return None
     at = np.searchsorted(loss.steps, entropy.steps)
     beside = at < loss.n

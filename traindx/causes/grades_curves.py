@@ -65,19 +65,21 @@ def loss_tail(run: Run, features: Features) -> float | None:
     return float(after - before) / max(fall_of(curve), curve.noise, TINY)
 
 
-def guessing(run: Run) -> float | None:
-    """The loss of guessing among the classes, in nats."""
+def guessing(run: Run, features: Features) -> float | None:
+    """The loss of guessing among the classes, in nats; none for the players of a game."""
+    if features.is_game:
+        return None
     classes = run.setup.number("classes")
     return math.log(classes) if classes is not None and classes > 1 else None
 
 
 def loss_start(run: Run, features: Features) -> float | None:
-    curve, chance = loss(features, 1), guessing(run)
+    curve, chance = loss(features, 1), guessing(run, features)
     return None if curve is None or chance is None else curve.start / chance
 
 
 def loss_end(run: Run, features: Features) -> float | None:
-    curve, chance = loss(features), guessing(run)
+    curve, chance = loss(features), guessing(run, features)
     return None if curve is None or chance is None else curve.end / chance
 
 
@@ -337,6 +339,11 @@ def weights_change(run: Run, features: Features) -> float | None:
 def grad_cosine(run: Run, features: Features) -> float | None:
     curve = features.curve("grad_cosine")
     return None if curve is None or curve.n < LEAST else float(np.median(curve.values))
+
+
+def updates_lost(run: Run, features: Features) -> float | None:
+    """Share of the weights that a step leaves as they were, late in the run, of the module with most."""
+    return late_worst(run, "update_zero_fraction")
 
 
 def waiting(run: Run, features: Features) -> float | None:

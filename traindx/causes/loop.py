@@ -70,7 +70,8 @@ Mistaken for: a cut graph, too little capacity.
 
 Settled by: the list of trainable parameters.""",
         weights={
-            "parameters-frozen": W(4.5, -2.5), "parameters-never-change": W(2.5, -1.0), "loss-plateaus:high": W(0.5),
+            "parameters-frozen": W(4.5, -2.5), "updates-too-small": W(0.5), "parameters-never-change": W(2.5, -1.0),
+            "loss-plateaus:high": W(0.5),
             "losses-stay-high": W(0.7, -0.2), "loss-flat-from-start": W(0.7, -0.2),
             "loss-flat-from-start:never-moved": W(0.6), "loss-flat-from-start:lr-zero": W(-3.0),
             "loss-at-chance": W(0.4), "loss-falls-slowly": W(0.2), "loss-not-finite": W(-2.5), "loss-diverges": W(-2.5),
@@ -93,7 +94,8 @@ Mistaken for: a learning rate that is too low, frozen parameters.
 
 Settled by: the parameters of the optimizer against those of the model.""",
         weights={
-            "parameters-missing-from-optimizer": W(6.0, -3.5, "theory"), "parameters-never-change": W(2.5, -1.0),
+            "parameters-missing-from-optimizer": W(6.0, -3.5, "theory"), "updates-too-small": W(0.5),
+            "parameters-never-change": W(2.5, -1.0),
             "loss-flat-from-start": W(0.9, -0.3), "loss-flat-from-start:norm-healthy": W(0.9),
             "loss-flat-from-start:norm-tiny": W(-1.0), "loss-flat-from-start:never-moved": W(0.6),
             "loss-flat-from-start:lr-zero": W(-3.0), "loss-at-chance": W(0.5), "losses-stay-high": W(0.6),

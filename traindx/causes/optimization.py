@@ -272,8 +272,9 @@ steps at that rate help nothing).
 Settled by: going on, and comparing with the forecast.""",
         weights={
             "loss-still-falling-at-end": W(2.3, -1.8), "loss-falls-slowly": W(0.3), "fact:few-updates": W(1.0, -0.3),
-            "fact:finished": W(0.5, -0.3), "losses-stay-high": W(0.4), "loss-plateaus": W(-2.0),
-            "loss-flat-from-start": W(-1.5), "loss-diverges": W(-2.5), "loss-not-finite": W(-3.0),
+            "fact:finished": W(0.5, -0.3), "losses-stay-high": W(0.5), "loss-plateaus": W(-2.0),
+            "loss-flat-from-start": W(-1.5), "loss-improves-too-little-noise-considered": W(0.5),
+            "loss-diverges": W(-2.5), "loss-not-finite": W(-3.0),
             "validation-gap-grows": W(-1.8), "loss-oscillates": W(-0.5), "loss-drops-late": W(0.3),
         },
         settles=(("the loss after as many steps again", "continue the run and compare it with the forecast"),),

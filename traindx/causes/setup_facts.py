@@ -15,6 +15,8 @@ from traindx.vocabulary.run import Run
 def half_precision(run: Run, features: Features) -> bool | None:
     """Computes in float16, whose range ends at 65504: told by the precision, or by a loss scale that is used."""
     name = run.setup.word("precision")
+    if "float16" in run.setup.word("gradients_rounded_to").split():
+        return True  # by hand, whatever the precision is called
     if name:
         return any(w in name for w in ("16", "half", "amp", "o1", "o2", "mixed")) and not bfloat16(run, features)
     scale = features.curve("loss_scale")

@@ -21,7 +21,16 @@ NAMES = ("val_outputs_majority_share", "outputs_majority_share")
     min_points=1,
     severity="high",
     message="{share:.0%} of the samples are given one and the same class; the most frequent one has {usual:.0%}",
-    follows=("activations-collapse", "relu-units-dead", "activations-not-finite", "classes-imbalanced"),
+    follows=(
+        "activations-collapse",
+        "relu-units-dead",
+        "activations-not-finite",
+        "classes-imbalanced",
+        "loss-not-finite",
+        "loss-diverges",
+        "loss-at-chance",
+        "loss-flat-from-start",
+    ),
 )
 def predictions_collapse(
     run: Run,
@@ -57,6 +66,8 @@ def predictions_collapse(
     Sources: fault catalogue rows 1, 24, 30, 33, 37; Karpathy (2019), A recipe for training neural networks.
     """
     name = next(n for n in NAMES if n in run.series)
+    if features.is_game:
+        raise CannotJudge("the players of a game are not asked for classes")
     if name == NAMES[1] and (run.setup.number("batch_single_class_share") or 0.0) >= sorted_batches:
         raise CannotJudge("training batches hold one class each, and no evaluation was seen")
     curve, usual = features.curve(name), run.setup.number("val_class_majority_share")
