@@ -42,9 +42,7 @@ def predictions_collapse(
     above: float = threshold(
         0.1, "of the samples", basis="convention", source="what the labels' own imbalance does not explain"
     ),
-    late: float = threshold(
-        0.5, "of the rows", basis="convention", source="the second half: early answers are guesses"
-    ),
+    late: float = threshold(0.5, "of the rows", basis="convention", source="early answers are guesses"),
     sorted_batches: float = threshold(
         0.1, "of the batches", basis="convention", source="of one class: their answers are too"
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, islice
 
 import msgspec
 import numpy as np
@@ -36,15 +37,18 @@ def weights_start_badly_scaled(
         0.5, "of the units", basis="convention", source="healthy: none; a constant layer: all of its units"
     ),
     loud: float = threshold(5.0, "spread", basis="theory", source="a normalized signal has 1, and 4 sigma of it 4"),
+    faint: float = threshold(0.02, "x unit gain", basis="theory", source="He 1.4, PyTorch 0.6, transformers from 0.1"),
+    strong: float = threshold(4.0, "x unit gain", basis="theory", source="orthogonal for tanh has 1.7"),
     soon: float = threshold(0.02, "of the run", basis="convention", source="later rows no longer tell of the start"),
 ) -> Iterator[Evidence]:
     """At the start, the signal explodes or dies out on its way through the layers, or units are all alike.
 
-    What it sees: the spread of the outputs of each module at the first sampled step, relative to the first
-    module's: thirty times as large somewhere (and far above 1, to which normalization lifts small embeddings), or a
-    thousandth (the last module left out, and dead rectifiers, whose outputs are exactly zero); or no spread
-    anywhere at all; or units with the weights of other units at the first step and later still (the last layer left
-    out). High where the run does not learn, medium where that cannot be told, information where it learns.
+    What it sees: the spread of the outputs of each module at the first sampled step, relative to the first module's:
+    thirty times as large somewhere (and far above 1, to which normalization lifts small embeddings), or a thousandth
+    (the last module left out, and dead rectifiers, whose outputs are exactly zero); or no spread anywhere at all. Or a
+    layer whose weights shrink or blow up what they take in. Or units with the weights of other units at the first step
+    and later (the last layer left out). High where the run does not learn, medium where that cannot be told,
+    information where it learns.
 
     Why it matters: a good start keeps the spread about the same through all layers; otherwise gradients explode or
     vanish by the same factor. Units that start equal get equal gradients: the layer stays as wide as one unit.
@@ -60,23 +64,45 @@ def weights_start_badly_scaled(
     """
     severity = by_progress(features, stuck="high", unknown="medium", learns="info")
     strength = 1.0 if is_learning(features) is False else 0.5
+    spread = spread_at_start(run, features, (up, loud), down, soon)
+    for found in islice(chain(copies_at_start(run, copies), gains_at_start(run, faint, strong), spread), 1):
+        yield msgspec.structs.replace(found, severity=severity, strength=strength)
+
+
+def copies_at_start(run: Run, most: float) -> Iterator[Evidence]:
+    """Units that began with the weights of others and still have them."""
     alike = run.setup.number("weights_identical_units_later") or 0.0
-    if alike >= copies:
+    if alike >= most:
         yield Evidence(
-            severity=severity,
-            strength=strength,
             aspects=("symmetric",),
             values={"what": f"{alike:.0%} of the units began with the weights of another unit and still have them"},
             points=(EvidencePoint("weights_identical_units_later", None, alike, 0.0, "0..1"),),
         )
+
+
+def gains_at_start(run: Run, faint: float, strong: float) -> Iterator[Evidence]:
+    """The layer whose weights change the size of a signal most."""
+    least, most = run.setup.number("initial_gain_min"), run.setup.number("initial_gain_max")
+    if least is not None and least < faint:
+        value, name, how = least, "initial_gain_min", "shrinks"
+    elif most is not None and most > strong:
+        value, name, how = most, "initial_gain_max", "blows up"
+    else:
         return
-    for found in spread_at_start(run, panel(features, "act_std"), (up, loud), down, soon):
-        yield msgspec.structs.replace(found, severity=severity, strength=strength)
+    place = run.setup.word(f"{name}_name")
+    yield Evidence(
+        where=place,
+        aspects=("gain-low" if how == "shrinks" else "gain-high",),
+        values={"what": f"{place} starts so that it {how} a signal: gain {value:.2g} (usual: 0.1 to 2)"},
+        points=(EvidencePoint(name, None, value, 1.0, "x unit gain"),),
+    )
 
 
-def spread_at_start(run: Run, whole: Panel, up: tuple[float, float], down: float, soon: float) -> Iterator[Evidence]:
+def spread_at_start(
+    run: Run, features: Features, up: tuple[float, float], down: float, soon: float
+) -> Iterator[Evidence]:
     """The module at which the spread of the first row has left that of the first module behind."""
-    found, known = at_start(run, whole, soon)
+    found, known = at_start(run, panel(features, "act_std"), soon)
     values = found.values[0, known]
     first, highest = float(values[0]), float(values.max())
     inner = values[:-1][values[:-1] > 0]
