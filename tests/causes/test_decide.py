@@ -8,9 +8,11 @@ from tests import make
 from tests.causes.made import SEEN, decided, fired, plain_run
 from tests.lookalikes import all_runs
 from traindx import pipeline
-from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.causes import decide
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.rule import Outcome
-from traindx.vocabulary.run import Event, Run
+from traindx.vocabulary.run import Event, Panel, Run
 from traindx.vocabulary.setup import Setup
 
 GAP = "validation-gap-grows"
@@ -76,6 +78,22 @@ def test_diverged_for_good_has_failed() -> None:
 )
 def test_health_follows_the_gravest_finding_and_the_ranking(outcome: Outcome, health: str) -> None:
     assert decided(outcome)[0] == health
+
+
+@pytest.mark.parametrize(
+    ("healthy", "recorded", "plain"),
+    [(0.1, "sick", "watch"), (0.4, "watch", "watch"), (0.55, "watch", "healthy"), (0.7, "healthy", "healthy")],
+)
+def test_where_modules_were_recorded_the_probability_counts_by_itself(
+    healthy: float, recorded: str, plain: str
+) -> None:
+    run = plain_run()
+    panel = Panel(np.array([0.0, 100.0]), ("body",), np.ones((2, 1)))
+    names = {"healthy": healthy, "label-noise": 1 - healthy}
+    told = [Hypothesis(cause=n, title=n, probability=p) for n, p in sorted(names.items(), key=lambda item: -item[1])]
+    for expected, seen in ((plain, run), (recorded, msgspec.structs.replace(run, panels={"grad_norm": panel}))):
+        health, _ = decide((), told, (), seen, Features(seen))
+        assert health == expected
 
 
 def test_a_rate_of_zero_stops() -> None:

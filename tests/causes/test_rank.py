@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import msgspec
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -13,7 +14,16 @@ from tests.causes.made import SEEN, absent, all_but, clear, faults, fired, order
 from traindx.causes import catalogue, rank
 from traindx.causes.evidence import SECOND_HAND, signs_of
 from traindx.causes.fitted import Fitted
-from traindx.causes.rank import EXPLAINS, UNEXPLAINED, discounted, probability_of, terms_of
+from traindx.causes.rank import (
+    BESIDE,
+    CERTAIN,
+    EXPLAINS,
+    UNEXPLAINED,
+    discounted,
+    halves,
+    probability_of,
+    terms_of,
+)
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause, Weight
 from traindx.vocabulary.rule import Outcome
@@ -63,6 +73,27 @@ def test_a_finding_that_is_not_explained_speaks_against_by_its_severity() -> Non
     assert odds(a, fired("loss-oscillates", severity="high")) == 1.5
     assert odds(a, fired("loss-plateaus", severity="low", strength=0.5)) == 0.5 * (UNEXPLAINED["low"] - 0.25)
     assert odds(a, fired("loss-drops-late", severity="medium")) == 0.25 + 0.5 * UNEXPLAINED["medium"]
+
+
+def test_a_cause_that_is_surely_there_leaves_room_for_a_second() -> None:
+    a = cause("a", loss_oscillates=Weight(CERTAIN), loss_plateaus=Weight(CERTAIN - 0.1))
+    beside = fired("seed-not-set", severity="high")
+    assert odds(a, fired("loss-oscillates", severity="info"), beside) == CERTAIN + BESIDE * UNEXPLAINED["high"]
+    assert odds(a, fired("loss-plateaus", severity="info"), beside) == CERTAIN - 0.1 + UNEXPLAINED["high"]
+
+
+def test_what_is_not_explained_is_scaled_by_itself() -> None:
+    a = cause("a", loss_oscillates=Weight(1.5, -0.5))
+    b = cause("b", prior=-0.25)
+    fit = Fitted(scale={"loss": 0.8}, surprise={"loss": 0.5})
+    run = plain_run()
+    outcomes = (fired("seed-not-set", severity="medium"), *clear("loss-oscillates"))
+    run = msgspec.structs.replace(run, series={"train/loss": run.series["train/loss"]})
+    told = {h.cause: h.probability for h in rank(outcomes, run, Features(run), (a, b), fit)}
+    rest = 0.5 * UNEXPLAINED["medium"]
+    score = {"a": 0.8 * -0.5 + rest, "b": 0.8 * -0.25 + rest}
+    assert math.log(told["a"] / told["b"]) == pytest.approx(score["a"] - score["b"])
+    assert halves(a, signs_of(outcomes, {}))[1]["seed-not-set"] == UNEXPLAINED["medium"]
 
 
 def test_an_explained_event_is_not_held_against_a_cause_under_another_name() -> None:
