@@ -45,5 +45,9 @@ def stays_quiet() -> dict[str, Run]:
             4.1 - 0.4 * (1 - np.exp(-np.arange(n) / 8)) * late(n, 0.7, 0.01),
             4.1 + 1.0 * (1 - np.exp(-np.arange(n) / 8)) * late(n, 0.7, 0.01),
         ),
+        "both climb and come back": both(
+            40 + 240 * np.exp(-(((np.arange(n) / n - 0.6) / 0.25) ** 2)) + 20 * noise(n, 1.0),
+            60 + 360 * np.exp(-(((np.arange(n) / n - 0.6) / 0.25) ** 2)) + 20 * noise(n, 1.0),
+        ),
         "both late": both(2.3 * late(n, 0.6) + 0.1, 2.3 * late(n, 0.62) + 0.2),
     }

@@ -74,8 +74,10 @@ def validation_drops_late(
 
 
 def keeps(train: Curve, progress: float) -> bool:
-    """Whether training has kept what it had learned; if not, both only came back to where they began."""
-    return train.end <= train.best + 2 * (1 - progress) * train.span
+    """Whether training has kept what it had learned, all along; if not, both only came back to where they began."""
+    since = train.trend[reached(train.trend, progress) :]
+    kept = float(np.mean(since <= train.best + train.span / 2)) >= progress
+    return kept and train.end <= train.best + 2 * (1 - progress) * train.span
 
 
 def look(pair: Pair, progress: float) -> Drop:
