@@ -39,6 +39,7 @@ def main() -> None:
     score.add_argument("--detection", action="store_true", help="also find how early: diagnoses of beginnings")
     signs = verbs.add_parser("signs", help="what the ranking sees of all labelled runs of the folders, into one file")
     signs.add_argument("folders", type=Path, nargs="+")
+    signs.add_argument("--logs-of", type=Path, nargs="*", help="folders of an older capture: only their logs")
     signs.add_argument("--workers", type=int, default=2)
     verbs.add_parser("fit", help="fit the weights on the signs, and write them where the package reads them")
     compare = verbs.add_parser("compare", help="rankings on held-out settings, side by side")

@@ -41,10 +41,12 @@ PARTS = {
 }  # fmt: skip
 
 
-def extract(folders: list[Path], out: Path, workers: int = 2) -> int:
-    """Write the rows of all labelled runs; how many there are."""
-    tasks = [(folder, row) for folder in folders for row in labels.labelled(rows(folder / "journal.jsonl"))]
-    tasks = [(folder, row) for folder, row in tasks if row["verdict"] in COUNTED]
+def extract(folders: list[Path], out: Path, workers: int = 2, older: list[Path] | None = None) -> int:
+    """Write the rows of all labelled runs; how many there are. Of the `older` folders, which were recorded by an
+    earlier capture, only what their logs show."""
+    places = [(folder, True) for folder in folders] + [(folder, False) for folder in older or ()]
+    tasks = [(*place, row) for place in places for row in labels.labelled(rows(place[0] / "journal.jsonl"))]
+    tasks = [task for task in tasks if task[2]["verdict"] in COUNTED]
     count = 0
     with gzip.open(out, "wt", encoding="utf-8") as file, Pool(workers) as pool:
         for number, made in enumerate(pool.imap(seen, tasks, chunksize=8), 1):
@@ -56,12 +58,13 @@ def extract(folders: list[Path], out: Path, workers: int = 2) -> int:
     return count
 
 
-def seen(task: tuple[Path, dict[str, Any]]) -> list[dict[str, Any]]:
+def seen(task: tuple[Path, bool, dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of one run: what its log shows at every level that it holds, and its record."""
-    folder, row = task
+    folder, recorded, row = task
     kept = {k: row.get(k) for k in ("id", "group", "setting", "task", "verdict", "cause", "causes", "also", "second",
                                     "harm", "fault", "style")}  # fmt: skip
-    return [{**kept, "level": level, **signs(run)} for level, run in views(folder, row)]
+    shown = ((level, run) for level, run in views(folder, row) if recorded or not level.startswith("capture"))
+    return [{**kept, "level": level, **signs(run)} for level, run in shown]
 
 
 def views(folder: Path, row: dict[str, Any]) -> Iterator[tuple[str, Run]]:

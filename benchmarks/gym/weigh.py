@@ -21,7 +21,7 @@ RECORDS = WEIGHTS.with_name("records.json")
 
 
 def signs(options: Namespace) -> None:
-    print(f"{evidence.extract(options.folders, SIGNS, options.workers)} rows in {SIGNS}")
+    print(f"{evidence.extract(options.folders, SIGNS, options.workers, options.logs_of)} rows in {SIGNS}")
 
 
 def fitted(date: str) -> dict[str, Any]:
