@@ -34,8 +34,9 @@ def test_parts_of_one_model_differ_as_they_should() -> None:
     norms = {"grad_norm": ranks_disagree.norms(1), "rank/1/grad_norm": ranks_disagree.norms(2)}
     own = ranks_disagree.losses()
     sharded = make.run({**own, **norms}, setup=Setup().with_facts({"grad_norm_processes": 2}, "capture"))
+    wrapped = make.run({**own, **norms}, setup=Setup().with_facts({"wrapper": "fully_shard"}, "capture"))
     together = make.run({**norms, "train/loss": own["train/loss"], "rank/1/train/loss": own["train/loss"]})
-    for run in (sharded, together):
+    for run in (sharded, wrapped, together):
         assert said(disagree.ranks_disagree, run) == ("not-evaluated", "the processes hold parts of one model")
 
 

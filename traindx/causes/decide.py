@@ -205,8 +205,11 @@ def inspect_sick(case: Case, health: Health) -> Decision | None:
     leading = case.leading
     if health not in ("sick", "failed") or leading is None:
         return None
-    main = case.findings[0].message if case.findings else "the findings"
-    return Decision("inspect", f"{main.rstrip('.')}. Most likely: {lowered(leading.title)}", leading.probability)
+    grave = next((f.message for f in case.findings if f.severity != "info"), None)
+    if grave is None:
+        why = f"all signs together speak for a fault. Most likely: {lowered(leading.title)}"
+        return Decision("inspect", why, leading.probability)
+    return Decision("inspect", f"{grave.rstrip('.')}. Most likely: {lowered(leading.title)}", leading.probability)
 
 
 def go_on_short(case: Case, health: Health) -> Decision | None:

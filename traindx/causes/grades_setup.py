@@ -216,7 +216,8 @@ def frozen(run: Run, features: Features) -> float | None:
 
 
 def unheld(run: Run, features: Features) -> float | None:
-    return share(run, "parameters_without_optimizer")
+    """An optimizer is known by its steps: where none steps, nobody knows what it holds."""
+    return None if run.setup.number("backwards_without_step") else share(run, "parameters_without_optimizer")
 
 
 def unreached(run: Run, features: Features) -> float | None:
@@ -226,7 +227,7 @@ def unreached(run: Run, features: Features) -> float | None:
 
 
 def unmoved(run: Run, features: Features) -> float | None:
-    return share(run, "parameters_not_moving")
+    return None if run.setup.number("backwards_without_step") else share(run, "parameters_not_moving")
 
 
 def uncleared(run: Run, features: Features) -> float | None:

@@ -28,7 +28,7 @@ Settled by: a tenth of the rate for a hundred steps. If the loss then falls at o
 inputs at the old rate cures it too, the inputs are nearer to the root.""",
         weights={
             "predictions-collapse": W(0.6), "curvature-beyond-stability": W(2.0),
-            "loss-not-finite": W(1.8, -0.3), "loss-not-finite:early": W(0.8), "loss-not-finite:late": W(-0.3),
+            "loss-not-finite": W(1.8, -0.3), "loss-not-finite:early": W(1.2), "loss-not-finite:late": W(-0.3),
             "loss-not-finite:norm-grew-before": W(1.2), "loss-not-finite:norm-normal-before": W(-1.6),
             "loss-not-finite:from-start": W(-3.0), "loss-not-finite:loss-grew-before": W(0.8),
             "loss-not-finite:recovered": W(-1.2), "loss-diverges": W(2.4, -0.8), "loss-diverges:early": W(0.5),

@@ -82,10 +82,15 @@ class Unchecked(msgspec.Struct, frozen=True):
         return f"{self.count} {verb}{what}{hint}" if verb else f"{self.count} because {what}{hint}"
 
 
+# Where the ranking is sure of a fault that no rule saw.
+BESIDE_RULES = "No single rule saw it; what follows from all signs together is below."
+
+
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
-    """`findings`: what is wrong, most important first; `notes`: what is merely worth knowing;
+    """`findings`: what is wrong, most important first, `unseen`: what to say if there are none; `notes`: what is merely worth knowing;
     `hypotheses`: the causes worth showing; `log_events`: what the reader had to say about the log."""
 
+    unseen: str
     findings: tuple[Seen, ...]
     notes: tuple[Finding, ...]
     hypotheses: tuple[Hypothesis, ...]
@@ -99,7 +104,9 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
 def digest(diagnosis: RunDiagnosis) -> Digest:
     """Group and shorten one run's diagnosis for people."""
     seen, notes = grouped_findings(diagnosis.findings)
+    ill = diagnosis.health in ("sick", "failed")
     return Digest(
+        unseen=BESIDE_RULES if ill else "Nothing wrong was seen.",
         findings=seen,
         notes=notes,
         hypotheses=shown_hypotheses(diagnosis.hypotheses),

@@ -93,7 +93,7 @@ def summary(document: Document) -> str:
 
 def findings(run: RunInfo, told: Digest) -> str:
     if not told.findings:
-        return "Nothing wrong was seen."
+        return told.unseen
     lines = ["### What is wrong", ""]
     for seen in told.findings:
         lines.append(f"{seen.number}. {finding_words(run, seen.finding)}")

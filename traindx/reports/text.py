@@ -105,7 +105,7 @@ def findings(page: Page, run: RunInfo, told: Digest) -> None:
     """Numbered findings, worst first, what follows from each indented under it."""
     if not told.findings:
         page.blank()
-        page.row(Span(" Nothing wrong was seen.", "healthy"))
+        page.flow(told.unseen, indent=1)
         return
     page.heading("What is wrong")
     for seen in told.findings:

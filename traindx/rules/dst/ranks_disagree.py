@@ -51,7 +51,7 @@ def ranks_disagree(
 
     Sources: Li et al. (2020), PyTorch Distributed: experiences on accelerating data parallel training.
     """
-    if run.setup.number("grad_norm_processes") or same_losses(features):
+    if in_parts(run) or same_losses(features):
         raise CannotJudge("the processes hold parts of one model")
     count = count_apart(run, steps)
     if count is not None:
@@ -90,6 +90,12 @@ class Parting(NamedTuple):
     signal: str
     steps: Floats
     share: Floats
+
+
+def in_parts(run: Run) -> bool:
+    """Whether parameters are known to be spread over the processes."""
+    wrapper = run.setup.word("wrapper").lower()
+    return bool(run.setup.number("grad_norm_processes")) or "shard" in wrapper or "fsdp" in wrapper
 
 
 def same_losses(features: Features) -> bool:

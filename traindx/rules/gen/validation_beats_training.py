@@ -49,7 +49,7 @@ def validation_beats_training(
         half = pair.val.n // 2
         gap = (pair.train_at_val() - pair.val.oriented)[half:]
         level = float(np.median(gap))
-        share = level / max(pair.train.span, np.finfo(np.float64).tiny)
+        share = level / max(float(pair.train.span), float(np.finfo(np.float64).tiny))
         if level > noise * robust_sigma(gap) and share >= size and pair.train.span > 0:
             visible = level >= size * abs(float(np.median(pair.val.oriented[half:])))
             yield tell(pair, half, level, share >= large and visible)
