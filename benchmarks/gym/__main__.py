@@ -23,7 +23,7 @@ def make(folder: Path, runs: int, seed: int, workers: int) -> None:
     run_all(jobs(runs, seed), folder, workers)
 
 
-def main() -> None:
+def parsed() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gym", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
     run = verbs.add_parser("run", help="make scripts, run them, journal what came out (resumable)")
@@ -46,7 +46,11 @@ def main() -> None:
     compare.add_argument("--figure", type=Path, help="also draw the reliability diagram")
     for verb, what in OTHERS.items():
         verbs.add_parser(verb, help=what).add_argument("folders", type=Path, nargs="+")
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    options = parsed()
     if options.verb == "run":
         make(options.folder, options.runs, options.seed, options.workers)
     elif options.verb == "quick":

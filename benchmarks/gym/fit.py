@@ -19,7 +19,7 @@ from traindx.causes.evidence import CLEAR
 from traindx.causes.fitted import VIEWS
 
 Floats = NDArray[np.float64]
-# Basis: measured, by cross-validation by setting: among 0.002 and 0.03, and on real logs for what logs show. The gym has
+# Basis: measured, by cross-validation by setting (0.002 to 0.03), and on real logs for what logs show. The gym has
 # as many runs of a rare cause as of a common one: what a log shows of it may only nudge what is known of the world.
 RIDGE, RIDGE_LOGS, RIDGE_BASE, RIDGE_SCALE = 0.004, 0.03, 0.05, 1.0
 HARMLESS = 0.0  # how much a run with a fault without harm counts

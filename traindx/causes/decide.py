@@ -18,6 +18,9 @@ from traindx.vocabulary.run import Run
 ENDED_BADLY = {"crash": "the log shows an error that ended the run", "out-of-memory": "the device ran out of memory"}
 
 
+STUCK = ("loss-flat-from-start", "loss-at-chance")
+
+
 class Case(Struct, frozen=True):
     """All that a decision looks at."""
 
@@ -185,9 +188,26 @@ def stop_overfitted(
     )
 
 
+def stop_stuck(
+    case: Case,
+    health: Health,
+    *,
+    sure: float = threshold(0.9, "P(cause)", basis="convention", source="words of probability: almost certain"),
+) -> Decision | None:
+    """Nothing learned, for a reason that a recording leaves no doubt of: no waiting mends it."""
+    stuck = any(f.slug in STUCK and f.severity in ("critical", "high") for f in case.findings)
+    leading = case.leading
+    if not stuck or not case.run.panels or leading is None or leading.probability < sure:
+        return None
+    if leading.cause == "undertrained":
+        return None
+    reason = f"nothing was learned, and waiting does not mend it: {lowered(leading.title)}"
+    return Decision("stop", reason, leading.probability)
+
+
 def wait_if_flat(case: Case, health: Health) -> Decision | None:
     """A flat start may be the first part of an S-curve: twice its length is the time to give it."""
-    flat = [f for f in case.findings if f.slug in ("loss-flat-from-start", "loss-at-chance")]
+    flat = [f for f in case.findings if f.slug in STUCK]
     if not any(f.severity in ("critical", "high", "medium") for f in flat) or case.run.last_step is None:
         return None
     span = case.run.last_step - (case.run.first_step or 0.0)
@@ -254,6 +274,6 @@ def go_on(case: Case, health: Health) -> Decision:
 
 # The first that applies is the decision; `go_on` always does.
 REASONS: tuple[Callable[[Case, Health], Decision | None], ...] = (
-    stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, wait_if_flat, inspect_sick, go_on_short,
+    stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, stop_stuck, wait_if_flat, inspect_sick, go_on_short,
     inspect_doubt, go_on_watching, finish, go_on,
 )  # fmt: skip

@@ -87,8 +87,9 @@ BESIDE_RULES = "No single rule saw it; what follows from all signs together is b
 
 
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
-    """`findings`: what is wrong, most important first, `unseen`: what to say if there are none; `notes`: what is merely worth knowing;
-    `hypotheses`: the causes worth showing; `log_events`: what the reader had to say about the log."""
+    """`findings`: what is wrong, most important first, `unseen`: what to say if there are none; `notes`: what is
+    merely worth knowing; `hypotheses`: the causes worth showing; `log_events`: what the reader had to say about the
+    log."""
 
     unseen: str
     findings: tuple[Seen, ...]
