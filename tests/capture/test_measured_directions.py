@@ -17,7 +17,7 @@ from torch.nn import functional  # noqa: E402
 import traindx  # noqa: E402
 from traindx.capture.measure_data import Batches  # noqa: E402
 from traindx.capture.measure_directions import PAIRS, Directions  # noqa: E402
-from traindx.capture.measure_loss import last_activation, reduction  # noqa: E402
+from traindx.capture.measure_loss import activations, last_activation, reduction  # noqa: E402
 from traindx.capture.measure_noise import noise_scale_of_pairs  # noqa: E402
 from traindx.capture.measure_outputs import class_counts, rows_of, sample_spread  # noqa: E402
 from traindx.capture.measure_shards import weighted_norm  # noqa: E402
@@ -344,3 +344,12 @@ def test_answers_of_every_evaluation_pass_of_a_fast_training(tmp_path: Path) -> 
                     net(torch.randn(50, 6))
     found = traindx.read(tmp_path).series["val_outputs_majority_share"]
     assert found.steps.tolist() == [*range(26, 300, 25), 300]
+
+
+def test_activations_that_are_called_as_functions_are_in_the_graph() -> None:
+    layer, other, x = nn.Linear(3, 4), nn.Linear(4, 2), torch.randn(5, 3)
+    hidden = functional.leaky_relu(layer(x))
+    target = torch.zeros(5, dtype=torch.long)
+    assert activations(functional.cross_entropy(other(hidden), target)) == "leaky_relu"
+    assert activations(functional.cross_entropy(other(layer(x)), target)) == "none"
+    assert activations(torch.tanh(other(torch.sigmoid(layer(x)))).mean()) == "sigmoid, tanh"

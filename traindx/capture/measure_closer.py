@@ -18,7 +18,7 @@ from traindx.capture.measure_batch import Data
 from traindx.capture.measure_curvature import Curvature
 from traindx.capture.measure_directions import Directions
 from traindx.capture.measure_gains import gains
-from traindx.capture.measure_loss import last_activation, reduction
+from traindx.capture.measure_loss import activations, last_activation, reduction
 from traindx.capture.measure_outputs import Answers, class_counts, rows_of, sample_spread
 from traindx.capture.measure_quantization import Quantized, quantization_panels
 from traindx.capture.measure_shards import Shards, weighted_norm
@@ -194,6 +194,8 @@ class Closer:
         if self._told["loss"] < TOLD:
             self._told["loss"] += 1
             self._agree("loss_reduction_seen", reduction(loss))
+            if "graph_activations" not in self._facts:
+                self._facts["graph_activations"] = activations(loss)
         curvature = self.curvature
         if curvature is None or not curvature.due(step):
             return {}

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 HOPS = 8  # operations that are gone through
+NODES = 5000  # operations of a graph that are looked through
 ACTIVATIONS = {
     "Relu": "relu", "Threshold": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softmax": "softmax",
     "LogSoftmax": "log_softmax", "Softplus": "softplus", "Gelu": "gelu", "Elu": "elu", "LeakyRelu": "leaky_relu",
@@ -38,6 +39,23 @@ def last_activation(output: torch.Tensor) -> str:
             return ""
         node = node.next_functions[0][0]
     return ""
+
+
+def activations(loss: torch.Tensor) -> str:
+    """All activations that a loss was computed through, called as functions or as modules, without the softmaxes and
+    clamps that losses and attention have of their own: sorted, with commas. "none" where there is none, "" where the
+    graph is larger than is looked through."""
+    seen: dict[Any, None] = {loss.grad_fn: None}
+    queue = [loss.grad_fn]
+    for node in queue:
+        for following, _ in node.next_functions if node is not None else ():
+            if following is not None and following not in seen:
+                seen[following] = None
+                queue.append(following)
+        if len(seen) > NODES:
+            return ""
+    found = {ACTIVATIONS[name] for name in map(_name, seen) if name in ACTIVATIONS}
+    return ", ".join(sorted(found - {"softmax", "log_softmax", "clamp"})) or "none"
 
 
 def reduction(loss: torch.Tensor) -> str:

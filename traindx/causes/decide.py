@@ -64,6 +64,7 @@ def health_of(
     doubted: float = threshold(0.5, "P(healthy)", basis="convention", source="more likely ill than not"),
     unlikely: float = threshold(0.3, "P(healthy)", basis="convention", source="ill by more than two to one"),
     hardly: float = threshold(0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"),
+    likely: float = threshold(0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"),
     sure: float = threshold(0.6, "P(healthy)", basis="measured", source="gym: 95 % of healthy recordings have more"),
 ) -> Health:
     """failed: broken beyond use; sick: a grave finding, or a lesser one that health hardly explains; watch: something
@@ -78,7 +79,7 @@ def health_of(
     if "medium" in gravest:
         return "sick" if case.healthy < unlikely else "watch"
     recorded = bool(case.run.panels)
-    if recorded and case.healthy < hardly:
+    if recorded and case.healthy < hardly and leading is not None and leading.probability >= likely:
         return "sick"
     doubtful = (leading is not None and leading.probability > case.healthy) or (recorded and case.healthy < sure)
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)

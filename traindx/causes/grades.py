@@ -134,6 +134,7 @@ SCALES: tuple[Scale, ...] = (
     Scale("backwards", s.backwards, (1.01, 4.5), ("one", "some", "many"), "backward passes a step"),
     Scale("nonfinite", s.nonfinite, (), ("forward", "backward", "weights", "inputs", "targets")),
     Scale("probabilities", s.probabilities, (), ("yes", "no")),
+    Scale("outputs-from", s.outputs_from, (), ("none", "relu", "sigmoid", "tanh", "softmax", "log_softmax", "clamp")),
     Scale("masked", s.masked, (1e-6, 0.5), ("none", "some", "most"), "of labels are negative"),
     Scale("norm-momentum", s.norm_momentum, (0.005, 0.6), ("still", "usual", "hasty"), "of running statistics"),
     Scale("start-low", s.start_low, (-2, -1, -0.4), ("nothing", "small", "smallish", "usual"),

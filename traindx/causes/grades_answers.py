@@ -23,6 +23,18 @@ def late_level(features: Features, name: str) -> float | None:
 CLASSED = ("cross_entropy", "nll_loss", "binary_cross_entropy", "multi_margin", "multilabel", "margin")
 
 
+def is_language(
+    run: Run,
+    *,
+    alike: float = threshold(
+        0.8, "of the larger vocabulary", basis="convention", source="inputs and labels are the same"
+    ),
+) -> bool:
+    """Whether tokens are predicted from tokens: of which text leaves most open, however good the model."""
+    told, wanted = run.setup.number("tokens_max"), run.setup.number("label_max")
+    return bool(told and wanted and min(told, wanted) >= alike * max(told, wanted))
+
+
 def answers_are_classes(
     run: Run,
     features: Features,
@@ -31,7 +43,7 @@ def answers_are_classes(
 ) -> bool:
     """Whether the outputs are class scores: the loss is one of those for classes, or equals their cross-entropy. What
     a hand-written loss is fed with may be embeddings, which answer nothing."""
-    if features.is_game:
+    if features.is_game or is_language(run):
         return False
     unit = loss_unit(run, features)
     return any(name in run.setup.word("loss") for name in CLASSED) or (unit is not None and abs(unit - 1) < near)

@@ -79,11 +79,24 @@ def activation(run: Run, features: Features) -> str | None:
     if run.setup.number("depth") is None:
         return None
     names = run.setup.word("activations")
+    if not names and model_kind(run, features) != "recurrent":  # the cells of those have activations of their own
+        names = run.setup.word("graph_activations").replace("none", "")
     if any(w in names for w in ("sigmoid", "tanh", "softsign")):
         return "saturating"
-    if "relu" in names:
+    if "relu" in names or zeros_taken_in(run):
         return "rectifier"
     return "other" if names else "none"
+
+
+def zeros_taken_in(run: Run) -> bool:
+    """Whether modules take in what a rectifier gave out that was called as a function."""
+    panel = run.panels.get("act_zero_fraction")
+    return panel is not None and any(name.endswith(".input") for name in panel.modules)
+
+
+def outputs_from(run: Run, features: Features) -> str | None:
+    """The operation that the loss is fed from."""
+    return run.setup.word("outputs_last_activation") or None
 
 
 def model_kind(run: Run, features: Features) -> str | None:
@@ -128,16 +141,24 @@ def majority(
     uneven: float = threshold(2.0, "x an even share", basis="convention", source="letters and words are never even"),
 ) -> float | None:
     """Odds of the commonest class against the others', so that two classes can be as skewed as ten; a class that
-    holds less than half of the samples is uneven at most."""
+    holds less than half of the samples is uneven at most. Not of pixels, most of which are background."""
     share, classes = run.setup.number("class_majority_share"), run.setup.number("classes_seen")
-    if features.is_game or share is None or not classes or classes < 2:
+    if features.is_game or run.setup.word("targets_shape").strip("1x") or share is None or not classes or classes < 2:
         return None
     odds = share / max(1 - share, 1e-3) * (classes - 1)
     return odds if share >= half else min(odds, uneven)
 
 
-def weight_decay(run: Run, features: Features) -> float | None:
-    return run.setup.number("weight_decay")
+def weight_decay(
+    run: Run,
+    features: Features,
+    *,
+    decoupled: float = threshold(0.1, "of the value", basis="convention", source="AdamW: 0.01 to 0.1; Adam, SGD: 1e-4"),
+) -> float | None:
+    """As a penalty in the loss; decay that is decoupled from the gradient is given in larger numbers."""
+    value = run.setup.number("weight_decay")
+    apart = any(name in run.setup.word("optimizer") for name in ("adamw", "lion", "lamb"))
+    return value * decoupled if value is not None and apart else value
 
 
 def dropout(run: Run, features: Features) -> float | None:
