@@ -15,6 +15,7 @@ from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import CLEAR
 
 SIGNS = Path(__file__).with_name("signs.jsonl.gz")
+DRAWN = 10  # runs from which a point of the reliability diagram means something
 SPEAKS = 0.5  # log-odds from which a rule counts as one of a cause's
 WEIGHTS = Path(__file__).parents[2] / "traindx" / "causes" / "weights.json"
 RECORDS = WEIGHTS.with_name("records.json")
@@ -91,7 +92,8 @@ def draw(whole: fit.Table, p: fit.Floats, file: Path) -> None:
         at = [i for i, row in enumerate(whole.rows) if row["level"] == level]
         if at:
             points = crossval.reliability(p[at], right[at])
-            axes.plot([t for t, _, _ in points], [r for _, r, _ in points], "o-", label=crossval.NAMES[level])
+            seen = [(told, real) for told, real, runs in points if runs >= DRAWN]
+            axes.plot([t for t, _ in seen], [r for _, r in seen], "o-", label=crossval.NAMES[level])
     axes.set(xlabel="probability told of the first answer", ylabel="share that is right", xlim=(0, 1), ylim=(0, 1))
     axes.legend(frameon=False)
     figure.savefig(file)
