@@ -28,7 +28,7 @@ if rank == 0:
 LIMITED = """
 with open("/proc/self/statm") as statm:
     present = int(statm.read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (present + (1 << 30), resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_AS, (present + (3 << 30), resource.RLIM_INFINITY))
 """.strip()
 
 
@@ -67,7 +67,7 @@ def own_steps(recipe: Recipe, every: float) -> Recipe | None:
 def long_sample(recipe: Recipe, share: float) -> Recipe:
     """Somewhere in the run a batch is far too large."""
     at = f"if step == max(2, int({share:g} * EPOCHS * len(train_loader))):"
-    more = "    x = x.repeat((1 << 31) // x.nbytes + 1, *[1] * (x.dim() - 1))"
+    more = "    x = x.repeat((1 << 32) // x.nbytes + 1, *[1] * (x.dim() - 1))"
     imports = "\n".join(filter(None, (recipe.imports, "import resource")))
     return replace(recipe, imports=imports, after_optimizer=LIMITED, on_batch=f"{at}\n{more}")
 
