@@ -150,19 +150,16 @@ def watch(
     optimizer's step tells the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
     called with one when a check (every `check_every` steps) finds something new. `options` are
     those of `traindx.capture.session.Session`. Processes of a distributed run may share a folder."""
-    from traindx.capture.processes import processes_of_run, rank_of_process
+    from traindx.capture.processes import rank_of_process
     from traindx.capture.session import Session
     from traindx.capture.watch import Watch
 
     if out is not None:
         options.setdefault("rank", rank_of_process())
-    session = Session(None if out is None else Path(out), **options)
-    if processes_of_run() > 1:
-        session.fact("world_size", processes_of_run())
     return Watch(
         several(model),
         several(optimizer),
-        session,
+        Session(None if out is None else Path(out), **options),
         lambda folder: diagnose(read(folder), config),
         on_finding=on_finding,
         check_every=check_every,

@@ -23,7 +23,7 @@ from traindx.capture.discover import Discovery
 from traindx.capture.guard import ran_out_of_memory
 from traindx.capture.launch_experiment import Experiment
 from traindx.capture.launch_patch import Lines, without_wrappers
-from traindx.capture.processes import processes_of_run, rank_of_process
+from traindx.capture.processes import rank_of_process
 from traindx.capture.session import Session
 
 
@@ -88,9 +88,6 @@ class Process:
             rank=rank,
         )
         self.session.watched.data.patient = bool(self.request.get("patient"))
-        processes = processes_of_run()
-        if processes > 1:
-            self.session.fact("world_size", processes)
         self.report("recording", rank=rank)
         hear_termination(self)
         return self.session

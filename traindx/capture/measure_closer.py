@@ -231,6 +231,7 @@ class Closer:
 
     def abandon(self) -> None:
         """The step was not made."""
+        self.matched.forget()
         if self._directions is not None:
             self._directions.forget()
 

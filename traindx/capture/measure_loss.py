@@ -25,6 +25,18 @@ FACTORS = ("Mul", "Div", "ToCopy", "Neg", "View", "Squeeze", "Reshape", "Add", "
 REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
 
 
+def nodes_of(tensor: torch.Tensor, most: int) -> list[Any]:
+    """The nodes of the graph of a tensor, at most so many, breadth first: the nearest ones come first."""
+    seen = dict.fromkeys([] if tensor.grad_fn is None else [tensor.grad_fn])
+    queue = list(seen)
+    for node in queue:
+        for following, _ in node.next_functions:
+            if following is not None and following not in seen and len(seen) < most:
+                seen[following] = None
+                queue.append(following)
+    return queue
+
+
 def last_activation(output: torch.Tensor) -> str:
     """The activation that a tensor came out of, whether a module or a function: one of ACTIVATIONS, "none"
     after a product with weights, "" where that cannot be told."""
@@ -45,15 +57,9 @@ def activations(loss: torch.Tensor) -> str:
     """All activations that a loss was computed through, called as functions or as modules, without the softmaxes and
     clamps that losses and attention have of their own: sorted, with commas. "none" where there is none, "" where the
     graph is larger than is looked through."""
-    seen: dict[Any, None] = {loss.grad_fn: None}
-    queue = [loss.grad_fn]
-    for node in queue:
-        for following, _ in node.next_functions if node is not None else ():
-            if following is not None and following not in seen:
-                seen[following] = None
-                queue.append(following)
-        if len(seen) > NODES:
-            return ""
+    seen = nodes_of(loss, NODES)
+    if len(seen) == NODES:
+        return ""
     found = {ACTIVATIONS[name] for name in map(_name, seen) if name in ACTIVATIONS}
     return ", ".join(sorted(found - {"softmax", "log_softmax", "clamp"})) or "none"
 

@@ -21,6 +21,7 @@ from torch import nn
 
 from traindx.capture.launch_patch import Patches
 from traindx.capture.measure_attention import something_is_compiled
+from traindx.capture.measure_loss import nodes_of
 from traindx.capture.measure_views import Array, local
 from traindx.vocabulary.setup import Fact
 
@@ -239,22 +240,8 @@ def behind(weight: torch.Tensor, frame: FrameType) -> torch.Tensor | None:
         own = [p for p in owner.parameters() if p.shape == weight.shape]
         if own:
             return own[0]
-    return next((p for p in leaves(weight) if p.shape == weight.shape), None)
-
-
-def leaves(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    """Tensors at the ends of a graph, the nearest ones first."""
-    nodes: list[Any] = [tensor.grad_fn]
-    for place in range(NODES):
-        if place >= len(nodes):
-            return
-        node = nodes[place]
-        if node is None:
-            continue
-        variable = getattr(node, "variable", None)
-        if isinstance(variable, torch.Tensor):
-            yield variable
-        nodes += [n for n, _ in node.next_functions if n not in nodes]
+    ends = (getattr(node, "variable", None) for node in nodes_of(weight, NODES))
+    return next((p for p in ends if isinstance(p, torch.Tensor) and p.shape == weight.shape), None)
 
 
 def measured(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:

@@ -11,8 +11,9 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from traindx.capture.measure_views import any_tensor
+
 READ = 1 << 16  # values of the outputs that are read
-CLASSES = 1000  # whole numbers below that, and below the width of the outputs, are classes
 CONTRADICTED = 0.1  # of the likelihood of the answer: a label less likely than that is contradicted
 TINY = 1e-30
 
@@ -30,14 +31,19 @@ class Matched:
 
     def want(self, targets: Any) -> None:
         """What it is compared with."""
-        found = first(targets)
+        found = any_tensor(targets)
         if found is not None:
             self._target = found.detach()
+
+    def forget(self) -> None:
+        """The step was not made."""
+        self._output = self._target = None
 
     def take(self, probabilities: bool = False) -> dict[str, torch.Tensor]:
         """The measures of the pair, each with one element; none where they do not belong together.
         `probabilities`: the outputs are such, so that of two classes the second is answered above a half."""
-        output, target, self._output, self._target = self._output, self._target, None, None
+        output, target = self._output, self._target
+        self.forget()
         if output is None or target is None or target.layout is not torch.strided or not target.dim():
             return {}
         if not output.is_floating_point() or output.device != target.device:
@@ -89,13 +95,3 @@ def numbers(output: torch.Tensor, target: torch.Tensor, half: float) -> dict[str
         return out
     rest = (wanted - wanted.mean()).square().sum()
     return {"outputs_explained": 1 - (score - wanted).square().sum() / rest.clamp(min=TINY)}
-
-
-def first(targets: Any) -> torch.Tensor | None:
-    """The first tensor in nested lists, tuples and dicts."""
-    if isinstance(targets, torch.Tensor):
-        return targets
-    inner = list(targets.values()) if isinstance(targets, dict) else targets
-    if isinstance(inner, list | tuple):
-        return next((t for t in map(first, inner) if t is not None), None)
-    return None

@@ -5,6 +5,7 @@ Which operation is used matters a hundredfold: `np.dot` and `np.max` run at memo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -72,12 +73,21 @@ def window(tensor: torch.Tensor, start: int, size: int) -> torch.Tensor:
     return tensor.reshape(-1) if tensor.numel() <= size else tensor.reshape(-1)[start : start + size]
 
 
-def first_tensor(found: Any) -> torch.Tensor | None:
-    """The first floating tensor in nested tuples, lists, dicts and dataclass-like outputs."""
+def tensors_in(found: Any) -> Iterator[torch.Tensor]:
+    """All tensors in nested tuples, lists, dicts and dataclass-like outputs, in order."""
     if isinstance(found, torch.Tensor):
-        return found if found.is_floating_point() and found.numel() else None
-    if isinstance(found, dict):
-        found = tuple(found.values())
-    if isinstance(found, list | tuple):
-        return next((t for t in map(first_tensor, found) if t is not None), None)
-    return None
+        yield found
+    else:
+        inner = found.values() if isinstance(found, dict) else found if isinstance(found, list | tuple) else ()
+        for part in inner:
+            yield from tensors_in(part)
+
+
+def any_tensor(found: Any) -> torch.Tensor | None:
+    """The first tensor of any type."""
+    return next(tensors_in(found), None)
+
+
+def first_tensor(found: Any) -> torch.Tensor | None:
+    """The first floating tensor that is not empty."""
+    return next((t for t in tensors_in(found) if t.is_floating_point() and t.numel()), None)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 
 from traindx.capture import probe_memory, probe_pace, probe_samples, probe_structure
+from traindx.capture.measure_views import any_tensor
 from traindx.vocabulary.setup import Fact
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class Live:
         self.lost = loss.detach()
         if self.first_loss is None:
             self.first_loss = float(self.lost)
-        first = probe_samples.first_tensor((self.inputs, self.named))
+        first = any_tensor((self.inputs, self.named))
         rows = len(first) if first is not None and first.dim() else 0
         self.growth = probe_samples.growth_in_graph(loss, rows)
         if not self.leaves:
@@ -93,7 +94,7 @@ class Live:
 
     def samples(self) -> int:
         """Samples in the batch; 0 where that is not clear."""
-        first = probe_samples.first_tensor((self.inputs, self.named))
+        first = any_tensor((self.inputs, self.named))
         if first is None or not first.dim():
             return 0
         count = len(first)

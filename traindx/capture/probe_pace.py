@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from traindx.capture.probe_samples import tensors_in
+from traindx.capture.measure_views import tensors_in
 from traindx.vocabulary.setup import Fact
 
 if TYPE_CHECKING:

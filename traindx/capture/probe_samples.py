@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from traindx.capture.measure_views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
 if TYPE_CHECKING:
@@ -21,21 +22,6 @@ PASSED_THROUGH = ("DivBackward0", "MulBackward0", "NegBackward0", "ToCopyBackwar
 
 class NotClear(Exception):
     """A probe does not apply; says why."""
-
-
-def first_tensor(found: Any) -> torch.Tensor | None:
-    """The first tensor in nested tuples, lists and dicts."""
-    return next(iter(tensors_in(found)), None)
-
-
-def tensors_in(found: Any) -> list[torch.Tensor]:
-    if isinstance(found, torch.Tensor):
-        return [found]
-    if isinstance(found, dict):
-        found = list(found.values())
-    if isinstance(found, list | tuple):
-        return [t for part in found for t in tensors_in(part)]
-    return []
 
 
 def replaced(found: Any, old: torch.Tensor, new: torch.Tensor) -> Any:
@@ -53,7 +39,7 @@ def answer(live: Live, old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
     """The model's first output tensor, with one input exchanged."""
     assert live.model is not None
     output = live.model(*replaced(live.inputs, old, new), **replaced(live.named, old, new))
-    found = first_tensor(output if not hasattr(output, "logits") else output.logits)
+    found = any_tensor(output if not hasattr(output, "logits") else output.logits)
     if found is None:
         raise NotClear("the model's output holds no tensor")
     return found
@@ -61,7 +47,7 @@ def answer(live: Live, old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
 
 def whole_batch(live: Live) -> torch.Tensor:
     """The first input, where it is clear that its rows are the samples."""
-    inputs = tensors_in((live.inputs, live.named))
+    inputs = list(tensors_in((live.inputs, live.named)))
     count = live.samples()
     if not inputs or count < 2:
         raise NotClear("it is not clear which dimension holds the samples of a batch, or there is only one")
@@ -171,7 +157,7 @@ def modes(live: Live) -> dict[str, Fact]:
     call, model, output = live.loss, live.model, live.output
     if call is None or model is None or live.first_loss is None:
         raise NotClear("the loss was not made by a loss function")
-    output = first_tensor(output)
+    output = any_tensor(output)
     if output is None or output.numel() != call.given.numel():
         raise NotClear("the loss is not computed from the model's output alone")
     if not torch.equal(output.detach().reshape(call.given.shape), call.given.detach()):
@@ -180,7 +166,7 @@ def modes(live: Live) -> dict[str, Fact]:
     with torch.no_grad():
         for name, training in (("train", True), ("eval", False)):
             model.train(training)
-            given = first_tensor(model(*live.inputs, **live.named))
+            given = any_tensor(model(*live.inputs, **live.named))
             assert given is not None
             found[f"modes_loss_{name}"] = float(call.again(given.reshape(call.given.shape), call.target))
     return {**found, "modes_loss_first": live.first_loss}

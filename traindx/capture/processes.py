@@ -8,17 +8,18 @@ import sys
 
 def rank_of_process() -> int:
     """The place of this process in a distributed run; 0 where it is none."""
-    distributed = sys.modules.get("torch.distributed")
-    if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return int(distributed.get_rank())
-    told = os.environ.get("RANK", "0")
-    return int(told) if told.isdigit() else 0
+    return told("get_rank", "RANK", 0)
 
 
 def processes_of_run() -> int:
     """How many processes train together; 1 where that is not known."""
+    return told("get_world_size", "WORLD_SIZE", 1)
+
+
+def told(function: str, variable: str, alone: int) -> int:
+    """What `torch.distributed` says where it has begun, else what the launcher wrote into the environment."""
     distributed = sys.modules.get("torch.distributed")
     if distributed is not None and distributed.is_available() and distributed.is_initialized():
-        return int(distributed.get_world_size())
-    told = os.environ.get("WORLD_SIZE", "1")
-    return int(told) if told.isdigit() else 1
+        return int(getattr(distributed, function)())
+    text = os.environ.get(variable, "")
+    return int(text) if text.isdigit() else alone

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from traindx.capture.guard import guarded, say
 from traindx.capture.measure_pace import Pace
 from traindx.capture.measure_queue import Queue, Row
+from traindx.capture.processes import processes_of_run
 from traindx.capture.recorder import Recorder
 from traindx.capture.session_clock import Clock, Habits, number
 from traindx.capture.session_facts import optimizer_facts, signal_name, versions
@@ -61,7 +62,7 @@ class Session:
         self.clock, self.habits, self.pace = Clock(), Habits(), Pace(every)
         self.steps = Steps(self.recorder, self.pace, self._panels, self.note)
         self._queue = Queue(self.steps.take)
-        self._facts: dict[str, Fact] = {}
+        self._facts: dict[str, Fact] = {"world_size": processes_of_run()} if processes_of_run() > 1 else {}
         self._losses = Losses()
         self._scalars: dict[str, Any] = {}
         self._early: list[Row] = []

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from traindx.capture.measure_loss import nodes_of
 from traindx.capture.torch_probe_layout import Layout
 from traindx.vocabulary.setup import Fact
 
@@ -19,7 +20,7 @@ def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
     has saved can be seen."""
     out: dict[str, Fact] = {"nonfinite_first_direction": "forward"}
     try:
-        bad = [(node._sequence_nr(), node) for node in _nodes(loss) if _holds_nonfinite(node)]
+        bad = [(node._sequence_nr(), node) for node in nodes_of(loss, MOST_NODES) if _holds_nonfinite(node)]
     except RuntimeError:  # the backward pass is over and has freed what was saved
         bad = []
     broken = [n for n, p in zip(layout.names, layout.parameters, strict=True) if not _finite(p)]
@@ -36,18 +37,6 @@ def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
         if module:
             out["nonfinite_first_module"] = module
     return out
-
-
-def _nodes(loss: torch.Tensor) -> list[Any]:
-    """All nodes of the graph of a tensor (at most MOST_NODES), breadth first."""
-    seen: dict[Any, None] = {loss.grad_fn: None}
-    queue = [loss.grad_fn]
-    for node in queue:
-        for following, _ in node.next_functions if node is not None else ():
-            if following is not None and following not in seen and len(seen) < MOST_NODES:
-                seen[following] = None
-                queue.append(following)
-    return list(seen)
 
 
 def _holds_nonfinite(node: Any) -> bool:

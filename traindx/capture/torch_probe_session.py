@@ -14,7 +14,7 @@ from traindx.capture.measure_batch import Data
 from traindx.capture.measure_closer import Closer, Tell, closer_panels
 from traindx.capture.measure_noise import NoiseScale
 from traindx.capture.measure_shards import whole_number
-from traindx.capture.measure_views import first_tensor
+from traindx.capture.measure_views import any_tensor, first_tensor
 from traindx.capture.session_clock import Clock, Habits, number
 from traindx.capture.torch_probe_layout import DROPOUTS, NORMS, architecture
 from traindx.capture.torch_probe_origin import first_nonfinite
@@ -157,7 +157,7 @@ class Watched:
         if training and self.measures.probe.armed and not self._habits.backwards:
             self.closer.matched.want(targets)
         if training and inputs is not None:
-            found = _any_tensor(inputs)
+            found = any_tensor(inputs)
             if found is not None and found.ndim:
                 self._habits.samples += found.shape[0]
 
@@ -335,14 +335,3 @@ def _precision(parameter_dtype: Any) -> str:
         if torch.is_autocast_enabled(device):
             return str(torch.get_autocast_dtype(device)).removeprefix("torch.") + "-mixed"
     return str(parameter_dtype)
-
-
-def _any_tensor(found: Any) -> torch.Tensor | None:
-    """The first tensor, of any type, in nested tuples, lists and dicts."""
-    if isinstance(found, torch.Tensor):
-        return found
-    if isinstance(found, dict):
-        found = list(found.values())
-    if isinstance(found, list | tuple):
-        return next((t for t in map(_any_tensor, found) if t is not None), None)
-    return None

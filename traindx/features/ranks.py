@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.features.shared import Features
+from traindx.features.systems import stretches
 from traindx.vocabulary.run import Floats, Panel, Run, Series
 
 RANKED = re.compile(r"rank/(\d{1,6})/(.+)")
@@ -47,8 +48,7 @@ def by_rank(features: Features, signal: str) -> ByRank | None:
     curves = {rank: curve for rank, curve in held.items() if curve is not None and curve.n}
     if len(curves) < 2:
         return None
-    steps, counts = np.unique(np.concatenate([np.unique(c.steps) for c in curves.values()]), return_counts=True)
-    steps = steps[counts == len(curves)]
+    steps = common([c.steps for c in curves.values()])
     values = np.stack([c.values[np.searchsorted(c.steps, steps)] for c in curves.values()])
     sane = (np.abs(values) < LARGEST).all(axis=0)
     return ByRank(signal, tuple(curves), steps[sane], values[:, sane])
@@ -62,10 +62,15 @@ def panels_by_rank(run: Run, signal: str) -> tuple[Floats, dict[int, Floats]]:
     panels = {rank: panel for rank, panel in held.items() if panel is not None and len(panel.steps)}
     if len(panels) < 2:
         return np.empty(0), {}
-    steps, counts = np.unique(np.concatenate([np.unique(p.steps) for p in panels.values()]), return_counts=True)
-    steps = steps[counts == len(panels)]
+    steps = common([p.steps for p in panels.values()])
     shared = set.intersection(*(set(p.modules) for p in panels.values()))
     return steps, {rank: rows_of(panel, steps, shared) for rank, panel in panels.items()}
+
+
+def common(steps: Sequence[Floats]) -> Floats:
+    """The steps that are in each of several rows of them, ascending."""
+    found, counts = np.unique(np.concatenate([np.unique(s) for s in steps]), return_counts=True)
+    return np.asarray(found[counts == len(steps)])
 
 
 def rows_of(panel: Panel, steps: Floats, modules: set[str]) -> Floats:
@@ -91,9 +96,7 @@ def above_others(values: Floats) -> Floats:
 
 def longest_stretch(mask: NDArray[np.bool_]) -> tuple[int, int]:
     """The longest half-open range of true entries of `mask[n]`; (0, 0) where there is none."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
-    pairs = [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-    return max(pairs, key=lambda pair: pair[1] - pair[0], default=(0, 0))
+    return max(stretches(mask), key=lambda pair: pair[1] - pair[0], default=(0, 0))
 
 
 def reports_of(run: Run) -> dict[int, Series]:

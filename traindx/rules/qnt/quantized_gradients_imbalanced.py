@@ -13,7 +13,7 @@ from traindx.features.quantization import by_module
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Panel, Run
+from traindx.vocabulary.run import Panel, Run
 
 
 @rule(
@@ -109,8 +109,8 @@ def beside_float(features: Features, ratio: float, dead: float, rows: int) -> It
         return
     if not inside.any() or inside.all():
         raise CannotJudge("needs gradients of quantized and of float modules")
-    logs = np.where(np.isfinite(found.values) & (found.values > 0), found.values, np.nan)
-    one, other = middle(logs[:, inside]), middle(logs[:, ~inside])
+    norms = np.where(np.isfinite(found.values) & (found.values > 0), found.values, np.nan)
+    one, other = typical(norms[:, inside].T), typical(norms[:, ~inside].T)
     known = np.isfinite(one) & np.isfinite(other)
     if known.sum() < rows:
         raise CannotJudge(f"needs {rows} steps with gradients of both, there are {int(known.sum())}")
@@ -127,13 +127,3 @@ def beside_float(features: Features, ratio: float, dead: float, rows: int) -> It
         values={"where": where, "beside": beside, "ratio": times},
         points=(at_end("grad_norm", found, place, float(np.median(one[known])), float(np.median(other[known])), "L2"),),
     )
-
-
-def middle(values: Floats) -> Floats:
-    """Median of each row of `values[n, m]` over what is finite; NaN where nothing is. Shape `[n]`."""
-    out = np.full(len(values), np.nan)
-    for place, row in enumerate(values):
-        known = row[np.isfinite(row)]
-        if len(known):
-            out[place] = np.median(known)
-    return out
