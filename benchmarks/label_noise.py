@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from traindx.survey import Codes, Survey, of_table
-from traindx.survey.read_objects import as_table
+from traindx.survey.reading.objects import as_table
 from traindx.survey.table import Wanted
 
 SHARES = (0.0, 0.05, 0.10, 0.20)

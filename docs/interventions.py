@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from traindx.capture.interventions import NOT_FROM_OUTSIDE, catalogue
-from traindx.capture.interventions.kinds import STAGES
+from traindx.capture.torch.experiment.kinds import STAGES
+from traindx.capture.torch.interventions import NOT_FROM_OUTSIDE, catalogue
 
 HEAD = """
 # Interventions

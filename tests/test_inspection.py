@@ -10,7 +10,7 @@ import pytest
 import traindx
 from tests.survey.made import COLUMNS, rng, sound
 from traindx.inspection import DataCheck, check_data
-from traindx.trials.check_data_catalogue import DATA_CHECKS
+from traindx.trials.check.data_catalogue import DATA_CHECKS
 from traindx.vocabulary.check import CheckResult
 
 UNFITTED = tuple(check for check in DATA_CHECKS if check.slug != "label-noise")

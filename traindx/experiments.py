@@ -13,9 +13,9 @@ from typing import Any
 
 import traindx
 from traindx import pipeline
-from traindx.capture.interventions import parse
-from traindx.capture.launch import Ended, Request, environment, start_folder
-from traindx.capture.launch_stages import experiment_stopped, recorded, why_nothing
+from traindx.capture.launch.command import Ended, Request, environment, start_folder
+from traindx.capture.launch.stages import experiment_stopped, recorded, why_nothing
+from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
 from traindx.features.sweep import Suggestion
 from traindx.trials import conduct as trials

@@ -17,8 +17,8 @@ from traindx.errors import ConfigError
 from traindx.survey import Survey
 from traindx.survey.gather import Progress
 from traindx.survey.labels import Task
-from traindx.trials.check_data_catalogue import DATA_CHECKS, OF_FOLDERS
-from traindx.trials.check_judge import results
+from traindx.trials.check.data_catalogue import DATA_CHECKS, OF_FOLDERS
+from traindx.trials.check.judge import results
 from traindx.vocabulary.check import Check, CheckReport
 from traindx.vocabulary.run import Event, Run
 from traindx.vocabulary.setup import Setup

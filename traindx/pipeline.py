@@ -149,9 +149,9 @@ def watch(
     `model` and `optimizer` are PyTorch's, or lists of them. Inside, `w.log(loss=loss)` before the
     optimizer's step tells the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
     called with one when a check (every `check_every` steps) finds something new. `options` are
-    those of `traindx.capture.session.Session`. Processes of a distributed run may share a folder."""
-    from traindx.capture.processes import rank_of_process
-    from traindx.capture.session import Session
+    those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder."""
+    from traindx.capture.process.ranks import rank_of_process
+    from traindx.capture.session.session import Session
     from traindx.capture.watch import Watch
 
     if out is not None:
@@ -215,7 +215,7 @@ def checked(
     experiments: Sequence[CheckExperiment] = (),
 ) -> Checked:
     """Judge a run that has the facts of its experiments: the ordinary diagnosis, and checks as views on it."""
-    from traindx.trials.check_judge import results
+    from traindx.trials.check.judge import results
 
     config = config or Config()
     diagnosis = diagnose(run, config)
@@ -252,11 +252,11 @@ def check(
     import tempfile
     import time
 
-    from traindx.capture.rehearsal import Rehearsal
-    from traindx.trials.check_catalogue import OF_SCRIPTS
-    from traindx.trials.check_facts import together
-    from traindx.trials.check_judge import picked
-    from traindx.trials.check_plan import planned
+    from traindx.capture.torch.checks.rehearsal import Rehearsal
+    from traindx.trials.check.catalogue import OF_SCRIPTS
+    from traindx.trials.check.facts import together
+    from traindx.trials.check.judge import picked
+    from traindx.trials.check.plan import planned
 
     checks, begun = picked(only, (*skip, *OF_SCRIPTS)), time.monotonic()
     rehearsal = Rehearsal(model, loss, loader, optimizer)
@@ -282,15 +282,15 @@ def judge(run: Run, config: Config | None = None) -> tuple[Outcome, ...]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """`%load_ext traindx` in a notebook: see `traindx.capture.notebook`."""
-    from traindx.capture import notebook
+    """`%load_ext traindx` in a notebook: see `traindx.capture.launch.notebook`."""
+    from traindx.capture.launch import notebook
 
     notebook.load(shell, lambda folder: diagnose(read(folder)).to_text())
 
 
 def unload_ipython_extension(shell: Any) -> None:
     """`%unload_ext traindx`: let go of everything."""
-    from traindx.capture import notebook
+    from traindx.capture.launch import notebook
 
     notebook.unload(shell)
 

@@ -54,18 +54,18 @@ def main() -> None:
     if options.verb == "run":
         make(options.folder, options.runs, options.seed, options.workers)
     elif options.verb == "quick":
-        from benchmarks.gym.score import score_folder
+        from benchmarks.gym.scoring.score import score_folder
 
         make(options.folder, QUICK_RUNS, QUICK_SEED, 2)
         score_folder(options.folder, options.folder / "score.md")
     elif options.verb in ("signs", "fit", "compare"):
-        from benchmarks.gym import weigh
+        from benchmarks.gym.fitting import weigh
 
         weigh.VERBS[options.verb](options)
     elif options.verb in OTHERS:
         print(import_module(f"benchmarks.gym.{options.verb}").compare(options.folders))
     else:
-        from benchmarks.gym.score import score_folder
+        from benchmarks.gym.scoring.score import score_folder
 
         score_folder(options.folder, options.table, detection=options.detection)
 

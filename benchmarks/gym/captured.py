@@ -8,11 +8,13 @@ from __future__ import annotations
 import atexit
 import importlib.util
 import os
+import pkgutil
 import sys
 from pathlib import Path
 from typing import Any
 
 RECORD = Path("captured") / "record"
+OTHERS = ("traindx.capture.keras", "traindx.capture.jax")
 WHOLE = "ended"  # written beside the record when the run has ended
 
 
@@ -23,14 +25,14 @@ def preload() -> None:
 
     import traindx.capture as package
 
-    for file in sorted(Path(package.__file__ or "").parent.glob("*.py")):
-        if file.stem not in ("__init__", "notebook"):
-            importlib.import_module(f"traindx.capture.{file.stem}")
+    for info in pkgutil.walk_packages(package.__path__, prefix="traindx.capture."):
+        if not info.name.endswith((".notebook", ".sitecustomize")) and not info.name.startswith(OTHERS):
+            importlib.import_module(info.name)
 
 
 def begin(folder: Path, script: str) -> None:
     """Attach the capture to this process."""
-    from traindx.capture import launch_attach
+    from traindx.capture.launch import attach as launch_attach
 
     out = folder / RECORD
     out.mkdir(parents=True)
@@ -43,7 +45,7 @@ def begin(folder: Path, script: str) -> None:
 
 def watcher() -> Any:
     """The finder that tells when a module is imported; `traindx run` has it from its sitecustomize."""
-    from traindx.capture import launch
+    from traindx.capture.launch import command as launch
 
     spec = importlib.util.spec_from_file_location("gym_bootstrap", launch.BOOTSTRAP / "sitecustomize.py")
     if spec is None or spec.loader is None:

@@ -17,7 +17,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from benchmarks.gym import captured, exam
+from benchmarks.gym import captured
+from benchmarks.gym.fitting import exam
 from benchmarks.gym.plan import Job
 
 LIMIT = 120  # seconds for one run

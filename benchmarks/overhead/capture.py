@@ -55,7 +55,11 @@ class Timed:
 
 def attach(timed: Timed) -> Callable[[], None]:
     """Time everything that capture hangs into a training; returns what undoes it."""
-    from traindx.capture import discover, session, torch_probe, torch_probe_session, watch
+    from traindx.capture import watch
+    from traindx.capture.session import session
+    from traindx.capture.torch import watched as torch_probe_session
+    from traindx.capture.torch.discover import discovery as discover
+    from traindx.capture.torch.measure import forward as torch_probe
 
     places = [(watch.Watch, n) for n in ("log", "batch", "_step_begins", "_step_ends", "_backward_seen")]
     places += [(torch_probe.ForwardProbe, "_hook"), (torch_probe_session.Watched, "_after")]
@@ -121,7 +125,7 @@ def compare(make: Callable[[], Case], options: dict[str, Any], blocks: int, seco
 def launched(make: Callable[[], Case], options: dict[str, Any], blocks: int, seconds: float) -> tuple[float, ...]:
     """As `compare`, for the hooks of `traindx run`, which see all that trains in a process: the plain
     blocks are made before and after."""
-    from traindx.capture.launch_attach import Process
+    from traindx.capture.launch.attach import Process
 
     torch.manual_seed(0)
     one = make()

@@ -32,7 +32,8 @@ SMALL_ROWS = 1000
 
 TRAINDX = """
 from pathlib import Path
-from traindx.readers import csv_table, jsonl
+from traindx.readers.formats import csv_table
+from traindx.readers.formats import jsonl
 from traindx.readers.raw import HEAD_BYTES, Source
 def read(path):
     source = Source(path, Path(path))

@@ -24,9 +24,9 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.readers import tensorboard
-from traindx.readers._tfevents_crc import crc32c, masked
+from traindx.readers.formats import tensorboard
 from traindx.readers.raw import HEAD_BYTES, Source
+from traindx.readers.tfevents.crc import crc32c, masked
 from traindx.vocabulary.run import Floats
 
 TAGS = [

@@ -18,7 +18,7 @@ from array import array
 from collections.abc import Callable
 from pathlib import Path
 
-from traindx.readers import text
+from traindx.readers.formats import text
 from traindx.readers.raw import HEAD_BYTES, Source
 
 KNOWN = re.compile(r"iter (\d+) \| loss ([\d.]+) .* lr ([\d.e-]+)")

@@ -22,8 +22,8 @@ LIMIT = 180  # seconds after which a process that hangs is a failure
 LAUNCH = """
 import os, sys
 from pathlib import Path
-from traindx.capture.launch import Request, launch
-from traindx.capture.launch_stages import note_end, why_nothing
+from traindx.capture.launch.command import Request, launch
+from traindx.capture.launch.stages import note_end, why_nothing
 folder, steps = Path(sys.argv[1]), int(sys.argv[2]) or None
 ended = launch(sys.argv[3:], Request(folder, steps))
 note_end(folder, ended)

@@ -16,13 +16,14 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
-from traindx.capture import measure_parameters, torch_probe_steps  # noqa: E402
-from traindx.capture.guard import guarded, quietly  # noqa: E402
-from traindx.capture.measure_pace import PHASES, START_PHASES  # noqa: E402
-from traindx.capture.measure_parameters import WINDOW, Updates  # noqa: E402
-from traindx.capture.measure_queue import PATIENCE, TOGETHER, Queue, Row  # noqa: E402
-from traindx.capture.session_clock import Clock  # noqa: E402
-from traindx.capture.torch_probe_layout import Layout  # noqa: E402
+from traindx.capture.process.guard import guarded, quietly  # noqa: E402
+from traindx.capture.session.clock import Clock  # noqa: E402
+from traindx.capture.session.pace import PHASES, START_PHASES  # noqa: E402
+from traindx.capture.session.queue import PATIENCE, TOGETHER, Queue, Row  # noqa: E402
+from traindx.capture.torch.measure import parameters as measure_parameters  # noqa: E402
+from traindx.capture.torch.measure import steps as torch_probe_steps  # noqa: E402
+from traindx.capture.torch.measure.layout import Layout  # noqa: E402
+from traindx.capture.torch.measure.parameters import WINDOW, Updates  # noqa: E402
 
 
 class Hands:

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from traindx.capture.guard import ran_out_of_memory  # noqa: E402
+from traindx.capture.process.guard import ran_out_of_memory  # noqa: E402
 
 MUCH = 1 << 50  # values: more than any machine gives at once
 

@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.launching import PYTHON, finished  # noqa: E402
-from traindx.capture.measure_curvature import MOST, Curvature, NotDifferentiable, extremes, lanczos  # noqa: E402
+from traindx.capture.torch.measure.curvature import MOST, Curvature, NotDifferentiable, extremes, lanczos  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -208,7 +208,7 @@ torch.save(net.state_dict(), "weights.pt")
 START = """
 import sys
 from pathlib import Path
-from traindx.capture.launch import Request, launch
+from traindx.capture.launch.command import Request, launch
 folder = Path(sys.argv[1])
 sys.exit(launch(sys.argv[2:], Request(folder, curvature=sys.argv[1].endswith("curved"))).shell_status)
 """

@@ -15,14 +15,14 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
-from traindx.capture.measure_data import Batches  # noqa: E402
-from traindx.capture.measure_directions import PAIRS, Directions  # noqa: E402
-from traindx.capture.measure_loss import activations, last_activation, reduction  # noqa: E402
-from traindx.capture.measure_noise import noise_scale_of_pairs  # noqa: E402
-from traindx.capture.measure_outputs import class_counts, rows_of, sample_spread  # noqa: E402
-from traindx.capture.measure_shards import weighted_norm  # noqa: E402
-from traindx.capture.measure_symmetry import equal_units  # noqa: E402
-from traindx.capture.session import Session  # noqa: E402
+from traindx.capture.session.session import Session  # noqa: E402
+from traindx.capture.torch.measure.data import Batches  # noqa: E402
+from traindx.capture.torch.measure.directions import PAIRS, Directions  # noqa: E402
+from traindx.capture.torch.measure.graph import activations, last_activation, reduction  # noqa: E402
+from traindx.capture.torch.measure.noise import noise_scale_of_pairs  # noqa: E402
+from traindx.capture.torch.measure.outputs import class_counts, rows_of, sample_spread  # noqa: E402
+from traindx.capture.torch.measure.shards import weighted_norm  # noqa: E402
+from traindx.capture.torch.measure.symmetry import equal_units  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
 
 

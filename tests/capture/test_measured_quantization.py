@@ -17,7 +17,7 @@ from torch.nn.utils import parametrize, prune  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.loops import Loop, _classifier  # noqa: E402
-from traindx.capture.measure_quantization import levels, measured, quantized_levels  # noqa: E402
+from traindx.capture.torch.measure.quantization import levels, measured, quantized_levels  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -16,12 +16,12 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture import loops  # noqa: E402
-from traindx.capture import measure_activations as activations  # noqa: E402
-from traindx.capture.measure_data import Batches, Labels, Moments, sample_hashes  # noqa: E402
-from traindx.capture.measure_noise import noise_scale  # noqa: E402
-from traindx.capture.measure_pace import Pace  # noqa: E402
-from traindx.capture.measure_views import flat, square_sum  # noqa: E402
-from traindx.capture.torch_probe_steps import Measures  # noqa: E402
+from traindx.capture.session.pace import Pace  # noqa: E402
+from traindx.capture.torch.measure import activations  # noqa: E402
+from traindx.capture.torch.measure.data import Batches, Labels, Moments, sample_hashes  # noqa: E402
+from traindx.capture.torch.measure.noise import noise_scale  # noqa: E402
+from traindx.capture.torch.measure.steps import Measures  # noqa: E402
+from traindx.capture.torch.measure.views import flat, square_sum  # noqa: E402
 from traindx.vocabulary.run import Panel, Run  # noqa: E402
 
 

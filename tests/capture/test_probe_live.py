@@ -12,10 +12,10 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
-from traindx.capture.discover import Discovery  # noqa: E402
-from traindx.capture.launch_patch import Lines  # noqa: E402
-from traindx.capture.probe_live import Live  # noqa: E402
-from traindx.capture.session import Session  # noqa: E402
+from traindx.capture.process.patches import Lines  # noqa: E402
+from traindx.capture.session.session import Session  # noqa: E402
+from traindx.capture.torch.checks.live import Live  # noqa: E402
+from traindx.capture.torch.discover.discovery import Discovery  # noqa: E402
 
 
 class Mixing(nn.Module):

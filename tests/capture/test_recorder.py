@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import traindx
-from traindx.capture.flight import COLUMNS, STEPS, Flight
-from traindx.capture.recorder import Recorder
+from traindx.capture.store.flight import COLUMNS, STEPS, Flight
+from traindx.capture.store.recorder import Recorder
 from traindx.errors import NotALog
 from traindx.vocabulary.run import Event
 
@@ -119,7 +119,7 @@ def test_kill_at_any_moment_loses_only_what_was_not_flushed(tmp_path: Path) -> N
 FULL = """
 import resource, sys
 from pathlib import Path
-from traindx.capture.recorder import Recorder
+from traindx.capture.store.recorder import Recorder
 from tests.capture.test_recorder import write
 resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, resource.RLIM_INFINITY))
 recorder = Recorder(Path(sys.argv[1]), budget=1 << 20)

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 
 from torch import nn  # noqa: E402
 
-from traindx.capture.rehearsal import Rehearsal, blank, permuted  # noqa: E402
+from traindx.capture.torch.checks.rehearsal import Rehearsal, blank, permuted  # noqa: E402
 
 
 def parts(last: tuple[Any, ...] = ()) -> tuple[Any, Any, Any]:

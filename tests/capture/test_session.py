@@ -18,7 +18,7 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture import loops  # noqa: E402
-from traindx.capture.session import UNSTEPPED, Session  # noqa: E402
+from traindx.capture.session.session import UNSTEPPED, Session  # noqa: E402
 from traindx.capture.watch import Watch  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
 

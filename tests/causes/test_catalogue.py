@@ -7,7 +7,7 @@ from tests.rules.vocabulary import SLUGS
 from traindx.causes import catalogue, find, patterns
 from traindx.causes.evidence import GROUPS
 from traindx.causes.facts import FACTS, QUESTIONS
-from traindx.causes.grades import SCALES
+from traindx.causes.grades.scales import SCALES
 from traindx.causes.shapes import SHAPES
 from traindx.vocabulary.cause import Cause
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from tests import make
-from traindx.capture.interventions import parse
+from traindx.capture.torch.interventions import parse
 from traindx.causes import catalogue
 from traindx.causes.costs import ANSWER, CHECK_MOST, EDIT, START, TYPICAL_RUN, Clock, clock_of, cost_of
 from traindx.causes.experiments import TRIED, command

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.process import Done, traindx
 from traindx.cli.check_run import Bench
 from traindx.config import Config
-from traindx.trials.check_catalogue import CHECKS
+from traindx.trials.check.catalogue import CHECKS
 
 TRAIN = """
 import torch

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.gym import exam, labels
+from benchmarks.gym.fitting import exam
+from benchmarks.gym.scoring import labels
 
 
 def rows(

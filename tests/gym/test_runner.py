@@ -17,7 +17,7 @@ PROGRAM = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from benchmarks.gym import faults
+from benchmarks.gym.faults import catalogue as faults
 from benchmarks.gym.plan import clean, job
 from benchmarks.gym.runner import run_all
 from benchmarks.gym.settings import SETTINGS
@@ -35,7 +35,7 @@ SYSTEMS = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from benchmarks.gym import faults
+from benchmarks.gym.faults import catalogue as faults
 from benchmarks.gym.plan import clean, job
 from benchmarks.gym.ranks import RANKED
 from benchmarks.gym.runner import run_all
@@ -71,8 +71,8 @@ def test_two_processes_and_memory_that_runs_out(tmp_path: Path) -> None:
 
 
 def test_runs_are_made_judged_and_not_made_again(tmp_path: Path) -> None:
-    from benchmarks.gym import labels
     from benchmarks.gym.runner import rows
+    from benchmarks.gym.scoring import labels
 
     assert "5 done, 0 left" in run(tmp_path)
     made = labels.labelled(rows(tmp_path / "journal.jsonl"))

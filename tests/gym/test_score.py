@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.gym import foreign, score, tables
-from benchmarks.gym.diagnoses import Record, cut, levels_of, records, reduced
+from benchmarks.gym.scoring import foreign, score, tables
+from benchmarks.gym.scoring.diagnoses import Record, cut, levels_of, records, reduced
 from traindx import pipeline
 
 

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("scipy")
 
-from benchmarks.gym import evidence, fit, weigh
+from benchmarks.gym.fitting import evidence, fit, weigh
 from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import CLEAR
 from traindx.causes.fitted import VIEWS, fitted

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from traindx.readers._store_stream import checksum
+from traindx.readers.recorded.stream import checksum
 
 Row = tuple[int, float, str, Sequence[str], Sequence[float]]  # step, time, signal, modules, values
 NAMES = pa.dictionary(pa.int32(), pa.utf8())

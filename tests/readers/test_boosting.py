@@ -8,7 +8,7 @@ import pytest
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog
-from traindx.readers import boosting
+from traindx.readers.formats import boosting
 
 TOLD = oracle("boosting")
 INFO = LOGS / "catboost" / "catboost_info"

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog
-from traindx.readers import _tables, csv_table
+from traindx.readers import _tables
+from traindx.readers.formats import csv_table
 from traindx.readers.raw import RawLog
 
 

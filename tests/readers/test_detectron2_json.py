@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.readers.sources import LOGS, assert_values, oracle, source
-from traindx.readers import detectron2_json
+from traindx.readers.formats import detectron2_json
 
 
 def test_rows_and_evaluations() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog, ReadError
-from traindx.readers import hf_trainer
+from traindx.readers.formats import hf_trainer
 
 HEALTHY = LOGS / "hf_trainer" / "healthy"
 DIVERGED = LOGS / "hf_trainer" / "diverged"

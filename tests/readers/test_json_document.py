@@ -8,7 +8,7 @@ import pytest
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog
-from traindx.readers import json_document
+from traindx.readers.formats import json_document
 from traindx.readers.raw import RawLog
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog
-from traindx.readers import _json_lines, jsonl
+from traindx.readers import _json_lines
+from traindx.readers.formats import jsonl
 from traindx.readers.raw import RawLog
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
-from traindx.readers import keras_log
+from traindx.readers.formats import keras_log
 from traindx.readers.raw import RawLog
 
 TOLD = oracle("keras")

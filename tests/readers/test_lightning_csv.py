@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
-from traindx.readers import lightning_csv
+from traindx.readers.formats import lightning_csv
 from traindx.readers.raw import RawLog
 
 FOLDER = LOGS / "lightning_csv"

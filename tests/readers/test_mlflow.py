@@ -12,7 +12,7 @@ import pytest
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog, ReadError
-from traindx.readers import mlflow
+from traindx.readers.formats import mlflow
 from traindx.readers.raw import RawLog
 
 STORE = LOGS / "mlflow" / "mlflow.db.gz"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.readers.sources import LOGS, assert_values, oracle, source
-from traindx.readers import mmengine_json
+from traindx.readers.formats import mmengine_json
 from traindx.readers.raw import RawLog
 
 

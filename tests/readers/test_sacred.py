@@ -9,7 +9,7 @@ import pytest
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog
-from traindx.readers import sacred
+from traindx.readers.formats import sacred
 
 RUN = LOGS / "sacred" / "1"
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog
-from traindx.readers import sb3
+from traindx.readers.formats import sb3
 
 TOLD = oracle("sb3")
 

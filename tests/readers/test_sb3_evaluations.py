@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers import read_path, sb3_evaluations
+from traindx.readers import read_path
+from traindx.readers.formats import sb3_evaluations
 from traindx.readers.raw import HEAD_BYTES, RawLog, Source
 
 LOGS = Path(__file__).resolve().parent.parent / "logs"

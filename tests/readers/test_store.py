@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from tests.readers.store_writer import MODULES, Row, rows, write_setup, write_stream
 from traindx.errors import NotALog, ReadError
-from traindx.readers import read_path, store
+from traindx.readers import read_path
+from traindx.readers.formats import store
 from traindx.readers.raw import HEAD_BYTES, RawLog, Source
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.readers.sources import LOGS, memory, source
 from traindx.errors import ReadError
-from traindx.readers import (
+from traindx.readers.formats import (
     boosting,
     csv_table,
     detectron2_json,

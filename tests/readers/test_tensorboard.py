@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from tests.readers import tfevents_writer as w
 from traindx.errors import NotALog, ReadError
-from traindx.readers import read_path, tensorboard
-from traindx.readers._tfevents import decode
-from traindx.readers._tfevents_columns import MOST_NAMES
-from traindx.readers._tfevents_crc import crc32c, masked
-from traindx.readers._tfevents_frames import FrameReader
+from traindx.readers import read_path
+from traindx.readers.formats import tensorboard
 from traindx.readers.raw import HEAD_BYTES, RawLog, Source
+from traindx.readers.tfevents.columns import MOST_NAMES
+from traindx.readers.tfevents.crc import crc32c, masked
+from traindx.readers.tfevents.files import decode
+from traindx.readers.tfevents.frames import FrameReader
 
 LOGS = Path(__file__).resolve().parent.parent / "logs"
 MADE = ("tensorboard_torch", "tensorboard_keras", "tensorboard_catboost")

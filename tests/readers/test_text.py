@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers import text
+from traindx.readers.formats import text
 from traindx.readers.raw import HEAD_BYTES, RawLog, Source
 
 LOGS = Path(__file__).parents[1] / "logs" / "text"

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from traindx.errors import ReadError
-from traindx.readers import text
+from traindx.readers.formats import text
 from traindx.readers.raw import HEAD_BYTES, Source
 
 LOGS = Path(__file__).parents[1] / "logs" / "text"

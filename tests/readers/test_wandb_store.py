@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from tests.readers.tfevents_writer import block, varint
 from traindx.errors import NotALog, ReadError
-from traindx.readers import read_path, wandb_store
+from traindx.readers import read_path
 from traindx.readers._wandb_log import BLOCK
+from traindx.readers.formats import wandb_store
 from traindx.readers.raw import HEAD_BYTES, RawLog, Source
 
 LOGS = Path(__file__).resolve().parent.parent / "logs"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers import wandb_summary
+from traindx.readers.formats import wandb_summary
 from traindx.readers.raw import Source
 
 SUMMARY = {

@@ -7,7 +7,7 @@ import pytest
 
 from tests.readers.sources import LOGS, assert_values, memory, oracle, source
 from traindx.errors import NotALog
-from traindx.readers import yolo_csv
+from traindx.readers.formats import yolo_csv
 
 ROWS = oracle("plain_loops")["runs"][0][9::10]
 

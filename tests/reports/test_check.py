@@ -9,7 +9,7 @@ import pytest
 from tests.captured import captured, told
 from traindx import pipeline
 from traindx.reports import check as page
-from traindx.trials.check_catalogue import CHECKS
+from traindx.trials.check.catalogue import CHECKS
 from traindx.vocabulary.check import CheckReport, CheckResult
 
 NASTY = "\x1b[31m</td><script>alert(1)</script>|**x**`\n\u202e"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests import make
-from traindx.trials import check_facts
+from traindx.trials.check import facts as check_facts
 from traindx.vocabulary.setup import Setup
 
 

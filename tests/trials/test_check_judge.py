@@ -5,9 +5,9 @@ import pytest
 
 from tests.captured import captured, told
 from traindx import pipeline, rules
-from traindx.trials.check_catalogue import AGAIN, BLANK, CHECKS, FIRST, ONE_BATCH, PERMUTED
-from traindx.trials.check_judge import chosen, results
-from traindx.trials.check_plan import LEAST_SECONDS, limit, planned, steps_for
+from traindx.trials.check.catalogue import AGAIN, BLANK, CHECKS, FIRST, ONE_BATCH, PERMUTED
+from traindx.trials.check.judge import chosen, results
+from traindx.trials.check.plan import LEAST_SECONDS, limit, planned, steps_for
 from traindx.vocabulary.check import CheckResult
 from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.run import Run

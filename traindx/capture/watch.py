@@ -8,8 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from traindx.capture.guard import ran_out_of_memory
-from traindx.capture.session import Session
+from traindx.capture.process.guard import ran_out_of_memory
+from traindx.capture.session.session import Session
 
 if TYPE_CHECKING:
     import torch

@@ -10,7 +10,8 @@ from functools import cache
 
 import msgspec
 
-from traindx.causes import (
+from traindx.causes.experiment_weights import EXPERIMENT_WEIGHTS
+from traindx.causes.families import (
     data,
     loop,
     model,
@@ -21,8 +22,7 @@ from traindx.causes import (
     regularization,
     systems,
 )
-from traindx.causes.experiment_weights import EXPERIMENT_WEIGHTS
-from traindx.causes.grade_weights import GRADE_WEIGHTS
+from traindx.causes.grades.weights import GRADE_WEIGHTS
 from traindx.vocabulary.cause import Cause, Pattern, Weight
 
 FAMILIES = (optimization, regularization, model, numerics, data, loop, quantization, systems, nothing_wrong)

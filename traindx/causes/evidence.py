@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from traindx.causes.grade_weights import SAME_AS
+from traindx.causes.grades.weights import SAME_AS
 from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 from traindx.vocabulary.rule import Outcome
 

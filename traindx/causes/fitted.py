@@ -17,7 +17,7 @@ import msgspec
 from traindx.causes.evidence import CLEAR
 from traindx.vocabulary.run import Run
 
-FILE = "weights.json"
+FILE = "data/weights.json"
 
 
 VIEWS = ("loss", "validation", "gradients", "modules")

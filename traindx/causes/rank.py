@@ -17,7 +17,7 @@ from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import SECOND_HAND, Sign, signs_of, values_of
 from traindx.causes.facts import facts_of
 from traindx.causes.fitted import Fitted, added, fitted, view_of
-from traindx.causes.grades import grades_of
+from traindx.causes.grades.scales import grades_of
 from traindx.causes.shapes import pattern
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause

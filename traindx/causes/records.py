@@ -11,7 +11,7 @@ from traindx.causes.evidence import CLEAR
 from traindx.causes.fitted import fitted
 from traindx.vocabulary.cause import Cause
 
-FILE = "records.json"
+FILE = "data/records.json"
 SHOWN = 8  # signs for and against that a page lists
 TOLD_FROM = 0.3  # log-odds from which a sign is listed
 

@@ -14,8 +14,8 @@ from traindx.cli.check_run import Bench, gather
 from traindx.cli.options import Output, codes, config_options, output_options
 from traindx.cli.streams import emit, note, progress, stdout_width
 from traindx.config import Config
-from traindx.trials.check_judge import picked
-from traindx.trials.check_plan import planned
+from traindx.trials.check.judge import picked
+from traindx.trials.check.plan import planned
 from traindx.vocabulary.check import Check, CheckReport
 
 BUDGET = 120.0  # seconds

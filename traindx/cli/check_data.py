@@ -67,8 +67,8 @@ def check_data(
     """Check the data that were asked for and print the page; the exit status."""
     from traindx import inspection
     from traindx.cli.check import listing, rendered
-    from traindx.trials.check_data_catalogue import DATA_CHECKS
-    from traindx.trials.check_judge import picked
+    from traindx.trials.check.data_catalogue import DATA_CHECKS
+    from traindx.trials.check.judge import picked
 
     checks = picked(only, skip, DATA_CHECKS)
     if listed:

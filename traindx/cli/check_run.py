@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from traindx import pipeline
-from traindx.capture.launch import Ended, Request, environment, start_folder
-from traindx.capture.launch_stages import note_end, recorded, why_nothing
+from traindx.capture.launch.command import Ended, Request, environment, start_folder
+from traindx.capture.launch.stages import note_end, recorded, why_nothing
 from traindx.config import Config
 from traindx.errors import ReadError
-from traindx.trials import check_facts
 from traindx.trials import environment as surroundings
-from traindx.trials.check_catalogue import BLANK, FIRST, ONE_BATCH
-from traindx.trials.check_plan import Planned, limit, steps_for
+from traindx.trials.check import facts as check_facts
+from traindx.trials.check.catalogue import BLANK, FIRST, ONE_BATCH
+from traindx.trials.check.plan import Planned, limit, steps_for
 from traindx.trials.conduct import Conducted, conduct
 from traindx.vocabulary.check import Experiment
 from traindx.vocabulary.run import Run

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from traindx import pipeline
-from traindx.capture.interventions import parse
-from traindx.capture.launch import Ended, Request, launch, run_folder
-from traindx.capture.launch_stages import experiment_stopped, how_it_ended, note_end, recorded, why_nothing
+from traindx.capture.launch.command import Ended, Request, launch, run_folder
+from traindx.capture.launch.stages import experiment_stopped, how_it_ended, note_end, recorded, why_nothing
+from traindx.capture.torch.interventions import parse
 from traindx.cli.diagnose import draw, rendered, status
 from traindx.cli.options import Output, config_options, output_options
 from traindx.cli.streams import emit, note

@@ -19,7 +19,7 @@ EASE = ("runtime", "patch", "advice")  # what can be tried at once comes before 
 @cache
 def catalogue() -> tuple[Fix, ...]:
     """All fixes, by slug."""
-    modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
+    modules = (importlib.import_module(info.name) for info in pkgutil.walk_packages(__path__, prefix=__name__ + "."))
     found = (getattr(module, "FIX", None) for module in modules)
     return tuple(sorted((fix for fix in found if isinstance(fix, Fix)), key=lambda fix: fix.slug))
 

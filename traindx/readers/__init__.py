@@ -28,11 +28,12 @@ SKIPPED_FOLDERS = frozenset(
 
 
 @cache
-def formats() -> tuple[ModuleType, ...]:
+def catalogue() -> tuple[ModuleType, ...]:
     """All format modules, by name."""
-    names = [i.name for i in pkgutil.iter_modules(__path__, prefix=__name__ + ".")]
-    modules = [importlib.import_module(n) for n in names]
-    return tuple(m for m in modules if hasattr(m, "NAME"))
+    from traindx.readers import formats
+
+    names = [i.name for i in pkgutil.iter_modules(formats.__path__, prefix=formats.__name__ + ".")]
+    return tuple(importlib.import_module(n) for n in names)
 
 
 def read_all(
@@ -66,7 +67,8 @@ def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Pro
 
 def with_own_words(run: Run) -> Run:
     """A recorded run with what the script itself logged and printed, which lies in the same folder."""
-    from traindx.readers import beside, store  # it reads files by way of this module
+    from traindx.readers import beside  # it reads files by way of this module
+    from traindx.readers.formats import store  # it reads files by way of this module
 
     if run.format != store.NAME or not Path(run.source).is_dir():
         return run
@@ -122,7 +124,7 @@ def read_source(source: Source) -> list[RawLog]:
     next that claims them at all."""
     refuse_pointer(source)
     claims = sorted(
-        ((m.sniff(source), m.NAME, m) for m in formats() if hasattr(m, "sniff")), key=lambda c: (-c[0], c[1])
+        ((m.sniff(source), m.NAME, m) for m in catalogue() if hasattr(m, "sniff")), key=lambda c: (-c[0], c[1])
     )
     failure: ReadError | None = None
     for claim, _, module in claims:
@@ -168,7 +170,7 @@ def is_collection(path: Path, module: ModuleType) -> bool:
     for file in sorted(p for p in path.iterdir() if p.is_file() and looks_like_log(p))[:64]:
         with open(file, "rb") as stream:
             source = Source(str(file), file, head=stream.read(HEAD_BYTES))
-        best = max(((m.sniff(source), m.NAME) for m in formats() if hasattr(m, "sniff")), default=(0.0, ""))
+        best = max(((m.sniff(source), m.NAME) for m in catalogue() if hasattr(m, "sniff")), default=(0.0, ""))
         foreign += best[0] >= 0.3 and best[1] != module.NAME
         if foreign >= FOREIGN:
             return True
@@ -177,7 +179,7 @@ def is_collection(path: Path, module: ModuleType) -> bool:
 
 def walk(path: Path) -> list[RawLog]:
     claims = sorted(
-        ((m.sniff_folder(path), m.NAME, m) for m in formats() if hasattr(m, "sniff_folder")),
+        ((m.sniff_folder(path), m.NAME, m) for m in catalogue() if hasattr(m, "sniff_folder")),
         key=lambda c: (-c[0], c[1]),
     )
     if claims and claims[0][0] > 0.5 and not is_collection(path, claims[0][2]):

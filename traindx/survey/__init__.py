@@ -20,7 +20,7 @@ from traindx.survey import files, inputs, labels, leakage, noise, rows, shift, s
 from traindx.survey.gather import Gathered, Progress, Sample, gather
 from traindx.survey.labels import Task
 from traindx.survey.measured import Measured
-from traindx.survey.read_objects import as_array, as_table
+from traindx.survey.reading.objects import as_array, as_table
 from traindx.survey.table import Chunk, Codes, Table, Wanted
 from traindx.survey.words import listing
 

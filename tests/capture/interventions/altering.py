@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from traindx.capture.discover import Discovery
-from traindx.capture.launch_experiment import Experiment, ExperimentStopped
-from traindx.capture.launch_patch import Lines
-from traindx.capture.session import Session
+from traindx.capture.process.patches import Lines
+from traindx.capture.session.session import Session
+from traindx.capture.torch.discover.discovery import Discovery
+from traindx.capture.torch.experiment.experiment import Experiment, ExperimentStopped
 
 
 @dataclass

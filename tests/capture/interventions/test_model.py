@@ -13,7 +13,7 @@ from torch.nn import functional as F  # noqa: E402
 
 from tests.capture.interventions.altering import run, same  # noqa: E402
 from tests.capture.interventions.small import STYLES, X, Y, by_hand, entropy, epochs, perceptron  # noqa: E402
-from traindx.capture.alter_weights import reinitialize  # noqa: E402
+from traindx.capture.torch.alter.weights import reinitialize  # noqa: E402
 
 
 class Functions(nn.Module):
@@ -134,7 +134,7 @@ def test_init_is_made_before_the_first_step_and_once() -> None:
 
         def rewritten(style=style) -> nn.Module:
             model = perceptron()()
-            from traindx.capture.alter_chance import generator
+            from traindx.capture.torch.alter.chance import generator
 
             reinitialize(model, "he", generator("init"))
             return model

@@ -11,8 +11,8 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
-from traindx.capture.alter_calls import Pass  # noqa: E402
-from traindx.capture.alter_rehearsal import CannotRehearse, rehearse  # noqa: E402
+from traindx.capture.torch.alter.calls import Pass  # noqa: E402
+from traindx.capture.torch.alter.rehearsal import CannotRehearse, rehearse  # noqa: E402
 
 
 def roles(model: nn.Module, *args: torch.Tensor) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ import numpy as np
 from captured_cases import CASES
 
 from traindx import pipeline
-from traindx.capture.launch import Request, launch
+from traindx.capture.launch.command import Request, launch
 from traindx.vocabulary.run import Floats, Run
 
 OUT = Path(__file__).parents[1] / "captured"

@@ -1,0 +1,201 @@
+"""In the script's process: called by the bootstrap once the script has imported torch.
+
+Nothing is recorded until something trains. The session is opened by the first process of each rank
+that does; a forked child of it keeps silent.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import multiprocessing.util
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType, TracebackType
+from typing import Any
+
+from traindx.capture.launch import scrape
+from traindx.capture.process.guard import ran_out_of_memory
+from traindx.capture.process.patches import Lines, without_wrappers
+from traindx.capture.process.ranks import rank_of_process
+from traindx.capture.session.session import Session
+from traindx.capture.torch.discover.discovery import Discovery
+from traindx.capture.torch.experiment.experiment import Experiment
+
+
+class StopRun(SystemExit):
+    """Raised in the script after the last of `--steps`. A SystemExit, so that `except Exception`
+    does not catch it, `with` and `finally` are run, and Python ends with status 0, silently."""
+
+
+VARIABLE = "TRAINDX_CAPTURE"
+BOOTSTRAP = Path(__file__).parent / "bootstrap"
+PATIENCE = 20  # times that a script may catch StopRun before it is ended without asking
+
+
+class Process:
+    """The script's process while it is recorded."""
+
+    def __init__(self, request: dict[str, Any]) -> None:
+        self.request = request
+        self.out = Path(request["out"])
+        self.pid = os.getpid()
+        self.session: Session | None = None
+        self.stops = 0
+        self.told: set[str] = set()
+        self.lines = Lines(request.get("folder") or os.getcwd())
+        self.discovery = Discovery(self.open_session, self.lines, self.after_step, self.report)
+        if request.get("probes"):
+            from traindx.capture.torch.checks.live import Live
+
+            self.discovery.live = Live(self.discovery)
+        self.experiment = Experiment(request, self.discovery)
+
+    def report(self, stage: str, **more: Any) -> None:
+        """Tell the launcher, once for each stage."""
+        if stage in self.told:
+            return
+        self.told.add(stage)
+        line = json.dumps({"stage": stage, "pid": os.getpid(), **more}) + "\n"
+        with open(self.out / ".launch", "ab", buffering=0) as diary:
+            diary.write(line.encode())
+
+    def open_session(self) -> Session | None:
+        """The session of this process; None where another process of the same rank was first, or
+        in a child that was forked while its parent was recorded."""
+        if os.getpid() != self.pid:
+            if self.session is not None:
+                self.report("forked")
+                return None
+            self.pid = os.getpid()  # forked before anything trained: this one may be the one that does
+            multiprocessing.util.Finalize(None, self.end, exitpriority=0)  # forked workers run no atexit
+        rank = rank_of_process()
+        try:
+            os.close(os.open(self.out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+        except FileExistsError:
+            self.report("second", rank=rank)
+            return None
+        wanted = self.request
+        self.session = Session(
+            self.out,
+            every=wanted.get("every"),
+            updates=bool(wanted.get("updates", True)),
+            curvature=bool(wanted.get("curvature")),
+            rank=rank,
+        )
+        self.session.watched.data.patient = bool(self.request.get("patient"))
+        self.report("recording", rank=rank)
+        hear_termination(self)
+        return self.session
+
+    def after_step(self, steps: int) -> None:
+        """End the script after the last step that was asked for."""
+        limit = self.request.get("steps")
+        if not limit or steps < limit or self.session is None or os.getpid() != self.pid:
+            return
+        if not self.stops:
+            self.look()
+            self.session.event("stopped", f"ended after {steps} steps, as asked for by --steps", "steps-limit")
+            self.session.flush()
+        self.stops += 1
+        if self.stops > PATIENCE:
+            self.end()
+            atexit._run_exitfuncs()
+            sys.stdout.flush()
+            os._exit(0)
+        raise StopRun(0)
+
+    def look(self) -> None:
+        """Ask the probes about the live model, once, where they were asked for."""
+        live, self.discovery.live = self.discovery.live, None
+        if live is None or self.session is None:
+            return
+        self.discovery.active = False
+        self.session.watched.measures.probe.disarm()
+        for name, value in live.facts().items():
+            self.session.fact(name, value)
+        self.discovery.active = True
+
+    def end(self) -> None:
+        """Write everything, and how the script ended. Runs at the exit of the interpreter."""
+        if self.session is None or os.getpid() != self.pid:
+            return
+        error = getattr(sys, "last_value", None)
+        if isinstance(error, KeyboardInterrupt):
+            self.session.event("stopped", "interrupted by Ctrl-C", "interrupted")
+        elif error is not None:
+            self.crashed(error)
+        self.experiment.end()
+        self.discovery.end()
+        self.session.close()
+        self.session = None
+
+    def crashed(self, error: BaseException) -> None:
+        kind = type(error).__name__
+        where = self.lines.of_error(error)
+        text = f"{kind}: {error}" + (f" ({where})" if where else "")
+        if self.session is not None:
+            self.session.event("out-of-memory" if ran_out_of_memory(error) else "crash", text[:2000], kind)
+
+    def start_ranks(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training: while they
+        start, the request stands in the environment."""
+
+        def start_processes(*args: Any, **named: Any) -> Any:
+            before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+            given = [before["PYTHONPATH"]] if before["PYTHONPATH"] else []
+            os.environ["PYTHONPATH"] = os.pathsep.join([str(BOOTSTRAP), *given])
+            os.environ[VARIABLE] = json.dumps({**self.request, "ranks": True, "pythonpath": before["PYTHONPATH"]})
+            try:
+                return original(*args, **named)
+            finally:
+                for name, value in before.items():
+                    if value is None:
+                        os.environ.pop(name, None)
+                    else:
+                        os.environ[name] = value
+
+        return start_processes
+
+    def terminated(self, number: int, _frame: FrameType | None) -> None:
+        """SIGTERM: as without us, after the store is closed."""
+        signal.signal(number, signal.SIG_DFL)
+        if self.session is not None and os.getpid() == self.pid:
+            self.session.event("stopped", f"ended by {signal.Signals(number).name}", "terminated")
+            self.experiment.end()
+            self.discovery.end()
+            self.session.close()
+        os.kill(os.getpid(), number)
+
+
+def hear_termination(process: Process) -> None:
+    """Close the store before SIGTERM ends the script, where the script has no handler of its own."""
+    main = threading.current_thread() is threading.main_thread()
+    if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, process.terminated)
+
+
+def attach(request: dict[str, Any], watch: Any) -> None:
+    """Start to look for a training in this process. `watch.wanted` takes what is to be called once
+    a module has been imported."""
+    process = Process(request)
+    process.experiment.attach_first()
+    process.discovery.attach(process.experiment.attach)
+    scrape.attach(process.discovery, watch.wanted)
+    starter = sys.modules.get("torch.multiprocessing.spawn")
+    for home in (starter, sys.modules.get("torch.multiprocessing")):
+        if home is not None:
+            process.discovery.patches.replace(home, "start_processes", process.start_ranks)
+    atexit.register(process.end)
+    if sys.excepthook is sys.__excepthook__:
+        sys.excepthook = plain_traceback
+
+
+def plain_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """The traceback that Python would have printed."""
+    without_wrappers(error)
+    sys.__excepthook__(kind, error, error.__traceback__)

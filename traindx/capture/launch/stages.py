@@ -1,0 +1,93 @@
+"""What the processes of a launched command told about how far they got, and why nothing was recorded."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from traindx.capture.launch.command import Ended
+
+DIARY_BYTES = 1 << 20
+
+
+def stages(folder: Path) -> list[dict[str, Any]]:
+    """The lines of a folder's diary: `{"stage", "pid", ...}` each, in order."""
+    try:
+        data = (folder / ".launch").read_bytes()[:DIARY_BYTES]
+    except OSError:
+        return []
+    told = []
+    for line in data.splitlines():
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue  # the last line of a process that was killed
+        if isinstance(entry, dict):
+            told.append(entry)
+    return told
+
+
+def recorded(folder: Path) -> bool:
+    """Whether any process wrote numbers."""
+    return any(file.stat().st_size > 0 for file in folder.glob("steps-*.arrows"))
+
+
+def experiment_stopped(folder: Path) -> str:
+    """Why an intervention ended the script, or "" where none did."""
+    ends = (entry for entry in stages(folder) if entry.get("stage") == "experiment")
+    return next((str(entry.get("why")) for entry in ends), "")
+
+
+def why_nothing(folder: Path, command: Sequence[str], ended: Ended) -> str:
+    """One sentence on why a command left no record."""
+    told = stages(folder)
+    reached = {str(entry.get("stage")) for entry in told}
+    failed = next((entry for entry in told if entry.get("stage") == "failed"), None)
+    end = f"; {how_it_ended(ended)}" if ended.shell_status else ""
+    if failed is not None:
+        return f"capture could not be started in the script's process ({failed.get('why')}){end}"
+    if "python" not in reached and "launcher" not in reached:
+        return (
+            f"no Python process was seen: is {command[0]} a Python program? (options -I, -E and -S of Python "
+            f"keep traindx out){end}"
+        )
+    if "torch" not in reached:
+        return f"the script never imported torch, and only PyTorch trainings are recorded{end}"
+    if "forked" in reached or "second" in reached:
+        return f"the training ran in a process that the script forked, beside the one that is recorded{end}"
+    if "backward" in reached:
+        return f"the script ended before its first optimizer step was recorded{end}"
+    if "optimizer" in reached:
+        return f"an optimizer was made, but backward() was never called: nothing was trained{end}"
+    return f"torch was imported, but no optimizer was made and backward() was never called{end}"
+
+
+def how_it_ended(ended: Ended) -> str:
+    """The end of the script, in words."""
+    if ended.signal:
+        return f"the script was killed by {signal.Signals(ended.signal).name}"
+    return f"the script ended with status {ended.status}"
+
+
+def note_end(folder: Path, ended: Ended) -> None:
+    """Add to the store what only the launcher sees: a status that is not 0, or a deadly signal."""
+    if not ended.shell_status or not recorded(folder):
+        return
+    told = [event for file in folder.glob("events-*.jsonl") for event in file.read_bytes().splitlines()]
+    if any(b'"crash"' in line or b'"stopped"' in line or b'"out-of-memory"' in line for line in told):
+        return
+    kind = "stopped" if ended.signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) else "crash"
+    event = {"kind": kind, "message": how_it_ended(ended), "time": time.time(), "place": "", "code": "exit-status"}
+    with open(last_events(folder), "ab") as file:
+        file.write(json.dumps({**event, "step": None}).encode() + b"\n")
+
+
+def last_events(folder: Path) -> Path:
+    """The events file to add to: the one that was written last, if its last line is whole."""
+    files = sorted(folder.glob("events-0-*.jsonl"), key=lambda file: file.stat().st_mtime)
+    whole = files and files[-1].read_bytes().endswith(b"\n")
+    return files[-1] if whole else folder / "events-0-0.jsonl"

@@ -1,0 +1,132 @@
+"""Functions of other libraries are wrapped in place, invisibly, and put back."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+from collections.abc import Callable
+from types import CodeType, FrameType, TracebackType
+from typing import Any, NamedTuple
+
+# `warnings` does not count frames whose file name holds "importlib" and "_bootstrap" (its stacklevel
+# then still points at the user's line), and `without_wrappers` knows wrappers by it.
+WRAPPER = "traindx/importlib_bootstrap"
+
+Make = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Patch(NamedTuple):
+    owner: Any
+    name: str
+    original: Any
+    replacement: Any
+    own: bool  # the attribute was the owner's, not inherited
+
+
+class Patches:
+    """Everything that was replaced; `undo` puts it back."""
+
+    def __init__(self) -> None:
+        self.made: list[Patch] = []
+
+    def replace(self, owner: Any, name: str, make: Make) -> None:
+        """Put `make(original)` where `owner.name` was; an owner without it is left alone."""
+        original = getattr(owner, name, None)
+        if original is None:
+            return
+        replacement = hidden(make(original))
+        functools.update_wrapper(replacement, original)
+        replacement.__prepare_scriptable__ = lambda: original  # type: ignore[attr-defined] # for torch.jit.script
+        self.made.append(Patch(owner, name, original, replacement, name in vars(owner)))
+        setattr(owner, name, replacement)
+
+    def undo(self) -> None:
+        """Put back what is still ours; what someone else has wrapped since then stays wrapped."""
+        for owner, name, original, replacement, own in reversed(self.made):
+            if vars(owner).get(name) is not replacement:
+                continue
+            if own:
+                setattr(owner, name, original)
+            else:
+                delattr(owner, name)
+        self.made.clear()
+
+
+def hidden(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with its code marked as a wrapper's."""
+    code: CodeType = function.__code__
+    function.__code__ = code.replace(co_filename=WRAPPER)
+    return function
+
+
+def without_wrappers(error: BaseException, seen: set[int] | None = None) -> BaseException:
+    """Take the wrappers' frames out of a traceback, and out of those it was caused by."""
+    seen = set() if seen is None else seen
+    if id(error) in seen:
+        return error
+    seen.add(id(error))
+    error.__traceback__ = kept_frames(error.__traceback__)
+    for other in (error.__cause__, error.__context__):
+        if other is not None:
+            without_wrappers(other, seen)
+    return error
+
+
+def kept_frames(trace: TracebackType | None) -> TracebackType | None:
+    entries = []
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename != WRAPPER:
+            entries.append(trace)
+        trace = trace.tb_next
+    for entry, after in zip(entries, [*entries[1:], None], strict=True):
+        entry.tb_next = after
+    return entries[0] if entries else None
+
+
+class Lines:
+    """Tells which line of the user's code is at work. File names are relative to `folder`, or
+    to that of the script."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        paths = sysconfig.get_paths()
+        library = {paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib") if key in paths}
+        here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        self.foreign = tuple(os.path.join(path, "") for path in (*library, here))
+        self.known: dict[str, str] = {WRAPPER: ""}  # file name -> how it is shown; "" for a library's
+
+    def here(self, depth: int = 2) -> str:
+        """`file:line` of the innermost frame of the user's, or "" where there is none."""
+        frame: FrameType | None = sys._getframe(depth)
+        while frame is not None:
+            name = frame.f_code.co_filename
+            shown = self.known.get(name)
+            if shown is None:
+                shown = self.known[name] = self.shown(name)
+            if shown:
+                return f"{shown}:{frame.f_lineno}"
+            frame = frame.f_back
+        return ""
+
+    def shown(self, name: str) -> str:
+        if name.startswith("<") or "site-packages" in name or "dist-packages" in name:
+            return name if name.startswith(("<ipython", "<stdin>")) else ""
+        if name.startswith(self.foreign):
+            return ""
+        script = os.path.dirname(os.path.abspath(sys.argv[0])) if sys.argv and sys.argv[0] else self.folder
+        for folder in (self.folder, script):
+            if name.startswith(os.path.join(folder, "")):
+                return os.path.relpath(name, folder)
+        return name
+
+    def of_error(self, error: BaseException) -> str:
+        """`file:line` of the user's frame in which an exception was raised or passed through last."""
+        found = ""
+        trace = error.__traceback__
+        while trace is not None:
+            shown = self.shown(trace.tb_frame.f_code.co_filename)
+            found = f"{shown}:{trace.tb_lineno}" if shown else found
+            trace = trace.tb_next
+        return found

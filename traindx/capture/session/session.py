@@ -1,0 +1,391 @@
+"""One recorded training: what a launcher or a loop tells it, and what is measured of it."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traindx.capture.process.guard import guarded, say
+from traindx.capture.process.ranks import processes_of_run
+from traindx.capture.session.clock import Clock, Habits, number
+from traindx.capture.session.facts import optimizer_facts, signal_name, versions
+from traindx.capture.session.losses import Losses
+from traindx.capture.session.pace import Pace
+from traindx.capture.session.queue import Queue, Row
+from traindx.capture.session.steps import Steps
+from traindx.capture.store.recorder import Recorder
+from traindx.vocabulary.run import Event, EventKind
+from traindx.vocabulary.setup import Fact
+
+if TYPE_CHECKING:
+    import torch
+
+    from traindx.capture.torch.watched import Watched
+
+BUDGET = 64 << 20  # bytes of a run on disk
+UNSTEPPED = 256  # backward passes without an optimizer step, after which they are counted instead
+FACTS_EVERY = 30.0  # seconds between versions of setup.json, after those of the first steps
+
+
+class Session:
+    """Measures a training whose parts are told to it, and writes the native store to `out`.
+
+    No method raises, draws a random number, keeps a graph alive or changes an order of
+    operations. A failure inside is said once on stderr and as an event; the session then lets go
+    of everything (`active` is False) and the training goes on.
+
+    `every`: measure modules on every n-th step; None adapts to the cost. `budget`: bytes on disk.
+    `curvature`: the Hessian's extreme eigenvalues now and then, for a sixth of the time. `rank`: place among
+    the processes of a distributed run. `updates`: False takes no copies of weights, so update ratios are missing.
+    `out=None` keeps the store in a temporary folder (`folder`) until the session is forgotten.
+    """
+
+    def __init__(
+        self,
+        out: Path | None,
+        *,
+        every: int | None = None,
+        budget: int = BUDGET,
+        curvature: bool = False,
+        rank: int = 0,
+        updates: bool = True,
+    ) -> None:
+        self._temporary = tempfile.TemporaryDirectory(prefix="traindx-") if out is None else None
+        self.folder = Path(self._temporary.name) if self._temporary else Path(out or ".")
+        self.active = True
+        self.step = 0  # optimizer steps done
+        self.updates, self.curvature = updates, curvature
+        self.recorder = Recorder(self.folder, budget=budget, rank=rank)
+        self.clock, self.habits, self.pace = Clock(), Habits(), Pace(every)
+        self.steps = Steps(self.recorder, self.pace, self._panels, self.note)
+        self._queue = Queue(self.steps.take)
+        self._facts: dict[str, Fact] = {"world_size": processes_of_run()} if processes_of_run() > 1 else {}
+        self._losses = Losses()
+        self._scalars: dict[str, Any] = {}
+        self._early: list[Row] = []
+        self._watched: Watched | None = None
+        self._primary: Any = None
+        self._scaler: Any = None
+        self._skipped = 0
+        self._by_backward = self._begins = False  # steps are backward passes; these are told as they begin
+        self._facts_due = 0.0
+        self._ended_by = ""
+        self.wants_losses = True  # `before_backward` has still something to look for
+        self._losing = False  # the loss is differentiated by capture itself
+        self.sampling = True
+        self.phases = True  # the coming step is timed by its phases: backward passes are worth telling
+
+    # What is trained.
+    @guarded
+    def add_model(self, model: torch.nn.Module, name: str = "") -> None:
+        """A root module; told again it is ignored. `name` is put before its modules' names."""
+        self.watched.add_model(model, name)
+
+    @guarded
+    def called(self, part: torch.nn.Module) -> None:
+        """The loop calls `part` of a model, not the whole. Forward passes are measured there if all
+        trained parameters lie in it."""
+        self.watched.called(part)
+
+    @guarded
+    def add_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
+        """An optimizer; told again it is ignored. The first that steps counts the steps."""
+        if self.watched.add_optimizer(optimizer) and len(self.watched.optimizers) == 1:
+            self._facts.update(optimizer_facts(optimizer))
+
+    @guarded
+    def add_scaler(self, scaler: Any) -> None:
+        """A GradScaler: its scale is recorded with each step."""
+        self._scaler = scaler
+
+    # What happens in a step, in the order of the loop. All are optional.
+    @guarded
+    def data_wait(self, seconds: float) -> None:
+        """Time that the loop waited for a batch (summed over the micro-batches of a step)."""
+        self.clock.add("data", seconds)
+
+    @guarded
+    def batch(
+        self,
+        inputs: Any,
+        targets: Any = None,
+        *,
+        training: bool | None = None,
+        source: object = None,
+        trained: bool = False,
+    ) -> None:
+        """The tensors (or nested lists, tuples and dicts of them) of a batch that passes by.
+        `training`: None takes whether gradients are enabled. May be told in two parts
+        (inputs when the model is called, `batch(None, targets)` when the loss is). `source` marks the
+        data set it is of, `trained` that this one is trained on."""
+        self.watched.batch(inputs, targets, training, True, source, trained)
+
+    @guarded
+    def outputs(self, output: torch.Tensor, loss_name: str = "") -> None:
+        """What a training loss is computed from (its first argument), and the loss function."""
+        if loss_name:
+            self._facts.setdefault("loss", loss_name)
+            self._facts.setdefault("loss_name", loss_name)
+        self.watched.outputs(output)
+
+    @guarded
+    def loss(self, value: torch.Tensor | float, *, where: str = "") -> None:
+        """The training loss of the current micro-batch (any tensor with one element). Several a
+        step with the same `where` are averaged; another `where` (file:line) is another loss."""
+        found = number(value)
+        if found is None:
+            return
+        self._losses.add(found, where)
+        if isinstance(found, float) and found - found != 0 and "train/loss" not in self.steps.first_bad:
+            self.watched.origin(value)
+
+    @guarded
+    def before_backward(self, loss: torch.Tensor | float, factor: float = 1.0) -> None:
+        """The loss that a backward pass is about to begin from, its graph whole; `factor` undoes what it
+        was divided by. Numbers without a graph are passed over."""
+        if getattr(loss, "grad_fn", None) is None:
+            return
+        self._losing = True
+        try:
+            found = self.watched.closer.before_backward(loss, factor, self.step)
+        finally:
+            self._losing = False
+        self.wants_losses = self.watched.closer.wants_losses
+        if found:
+            self._queue.add(Row(self.step, time.time(), dict(found), sampled=True), device=True)
+
+    @guarded
+    def backward_begin(self, stale: bool | None = None) -> None:
+        """A backward pass begins. `stale`: whether gradients of the step before are still there;
+        None looks, unless `zero_grad` was told."""
+        watched = self.watched
+        if self._by_backward and self.sampling:
+            watched.step_end(None)
+        self._begins = True
+        first = not self.habits.backwards
+        self.habits.backward(watched.stale() if stale is None and first else stale)
+        watched.backward_begin()
+        self.clock.begin("backward")
+
+    @guarded
+    def backward_seen(self, stale: bool) -> None:
+        """A backward pass is under way (where its begin and end cannot be seen). Need not be told while
+        `phases` is False."""
+        if not self._losing:
+            self.habits.backward(stale)
+
+    @guarded
+    def backward_end(self) -> None:
+        """The backward pass is over (also when it raised)."""
+        self.clock.end("backward")
+        if self._by_backward:
+            self._finish_step(None)
+        elif self._primary is None:
+            self._early.append(Row(len(self._early) + 1, time.time(), self._losses.latest()))
+            if len(self._early) > UNSTEPPED:
+                self._count_backwards()
+
+    @guarded
+    def clip(self, norm: torch.Tensor | float, threshold: float) -> None:
+        """Gradients were clipped: `norm` is the global norm before, `threshold` the one allowed."""
+        self._facts["clip_norm"] = float(threshold)
+        told = self._begins or self.phases  # where backward passes are only seen, not all are told
+        if told and self.habits.total_backwards and not self.habits.backwards:  # the gradients were used already
+            self._facts["clip_after_step"] = int(self._facts.get("clip_after_step", 0)) + 1
+        else:
+            self.watched.clipped(norm, float(threshold))
+
+    @guarded
+    def optimizer_step_begin(self, optimizer: torch.optim.Optimizer) -> None:
+        """An optimizer is about to use the gradients."""
+        if self._primary is None:
+            self._primary, self._early = optimizer, []
+        self.watched.step_begin(optimizer, self.sampling)
+        self.clock.begin("optimizer")
+
+    @guarded
+    def optimizer_step_end(self, optimizer: torch.optim.Optimizer) -> None:
+        """The optimizer has changed its parameters; the first optimizer's step ends the step."""
+        self.clock.end("optimizer")
+        if self.sampling:
+            self.watched.step_end(optimizer)
+        self.watched.stepped(optimizer)
+        if optimizer is self._primary and not self._by_backward:
+            self._finish_step(optimizer)
+
+    @guarded
+    def zero_grad(self, optimizer: torch.optim.Optimizer | torch.nn.Module | None = None) -> None:
+        """Gradients are being zeroed. With a scaler, gradients that no step has used mean that the
+        step was skipped."""
+        self.watched.zeroed()
+        if self._scaler is not None and self.habits.backwards:
+            self.skipped()
+
+    @guarded
+    def skipped(self) -> None:
+        """A step was left out (a loss scale overflowed)."""
+        self._skipped += 1
+        self.habits.backwards = 0
+        self._losses.forget()
+        self.watched.abandon()
+        self.note("skipped-step", "the optimizer step was skipped", "loss-scale")
+
+    # What is known besides.
+    @guarded
+    def validation(self, name: str, value: torch.Tensor | float) -> None:
+        """A value on held-out data: recorded as `val/<name>` at the current step."""
+        self._aside(signal_name(name, "val/"), value)
+
+    @guarded
+    def metric(self, name: str, value: torch.Tensor | float) -> None:
+        """A value on training data: recorded as `train/<name>`, or as it is when it has a `/` or
+        is a canonical signal."""
+        self._aside(signal_name(name, "train/"), value)
+
+    def _aside(self, name: str, value: Any) -> None:
+        found = number(value)
+        if found is not None:
+            self.clock.interrupted = self.clock.interrupted or name.startswith("val/")
+            self._queue.add(Row(self.step, time.time(), {name: found}, sampled=True), device=True)
+
+    @guarded
+    def fact(self, name: str, value: Fact, origin: str = "capture") -> None:
+        """A setup fact; the last value of a name counts."""
+        self._facts[name] = value
+        if origin != "capture":
+            self._facts[f"{name}_from"] = origin
+
+    @guarded
+    def event(self, kind: EventKind, message: str, code: str = "", *, place: str = "") -> None:
+        """Something that happened, at the current step. A `crash`, `out-of-memory` or `stopped`
+        event also writes the flight recorder, and `close` then does not say that the run ended."""
+        self.note(kind, message, code, place=place)
+
+    def note(
+        self, kind: EventKind, message: str, code: str = "", *, place: str = "", step: float | None = None
+    ) -> None:
+        """An event at a step (None: the current one)."""
+        if kind in ("crash", "out-of-memory", "stopped"):
+            self._ended_by = kind
+            self._queue.fetch()
+        self.steps.note(Event(kind, message, self.step if step is None else step, place, code), time.time())
+
+    @guarded
+    def flush(self) -> None:
+        """Write what was measured so far (an unflushed tail is lost by kill -9)."""
+        self._queue.fetch()
+        self._write_setup()
+        self.recorder.flush()
+
+    def close(self) -> None:
+        """Let go of the model and the optimizers, write everything, close the files. Idempotent."""
+        if self.active:
+            self._close()
+        self.active = False
+
+    @guarded
+    def _close(self) -> None:
+        if self._primary is None and not self._by_backward:
+            self._count_backwards()
+        answered = self.watched.closer.answers()
+        if answered:
+            self._queue.add(Row(self.step, time.time(), answered, sampled=True), device=True)
+        self._queue.fetch()
+        self.watched.release()
+        self._write_setup()
+        self.steps.dump(float("inf"))
+        if not self._ended_by:
+            self.note("note", "the training was recorded to its end", "ended")
+        self.recorder.close()
+        self._primary = self._scaler = self._watched = None
+
+    def failed(self, where: str, error: Exception) -> None:
+        """A hook raised: say so once and let go."""
+        if not self.active:
+            return
+        self.active = False
+        message = f"capture stopped: {where} failed ({type(error).__name__}: {error}); the training goes on"
+        say(message)
+        if self._watched is not None:
+            self._watched.release()
+        try:
+            self._queue.fetch()
+        except Exception as second:  # noqa: BLE001 - as above; the failure may well be in there
+            say(f"the last steps before it are not recorded ({type(second).__name__}: {second})")
+        self.steps.note(Event("note", message, self.step, "", "capture-failed"), time.time())
+        self.recorder.close()
+
+    @property
+    def watched(self) -> Watched:
+        """Everything that touches PyTorch; made when it is first needed."""
+        if self._watched is None:
+            from traindx.capture.torch.watched import Watched
+
+            self._watched = Watched(self.clock, self.habits, self.failed, self._tell, updates=self.updates)
+            if self.curvature:
+                self._watched.closer.measure_curvature()
+        return self._watched
+
+    def _tell(self, code: str, message: str, aloud: bool = True) -> None:
+        """Something that the store keeps, and that the user should know at once where it is said `aloud`."""
+        self.note("note", message, code)
+        if aloud:
+            say(message)
+
+    @property
+    def curious(self) -> bool:
+        """Whether what the loss is fed with is still looked at: `outputs` and targets are worth telling."""
+        return self.active and self.watched.curious
+
+    def _panels(self, kind: str, about: Any, values: Any) -> Any:
+        return self.watched.panels(kind, about, values)
+
+    def _count_backwards(self) -> None:
+        """No optimizer steps: backward passes are the steps, those so far included."""
+        for row in self._early:
+            self.step = row.step
+            self._queue.add(row, device=self.watched.measures.device)
+        self._facts["steps_counted_by"] = "backward"
+        self._early, self._by_backward = [], True
+        self._losses.forget()
+
+    def _finish_step(self, optimizer: Any) -> None:
+        """One step is over: its row goes on its way, and the next one is prepared."""
+        self.step += 1
+        watched, sampled = self.watched, self.sampling
+        cost = watched.finish(optimizer, sampled)
+        scalars = {**self._losses.means(), **watched.take_scalars(), **self.clock.lap()}
+        samples = self.habits.step() if optimizer is not None else 0.0
+        if samples and scalars.get("time/step"):
+            scalars["throughput"] = samples / scalars["time/step"]
+        self.clock.memory(watched.measures.device, scalars)
+        if self._scaler is not None:
+            scalars["skipped_steps"] = float(self._skipped)
+            scale = getattr(self._scaler, "_scale", None)
+            if scale is not None:
+                scalars["loss_scale"] = number(scale)
+        self.pace.stepped(self.step, scalars.get("time/step", 0.0))
+        row = Row(self.step, time.time(), scalars, watched.measures.take(), sampled)
+        self._queue.add(row, device=watched.measures.device, urgent=self.steps.urgent(scalars))
+        if sampled:
+            self.pace.measured(self.step, cost + self.steps.seconds)
+            self.steps.seconds = 0.0
+        self.sampling = self.active and self.pace.sampled(self.step)
+        self.phases = self.pace.phases(self.step)
+        watched.sample(self.sampling, self.phases)
+        if self._facts_due <= row.at or self.step in (1, 10, 100):
+            self._write_setup()
+
+    def _write_setup(self) -> None:
+        """Replace setup.json by what is known now."""
+        self._facts_due = time.time() + FACTS_EVERY
+        facts = {**self.watched.facts(), **self._facts, **self.habits.facts()}
+        for signal, step in self.steps.first_bad.items():
+            facts[f"nonfinite_first_step/{signal}"] = step
+        if "lr" in self.steps.latest and "lr" not in facts:
+            facts["lr"] = self.steps.latest["lr"]
+        script = {"path": sys.argv[0] if sys.argv else "", "argv": " ".join(sys.argv[1:])}
+        self.recorder.setup({"framework": "torch", "script": script, "versions": versions(), "facts": facts})

@@ -1,0 +1,141 @@
+"""From finished rows to the store: what is written, what is kept in the flight recorder, and when
+something is happening that is worth a closer look."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from traindx.capture.session.pace import Pace
+from traindx.capture.session.queue import Row
+from traindx.capture.store.flight import Flight
+from traindx.capture.store.recorder import Recorder
+from traindx.vocabulary.run import Event
+
+DENSE = 50_000  # steps whose scalars are all written; then every second, fourth ...
+WATCHED = ("train/loss", "grad_norm")
+MEMORY = 50  # steps that the level of a watched signal remembers
+JUMP = 8.0  # standard deviations above its level at which a watched signal jumps
+MOST_FLIGHTS = 16
+
+
+class Level:
+    """Running mean and spread of one signal, to notice a jump while it happens (not to judge it)."""
+
+    def __init__(self) -> None:
+        self._mean, self._square, self._count = 0.0, 0.0, 0
+
+    def jumps(self, value: float) -> bool:
+        """Whether `value` stands far above the level so far; then it is taken into it."""
+        spread = math.sqrt(self._square)
+        far = self._count > MEMORY and value - self._mean > JUMP * max(spread, 1e-3 * abs(self._mean))
+        self._count += 1
+        weight = max(1 / self._count, 1 / MEMORY)
+        change = value - self._mean
+        self._mean += weight * change
+        self._square = (1 - weight) * (self._square + weight * change * change)
+        return far
+
+
+class Steps:
+    """Takes finished rows in order. `panels` turns a reading into signals."""
+
+    def __init__(
+        self, recorder: Recorder, pace: Pace, panels: Callable[[str, Any, Any], Any], event: Callable[..., None]
+    ) -> None:
+        self._recorder, self._pace, self._panels, self._event = recorder, pace, panels, event
+        self._flight = Flight()
+        self._levels = {name: Level() for name in WATCHED}
+        self._flights, self._last_flight = 0, -math.inf
+        self.latest: dict[str, float] = {}
+        self.first_bad: dict[str, int] = {}  # signal -> step at which it was first not finite
+        self.seconds = 0.0  # spent on readings of sampled steps since it was last asked
+        self.finish: Callable[[Row], None] = self.take
+
+    def urgent(self, scalars: Mapping[str, Any]) -> bool:
+        """Whether a row (whose numbers may not all be here) breaks something that was whole so far."""
+        for name in WATCHED:
+            value = scalars.get(name)
+            if isinstance(value, float) and value - value != 0 and name not in self.first_bad:
+                return True
+        return False
+
+    def take(self, row: Row) -> None:
+        """Write a row whose numbers are all here."""
+        scalars: Mapping[str, float] = row.scalars
+        self.latest.update(scalars)
+        if row.sampled:
+            self._write_panels(row)
+        bad = [n for n in WATCHED if not math.isfinite(scalars.get(n, 0.0))]
+        stride = 1 << max(0, (row.step // DENSE).bit_length())
+        whole = row.step % stride == 0 or row.sampled or bool(bad)
+        if whole:
+            self._recorder.scalars(row.step, row.at, scalars)
+        self._flight.add(row.step, row.at, scalars, [] if row.sampled else row.vectors, whole)
+        if bad:
+            self._look_at_gradients(row)
+            self._broken(bad, row.step)
+        elif any(n in scalars and level.jumps(scalars[n]) for n, level in self._levels.items()):
+            self._pace.look_closer(row.step)
+            self.dump(row.step)
+        if self._recorder.due():
+            self._recorder.flush()
+
+    def _write_panels(self, row: Row) -> None:
+        began = time.perf_counter()
+        for kind, about, values in row.vectors:
+            for signal, modules, found in self._panels(kind, about, values):
+                self._recorder.panel(row.step, row.at, signal, modules, found.tolist())
+                if signal == "grad_norm":  # a norm tells whether all is finite: nothing more is read
+                    bad = (~np.isfinite(found)).astype(np.float64)
+                    self._recorder.panel(row.step, row.at, "grad_nonfinite", modules, bad.tolist())
+        self.seconds += time.perf_counter() - began
+
+    def _look_at_gradients(self, row: Row) -> None:
+        """The first step with gradients that are not finite, and the module nearest to the loss:
+        backpropagation carries them on from there to all before it."""
+        if "gradient" in self.first_bad:
+            return
+        for kind, about, values in row.vectors:
+            for _, modules, found in self._panels(kind, about, values) if kind == "gradients" else ():
+                names = modules.split("\n")
+                bad = [n for n, v in zip(names, found, strict=True) if not math.isfinite(v)]
+                if bad:
+                    self.first_bad["gradient"] = row.step
+                    message = f"the gradients of {len(bad)} of {len(names)} modules are not finite, first {bad[-1]}"
+                    self._event("note", message, "nonfinite-gradient", place=bad[-1], step=row.step)
+
+    def _broken(self, bad: list[str], step: int) -> None:
+        for name in bad:
+            if name not in self.first_bad:
+                self.first_bad[name] = step
+                self._event("note", f"{name} is not finite", "nonfinite-first", place=name, step=step)
+                self._last_flight = -math.inf
+        self._pace.look_closer(step)
+        self.dump(step)
+
+    def dump(self, step: float) -> None:
+        """Write the flight recorder, unless it was written a moment ago or too often."""
+        if self._flights >= MOST_FLIGHTS or step - self._last_flight < MEMORY:
+            return
+        self._flights += 1
+        self._last_flight = step
+        other = self._recorder.flight()
+        for at_step, at, scalars, vectors in self._flight.empty():
+            if scalars:
+                other.scalars(at_step, at, scalars)
+            for kind, about, values in vectors:
+                for signal, modules, found in self._panels(kind, about, values):
+                    other.panel(at_step, at, signal, modules, found.tolist())
+        other.close()
+
+    def note(self, event: Event, at: float) -> None:
+        """An event; those that end a run write the flight recorder."""
+        self._recorder.event(event, at)
+        if event.kind in ("crash", "out-of-memory", "stopped"):
+            self._recorder.flush()
+            self.dump(math.inf)

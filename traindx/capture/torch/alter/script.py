@@ -1,0 +1,165 @@
+"""The places of a running script at which interventions on model, data and loss act."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.capture.torch.alter.activations import Call
+from traindx.capture.torch.alter.calls import After, Around, Before, Pass, Passes
+from traindx.capture.torch.alter.loaders import Loaders
+from traindx.capture.torch.alter.losses import LossCall, LossCalls
+from traindx.capture.torch.alter.rehearsal import CannotRehearse, rehearse
+
+if TYPE_CHECKING:
+    from traindx.capture.torch.experiment.experiment import Experiment
+    from traindx.capture.torch.experiment.site import Site
+
+Draw = Callable[[], Any]
+NO_MODEL = "the script calls no module with trainable parameters, it computes with plain tensors"
+SCRIPTS: weakref.WeakKeyDictionary[Experiment, Script] = weakref.WeakKeyDictionary()
+
+
+class Script:
+    """Passes of models, calls of loss functions, loaders and optimizers of the script in this process;
+    one for all interventions of a run, made by the first that asks (`script_of`)."""
+
+    def __init__(self, site: Site) -> None:
+        patches = site.experiment.patches
+        self.passes = Passes()
+        patches.replace(torch.nn.Module, "__call__", self.passes.wrap)
+        self.losses = LossCalls(patches, lambda: self.passes.training or not self.passes.counts)
+        self.loaders = Loaders(patches, self.passes.trains_now)
+        self.optimizers = self.passes.optimizers
+        self.loaded: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()  # models that got weights from elsewhere
+        self.rehearsed: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
+        self.rehearsing = False
+        patches.replace(torch.optim.Optimizer, "__init__", self.made)
+        patches.replace(torch.nn.Module, "load_state_dict", self.loads)
+        patches.replace(torch.nn.Module, "train", self.switches)
+
+    def made(self, original: Callable[..., None]) -> Callable[..., None]:
+        optimizers = self.optimizers
+
+        def __init__(self: torch.optim.Optimizer, *args: Any, **named: Any) -> None:
+            original(self, *args, **named)
+            optimizers.add(self)
+
+        return __init__
+
+    def loads(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        loaded = self.loaded
+
+        def load_state_dict(self: torch.nn.Module, *args: Any, **named: Any) -> Any:
+            loaded.add(self)
+            return original(self, *args, **named)
+
+        return load_state_dict
+
+    def switches(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        passes = self.passes
+
+        def train(self: torch.nn.Module, mode: bool = True) -> Any:
+            passes.switched |= not mode
+            return original(self, mode)
+
+        return train
+
+    # Where an intervention hooks in; its failure is told as its own.
+
+    def before_pass(self, site: Site, hook: Before) -> None:
+        self.passes.before.append(lambda this: site.experiment.guarded(site, hook, this))
+
+    def around_pass(self, site: Site, hook: Around) -> None:
+        self.passes.around.append(lambda this: site.experiment.guarded(site, hook, this))
+
+    def after_pass(self, site: Site, hook: After) -> None:
+        self.passes.after.append(lambda this, found: site.experiment.guarded(site, hook, this, found))
+
+    def on_loss(self, site: Site, order: int, hook: Callable[[LossCall], None]) -> None:
+        """For each call of a loss function, in the order given: first what is data (below 5), then what
+        the function does with it."""
+        self.losses.changes.append((order, lambda call: site.experiment.guarded(site, hook, call)))
+        self.losses.changes.sort(key=lambda change: change[0])
+
+    def on_loader(self, site: Site, hook: Callable[[Any], None], *, size: bool = False) -> None:
+        """Once for each loader that is trained from; where its `size` changes, as soon as its length is asked for."""
+        hooks = self.loaders.sizes if size else self.loaders.setups
+        hooks.append(lambda loader: site.experiment.guarded(site, hook, loader))
+
+    def on_batches(self, site: Site, hook: Callable[[Any], Callable[[Draw], Any]]) -> None:
+        """For each training iterator, with its loader: what is returned is called for each batch with a
+        function that draws one (StopIteration at the end)."""
+
+        def stream(loader: Any, draw: Draw) -> Draw:
+            return site.onion(site.experiment.guarded(site, hook, loader), draw)
+
+        self.loaders.streams.append(stream)
+
+    # Where it cannot apply: seen at the first backward pass.
+
+    def needs_loader(self, site: Site) -> None:
+        def check(_: Any) -> None:
+            if not self.loaders.seen:
+                by_hand = "the script draws no batches from a DataLoader, it makes them itself"
+                site.refuse("no DataLoader was iterated in training mode" if self.loaders.iterated else by_hand)
+
+        site.on_backward(check)
+
+    def needs_model(self, site: Site) -> None:
+        def check(_: Any) -> None:
+            if not self.passes.counts:
+                site.refuse(NO_MODEL)
+
+        site.on_backward(check)
+
+    def needs_targets(self, site: Site, unless: Callable[[], bool]) -> None:
+        """A training loss computed by a function of PyTorch: the targets can be reached there."""
+
+        def check(_: Any) -> None:
+            if not self.losses.trained and not unless():
+                site.refuse(
+                    NO_MODEL if not self.passes.counts else "the loss is computed by hand, its targets are not seen"
+                )
+
+        site.on_backward(check)
+
+    def needs_loss(self, site: Site, names: tuple[str, ...], kind: str) -> None:
+        """A training loss computed by one of these functions."""
+
+        def check(_: Any) -> None:
+            trained = self.losses.trained
+            if not any(name in names for name in trained):
+                other = f"the loss is {' + '.join(trained)}" if trained else "no loss function of PyTorch was called"
+                site.refuse(f"{other}, not {kind}")
+
+        site.on_backward(check)
+
+    def rehearsal(self, site: Site, this: Pass) -> tuple[list[Call], int]:
+        """The activation calls of a model and its dropout calls, from its first pass; raises CannotRehearse."""
+        known = self.rehearsed.get(this.module)
+        if known is None:
+            self.rehearsing = self.losses.inside = True
+            try:
+                with site.unseen():
+                    known = rehearse(this)
+            except CannotRehearse as error:
+                known = error
+            finally:
+                self.rehearsing = self.losses.inside = False
+            self.rehearsed[this.module] = known
+        if isinstance(known, CannotRehearse):
+            raise known
+        calls, dropouts = known
+        return calls, dropouts
+
+
+def script_of(site: Site) -> Script:
+    """The script that an intervention is applied to."""
+    found = SCRIPTS.get(site.experiment)
+    if found is None:
+        found = SCRIPTS[site.experiment] = Script(site)
+    return found

@@ -1,0 +1,72 @@
+"""Probes of what a training needs: memory by kind, and the accelerator that is there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from traindx.capture.torch.checks.samples import NotClear
+from traindx.vocabulary.setup import Fact
+
+if TYPE_CHECKING:
+    from traindx.capture.torch.checks.live import Live
+
+
+def accelerator(live: Live) -> dict[str, Fact]:
+    """What the library can use."""
+    if torch.cuda.is_available():
+        number = torch.cuda.current_device()
+        total = torch.cuda.get_device_properties(number).total_memory
+        return {
+            "accelerator_usable": True,
+            "accelerator": torch.cuda.get_device_name(number),
+            "accelerator_memory": int(total),
+            "accelerator_peak": int(torch.cuda.max_memory_reserved(number)),
+        }
+    mps = getattr(torch.backends, "mps", None)
+    if mps is not None and mps.is_available():
+        return {"accelerator_usable": True, "accelerator": "Apple's GPU"}
+    return {"accelerator_usable": False}
+
+
+def memory(live: Live) -> dict[str, Fact]:
+    """Bytes of weights, gradients, optimizer state, and of what one forward pass keeps for backward."""
+    model, session = live.model, live.discovery.opened
+    assert model is not None
+    parameters = list(model.parameters())
+    if not parameters:
+        raise NotClear("the model has no parameters")
+    optimizers = session.watched.optimizers if session is not None else []
+    states = [t for o in optimizers for s in getattr(o, "state", {}).values() for t in tensors_of(s)]
+    return {
+        "memory_weights": size(parameters) + size(list(model.buffers())),
+        "memory_gradients": size([p for p in parameters if p.requires_grad]),
+        "memory_optimizer": size(states),
+        "memory_activations": activations(live, model, parameters),
+    }
+
+
+def tensors_of(state: Any) -> list[torch.Tensor]:
+    return [v for v in state.values() if isinstance(v, torch.Tensor)] if isinstance(state, dict) else []
+
+
+def size(tensors: list[torch.Tensor]) -> int:
+    return sum(t.numel() * t.element_size() for t in tensors)
+
+
+def activations(live: Live, model: torch.nn.Module, parameters: list[torch.Tensor]) -> int:
+    """Bytes that autograd saves in a forward pass, each storage once, parameters left out."""
+    own = {p.untyped_storage().data_ptr() for p in parameters}
+    kept: dict[int, int] = {}
+
+    def pack(tensor: torch.Tensor) -> torch.Tensor:
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        output = model(*live.inputs, **live.named)  # held until the hooks are gone: no storage is used twice
+    del output
+    return sum(kept.values())

@@ -1,0 +1,89 @@
+"""Probe of how a model is put together: what its modules do not tell by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import nn
+
+from traindx.vocabulary.setup import Fact
+
+if TYPE_CHECKING:
+    from traindx.capture.torch.checks.live import Live
+
+NAMED = 10  # names in a fact
+DEEP = 3  # containers within containers
+SUBTRACTS_MEAN = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
+WITH_BIAS = (nn.Linear, nn.modules.conv._ConvNd)
+
+
+def structure(live: Live) -> dict[str, Fact]:
+    """Biases that a normalization takes away, layers that are not registered, skip connections."""
+    model = live.model
+    assert model is not None
+    biased = [name for name, first, second in neighbours(model) if wasted(first, second)]
+    lost = dict(unregistered(live, model))
+    out: dict[str, Fact] = {
+        "bias_before_normalization": len(biased),
+        "parameters_unregistered": sum(p.numel() for p in lost.values()),
+        "parameters_shared": shared(model),
+    }
+    if biased:
+        out["bias_before_normalization_names"] = ", ".join(biased[:NAMED])
+    if lost:
+        out["parameters_unregistered_names"] = ", ".join(list(lost)[:NAMED])
+    return out
+
+
+def neighbours(model: nn.Module) -> Iterator[tuple[str, nn.Module, nn.Module]]:
+    """Modules that follow each other in a sequence."""
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Sequential):
+            parts = list(module.named_children())
+            for (own, first), (_, second) in pairwise(parts):
+                yield f"{name}.{own}" if name else own, first, second
+
+
+def wasted(first: nn.Module, second: nn.Module) -> bool:
+    return isinstance(first, WITH_BIAS) and first.bias is not None and isinstance(second, SUBTRACTS_MEAN)
+
+
+def shared(model: nn.Module) -> int:
+    """Parameters that more than one module holds."""
+    every = [id(p) for _, p in model.named_parameters(remove_duplicate=False)]
+    return len(every) - len(set(every))
+
+
+def unregistered(live: Live, model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Parameters in plain containers of modules that took part in the loss, and that neither the model
+    nor an optimizer knows."""
+    known = {id(p) for p in model.parameters()}
+    session = live.discovery.opened
+    optimizers = session.watched.optimizers if session is not None else []
+    known |= {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
+    used = {id(p) for p in live.leaves}
+    for name, module in model.named_modules():
+        for attribute, value in vars(module).items():
+            if attribute.startswith("_") or not isinstance(value, list | tuple | dict):
+                continue
+            for place, parameter in held(value, f"{name}.{attribute}" if name else attribute, DEEP):
+                if id(parameter) in used and id(parameter) not in known:
+                    known.add(id(parameter))
+                    yield place, parameter
+
+
+def held(found: Any, place: str, depth: int) -> Iterator[tuple[str, torch.Tensor]]:
+    """All parameters in a nest of plain containers."""
+    if isinstance(found, nn.Parameter):
+        yield place, found
+    elif isinstance(found, nn.Module):
+        yield from ((f"{place}.{name}", p) for name, p in found.named_parameters())
+    elif depth and isinstance(found, dict):
+        for key, value in found.items():
+            yield from held(value, f"{place}[{key}]", depth - 1)
+    elif depth and isinstance(found, list | tuple):
+        for index, value in enumerate(found):
+            yield from held(value, f"{place}[{index}]", depth - 1)

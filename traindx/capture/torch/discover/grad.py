@@ -1,0 +1,91 @@
+"""Loops that get their gradients from `torch.autograd.grad` instead of `backward`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from traindx.capture.torch.discover.discovery import Discovery
+
+
+class Grads:
+    """Takes a call for a training pass where a loop that never called `backward` asks for the gradients of one
+    number, keeping no graph of them, for leaves that are trained: all in optimizers, or, without any,
+    parameters. Saliency, penalties on gradients and inner loops of meta-learning are none of these."""
+
+    def __init__(self, discovery: Discovery) -> None:
+        self.discovery = discovery
+        self.passes = 0
+
+    def attach(self) -> None:
+        self.discovery.patches.replace(torch.autograd, "grad", self.wrap)
+
+    def wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery, grads = self.discovery, self
+
+        def grad(outputs: Any, inputs: Any, *args: Any, **named: Any) -> Any:
+            training = discovery.active and discovery.safely(grads.is_training, outputs, inputs, args, named)
+            if not training:
+                return original(outputs, inputs, *args, **named)
+            leaves = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
+            discovery.safely(grads.begins, single(outputs), leaves)
+            discovery.loop.inside_backward = True
+            try:
+                found = original(outputs, inputs, *args, **named)
+            finally:
+                discovery.loop.inside_backward = False
+            discovery.safely(grads.ends, leaves, found)
+            return found
+
+        return grad
+
+    def is_training(self, outputs: Any, inputs: Any, args: tuple[Any, ...], named: dict[str, Any]) -> bool:
+        """Whether a call with these arguments is one of a training loop."""
+        loop = self.discovery.loop
+        if loop.inside_backward or (loop.main_line and not self.passes) or torch.compiler.is_compiling():
+            return False
+        if named.get("create_graph") or (len(args) > 2 and args[2]) or named.get("is_grads_batched"):
+            return False
+        loss = single(outputs)
+        leaves = [inputs] if isinstance(inputs, torch.Tensor) else inputs
+        if loss is None or not loss.requires_grad or not isinstance(leaves, list | tuple) or not leaves:
+            return False
+        if torch._C._functorch.peek_interpreter_stack() is not None:
+            return False
+        if loop.optimizers:
+            return all(id(leaf) in loop.trained for leaf in leaves)
+        return all(isinstance(leaf, torch.nn.Parameter) or (leaf.is_leaf and len(leaves) > 1) for leaf in leaves)
+
+    def begins(self, loss: torch.Tensor, leaves: list[torch.Tensor]) -> None:
+        self.passes += 1
+        self.discovery.fact("gradients_from", "torch.autograd.grad")
+        self.discovery.loop.manual.given = leaves
+        self.discovery.loop.backward_begins(loss, None, stale=False)
+
+    def ends(self, leaves: Sequence[torch.Tensor], found: Sequence[Any]) -> None:
+        with lent(leaves, found):
+            self.discovery.loop.backward_ends()
+
+
+def single(outputs: Any) -> torch.Tensor | None:
+    """The one number that gradients are asked of, or None."""
+    if isinstance(outputs, list | tuple) and len(outputs) == 1:
+        outputs = outputs[0]
+    return outputs if isinstance(outputs, torch.Tensor) and outputs.numel() == 1 else None
+
+
+@contextmanager
+def lent(leaves: Sequence[torch.Tensor], found: Sequence[Any]) -> Iterator[None]:
+    """The gradients stand in `grad` while they are measured; then there is what was there before."""
+    before = [leaf.grad for leaf in leaves]
+    try:
+        for leaf, gradient in zip(leaves, found, strict=True):
+            leaf.grad = gradient
+        yield
+    finally:
+        for leaf, gradient in zip(leaves, before, strict=True):
+            leaf.grad = gradient

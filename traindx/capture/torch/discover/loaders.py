@@ -1,0 +1,166 @@
+"""Loaders: how long the loop waits for them and how they are set up. Their batches are never drawn here."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.utils.data import BatchSampler, dataloader
+
+if TYPE_CHECKING:
+    from traindx.capture.session.session import Session
+    from traindx.capture.torch.discover.discovery import Discovery
+
+SHUFFLED = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler")
+
+
+class Loaders:
+    """Wraps the `__next__` of every DataLoader iterator."""
+
+    def __init__(self, discovery: Discovery) -> None:
+        self.discovery = discovery
+        self.current: int | None = None  # id of the data (`data_of`) whose batch was drawn last
+        self.loader: Any = None
+        self.trained: set[int] = set()  # ids of the data that was trained on
+        self.kept: list[Any] = []  # that data, so that its ids stay its own
+        self.drawn_from: tuple[Any, Any] = (None, None)  # the data set of the iterator in use, and its part
+        self.waited = 0.0
+        self.described = False
+        self.iterator: int | None = None  # id of the iterator in use
+        self.draws = self.passes = 0  # its batches, and the backward passes since its first
+        self.most = 0  # values in the largest tensor of the batch drawn last
+        self.pair: tuple[int, weakref.ref[torch.Tensor]] | None = None  # of a batch of two: where the first lies
+
+    def attach(self) -> None:
+        self.discovery.patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
+        self.discovery.patches.replace(dataloader.DataLoader, "__iter__", self.iter)
+
+    def iter(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery, loaders = self.discovery, self
+
+        def __iter__(self: Any) -> Any:
+            iterator = original(self)
+            discovery.safely(loaders.began, self)
+            return iterator
+
+        return __iter__
+
+    def began(self, loader: Any) -> None:
+        self.loader = loader
+
+    def next(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery, loaders, clock = self.discovery, self, time.perf_counter
+
+        def __next__(self: Any) -> Any:
+            begun = clock()
+            try:
+                batch = original(self)
+            except StopIteration:
+                discovery.safely(loaders.ended)
+                raise
+            discovery.safely(loaders.drawn, self, batch, clock() - begun)
+            return batch
+
+        return __next__
+
+    def drawn(self, iterator: Any, batch: Any, seconds: float) -> None:
+        """A batch was handed out; whether for training shows at the next backward pass."""
+        if id(iterator) != self.iterator:
+            self.iterator, self.draws, self.passes = id(iterator), 0, 0
+            self.drawn_from = iterator._dataset, part_of(iterator)
+        self.draws += 1
+        self.most, self.pair = most_values(batch), paired(batch)
+        data = id(self.drawn_from[0] if self.drawn_from[1] is None else self.drawn_from[1])
+        if data != self.current:
+            self.current, self.waited = data, 0.0
+        self.waited += seconds
+
+    def partner(self, inputs: tuple[Any, ...]) -> torch.Tensor | None:
+        """What the loader gave together with a model's only input: where no loss function tells them, the targets."""
+        if self.pair is None or len(inputs) != 1 or not isinstance(inputs[0], torch.Tensor):
+            return None
+        return self.pair[1]() if place_of(inputs[0]) == self.pair[0] else None
+
+    def ended(self) -> None:
+        """No batches are left; where none that was drawn ahead is still to be trained on, what is
+        evaluated next is not of this loader."""
+        if self.draws and self.passes >= self.draws:
+            self.current = None
+        self.iterator = None
+
+    def backward_begins(self, session: Session) -> None:
+        """The data set in use is one that is trained on."""
+        if self.current is None:
+            return
+        self.passes += 1
+        if self.waited:
+            session.data_wait(self.waited)
+            self.waited = 0.0
+        if self.current not in self.trained and self.loader is not None:
+            self.trained.add(self.current)
+            self.kept.append(self.drawn_from)
+            if not self.described:
+                self.described = True
+                self.describe(self.loader)
+
+    def describe(self, loader: Any) -> None:
+        fact = self.discovery.fact
+        batch = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)
+        fact("batch_size", batch)
+        fact("workers", loader.num_workers)
+        fact("drop_last", bool(getattr(loader.batch_sampler, "drop_last", loader.drop_last)))
+        sampler = sampler_of(loader)
+        fact("sampler", type(sampler).__name__)
+        kinds = {kind.__name__ for kind in type(sampler).__mro__}
+        if kinds & {*SHUFFLED, "SequentialSampler"}:
+            fact("shuffle", bool(kinds & {*SHUFFLED}) and bool(getattr(sampler, "shuffle", True)))
+        for name, counted in (("dataset_size", loader.dataset), ("steps_per_epoch", loader)):
+            try:
+                fact(name, len(counted))
+            except (TypeError, NotImplementedError):  # a stream has no length
+                continue
+        fact("dataset", type(loader.dataset).__name__)
+        fact("pinned", bool(loader.pin_memory) and torch.cuda.is_available())
+
+
+def part_of(iterator: Any) -> Any:
+    """The indices of the part of its data set that a sampler is held to; None where it goes over all."""
+    sampler = iterator._index_sampler
+    while sampler is not None and not hasattr(sampler, "indices"):
+        sampler = getattr(sampler, "sampler", getattr(sampler, "batch_sampler", None))
+    return getattr(sampler, "indices", None)
+
+
+def sampler_of(loader: Any) -> Any:
+    """What draws the single samples, within batch samplers of any depth (those of libraries wrap others)."""
+    batches = loader.batch_sampler
+    while getattr(batches, "batch_sampler", None) is not None:
+        batches = batches.batch_sampler
+    found = getattr(batches, "sampler", loader.sampler)
+    return found.sampler if isinstance(found, BatchSampler) else found
+
+
+def paired(batch: Any) -> tuple[int, weakref.ref[torch.Tensor]] | None:
+    """Where the first of two tensors with as many samples lies, and the second."""
+    if not isinstance(batch, list | tuple) or len(batch) != 2:
+        return None
+    one, two = batch
+    fits = isinstance(one, torch.Tensor) and isinstance(two, torch.Tensor) and one.dim() and two.dim()
+    place = place_of(one) if fits and len(one) == len(two) else 0
+    return (place, weakref.ref(two)) if place else None
+
+
+def place_of(tensor: torch.Tensor) -> int:
+    """Where the values of a tensor lie: the same for its views; 0 where it has no memory of its own kind."""
+    return tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided and type(tensor) is torch.Tensor else 0
+
+
+def most_values(batch: Any) -> int:
+    """How many values the largest tensor of a batch has; 0 where none is found."""
+    if isinstance(batch, torch.Tensor):
+        return int(batch.numel())
+    parts = batch.values() if isinstance(batch, Mapping) else batch if isinstance(batch, list | tuple) else ()
+    return max((p.numel() for p in parts if isinstance(p, torch.Tensor)), default=0)

@@ -1,0 +1,261 @@
+"""Loss functions: which one, what it is fed, and its values on held-out data.
+
+A loss computed with gradients off, or by a model in evaluation mode without a backward pass behind
+it, belongs to an evaluation pass. The pass ends when training goes on, and its mean over samples is
+a validation loss.
+"""
+
+from __future__ import annotations
+
+import warnings
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+
+from traindx.capture.torch.discover.models import unwrapped
+
+if TYPE_CHECKING:
+    from traindx.capture.torch.discover.discovery import Discovery
+
+FUNCTIONS = (
+    "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
+    "binary_cross_entropy_with_logits", "kl_div", "ctc_loss", "gaussian_nll_loss", "poisson_nll_loss",
+    "hinge_embedding_loss", "margin_ranking_loss", "cosine_embedding_loss", "triplet_margin_loss",
+    "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss",
+)  # fmt: skip
+CLASSED = ("cross_entropy", "nll_loss", "multi_margin_loss")
+LOOKED_AT = 3  # calls whose inputs are looked at
+COMPARED = 20  # backward passes in which it is found out what the training loss is made of
+REMEMBERED = 100  # targets
+ADDENDS = 16  # terms of a loss that are told apart
+
+
+class Value(NamedTuple):
+    """One value of a loss function in an evaluation pass."""
+
+    value: torch.Tensor
+    samples: int
+    function: str
+    provisional: bool  # gradients were on: a backward pass may still follow
+    train_mode: bool
+
+
+class Losses:
+    """Wraps the loss functions of `torch.nn.functional`, which the loss modules call, too."""
+
+    def __init__(self, discovery: Discovery) -> None:
+        self.discovery = discovery
+        self.seen: dict[str, int] = {}  # function -> training calls
+        self.nodes: dict[Any, str] = {}  # graph node of a loss since the last backward pass -> its function
+        self.compared = 0
+        self.training_loss = ""  # the function whose value is (a term of) what `backward` is called on
+        self.evaluated: dict[tuple[str, Any], list[Value]] = {}  # by line and data
+        self.names: dict[tuple[str, Any], str] = {}
+        self.targets: dict[int, weakref.ref[torch.Tensor]] = {}  # targets seen in training without a loader
+        self.trained: set[int] = set()  # ids of those that were seen again: the whole data set
+        self.inside = False
+        self.quiet = False  # all is known of the training's losses
+
+    def attach(self) -> None:
+        for name in FUNCTIONS:
+            self.discovery.patches.replace(torch.nn.functional, name, partial(self.wrap, name))
+
+    def end(self) -> None:
+        self.finish()
+
+    def wrap(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        discovery, losses = self.discovery, self
+
+        def loss(input: Any, *args: Any, **named: Any) -> Any:
+            if torch.compiler.is_compiling() or losses.inside or not discovery.active:
+                return original(input, *args, **named)
+            value = original(input, *args, **named)
+            if losses.quiet and name in losses.seen and losses.nothing_new(value):
+                return value
+            target = args[0] if args else named.get("target")
+            discovery.safely(losses.computed, name, value, input, target, named.get("reduction", "mean"))
+            if discovery.live is not None:
+                discovery.safely(discovery.live.loss_called, original, input, args, named, value)
+            return value
+
+        return loss
+
+    def nothing_new(self, value: Any) -> bool:
+        """Whether this is the loss of another training step, of which nothing is to be looked at."""
+        session = self.discovery.opened
+        return (
+            session is not None
+            and not session.curious
+            and self.discovery.models.training
+            and not self.evaluated
+            and isinstance(value, torch.Tensor)
+            and value.requires_grad
+        )
+
+    def computed(self, name: str, value: Any, given: Any, target: Any, reduction: str) -> None:
+        if not isinstance(value, torch.Tensor) or value.numel() != 1 or torch._C._functorch.peek_interpreter_stack():
+            return
+        grad = value.requires_grad
+        models = self.discovery.models
+        if grad and (models.training or not models.roots):
+            self.trained_on(name, value, given, target, reduction)
+        elif self.discovery.opened is not None:
+            samples = len(target) if isinstance(target, torch.Tensor) and target.dim() else 1
+            single = value.detach() / samples if reduction == "sum" else value.detach()
+            where = self.discovery.lines.here(4)
+            modes = [root() for root in models.roots]
+            train_mode = any(root is not None and unwrapped(root).training for root in modes)
+            found = Value(single, samples, name, grad, train_mode)
+            self.evaluated.setdefault((where, self.data(target)), []).append(found)
+            if not grad:
+                self.discovery.opened.batch(None, target, training=False)
+
+    def trained_on(self, name: str, value: torch.Tensor, given: Any, target: Any, reduction: str) -> None:
+        """A loss in training: what it is, once; its targets, always."""
+        if self.evaluated:
+            self.finish()
+        count = self.seen[name] = self.seen.get(name, 0) + 1
+        if count <= LOOKED_AT:
+            self.describe(name, given, target, reduction)
+        if self.compared < COMPARED and value.grad_fn is not None:
+            self.nodes[value.grad_fn] = name
+        if isinstance(target, torch.Tensor) and self.discovery.loaders.current is None:
+            self.remember(target)
+        session = self.discovery.opened
+        if session is not None and session.curious and name == (self.training_loss or name):
+            session.outputs(given, name)
+            session.batch(None, target, training=True)
+
+    def remember(self, target: torch.Tensor) -> None:
+        """The same tensor, seen twice in training, is the training data itself."""
+        known = self.targets.get(id(target))
+        if known is not None and known() is target:
+            self.trained.add(id(target))
+        elif len(self.targets) < REMEMBERED:
+            self.targets[id(target)] = weakref.ref(target)
+
+    def describe(self, name: str, given: Any, target: Any, reduction: str) -> None:
+        fact, first = self.discovery.fact, len(self.seen) == 1
+        prefix = "" if first else f"loss/{len(self.seen)}/"
+        self.discovery.line("loss")
+        fact(f"{prefix}loss" if first else f"{prefix}function", name)
+        fact(f"{prefix}reduction" if not first else "loss_reduction", reduction)
+        if not isinstance(given, torch.Tensor):
+            return
+        fact(f"{prefix}loss_input", kind_of(given, name))
+        fact(f"{prefix}loss_input_shape", shape_of(given))
+        if isinstance(target, torch.Tensor):
+            fact(f"{prefix}loss_target_shape", shape_of(target))
+            fact(f"{prefix}loss_target_dtype", str(target.dtype).removeprefix("torch."))
+        if name in CLASSED and given.dim() > 1:
+            fact(f"{prefix}classes", given.shape[1])
+        elif name.startswith("binary") and given.numel() == len(given):
+            fact(f"{prefix}classes", 2)
+
+    def model_called(self, training: bool) -> None:
+        """A root is called: if for training, the evaluation before it is over."""
+        if training and self.evaluated:
+            self.finish()
+
+    def backward_begins(self, loss: torch.Tensor) -> None:
+        """What was provisional was training after all; and what the training loss is made of."""
+        if self.evaluated:
+            kept = {key: [v for v in values if not v.provisional] for key, values in self.evaluated.items()}
+            self.evaluated = {key: values for key, values in kept.items() if values}
+            self.finish()
+        self.quiet = self.compared >= COMPARED and self.discovery.live is None
+        if self.compared < COMPARED:
+            self.compared += 1
+            names = [self.nodes[node] for node in terms(loss) if node in self.nodes]
+            self.nodes.clear()
+            if names and not self.training_loss:
+                self.training_loss = names[0]
+                self.discovery.fact("loss", " + ".join(dict.fromkeys(names)))
+
+    def data(self, target: Any) -> Any:
+        """What tells one evaluated data set from another: the loader's, or the training targets."""
+        loaders = self.discovery.loaders
+        if loaders.current is not None and not self.beyond(target):
+            return loaders.current
+        known = self.targets.get(id(target)) if id(target) in self.trained else None
+        return id(target) if known is not None and known() is target else None
+
+    def beyond(self, target: Any) -> bool:
+        """Whether a target has more values than anything in the batch that a loader gave last."""
+        most = self.discovery.loaders.most
+        return isinstance(target, torch.Tensor) and 0 < most < target.numel()
+
+    def finish(self) -> None:
+        """An evaluation pass is over: tell its means."""
+        if not self.evaluated:
+            return
+        evaluated, self.evaluated = self.evaluated, {}
+        session = self.discovery.opened
+        if session is None:
+            return
+        for key, values in evaluated.items():
+            mean = sum(precise(v.value) * v.samples for v in values) / sum(v.samples for v in values)
+            if self.is_training_data(key[1]):
+                session.metric(f"eval_{self.name_of(key, values[0])}", mean)
+                continue
+            name = self.name_of(key, values[0])
+            session.validation(name, mean)
+            self.discovery.fact("validation_in_train_mode", values[-1].train_mode)
+            self.discovery.fact("where/validation", key[0])
+
+    def is_training_data(self, data: Any) -> bool:
+        return data is not None and (data in self.discovery.loaders.trained or data in self.trained)
+
+    def name_of(self, key: tuple[str, Any], value: Value) -> str:
+        """`loss` for the function that is trained with, its own name for another; numbered from the
+        second line or data set on."""
+        known = self.names.get((key[0], key[1]))
+        if known is None:
+            plain = "loss" if value.function == (self.training_loss or value.function) else value.function
+            kind, ours = self.is_training_data(key[1]), self.names.items()
+            same = sum(n.split("_at_")[0] == plain and self.is_training_data(k[1]) == kind for k, n in ours)
+            known = self.names[key] = plain if not same else f"{plain}_at_{same + 1}"
+        return known
+
+
+def precise(value: torch.Tensor) -> torch.Tensor:
+    """In double precision where that costs nothing, so that a mean is not rounded again and again."""
+    return value.double() if value.device.type == "cpu" else value
+
+
+def kind_of(given: torch.Tensor, name: str) -> str:
+    """What a loss is fed: "probabilities", "log-probabilities" or "scores"."""
+    values = given.detach()
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        low, high = float(values.min()), float(values.max())
+        if name.startswith("binary"):
+            return "probabilities" if low >= 0 and high <= 1 else "scores"
+        if values.dim() < 2 or values.shape[1] < 2 or not values.is_floating_point():
+            return "scores"
+        if low >= 0 and high <= 1 and bool((values.sum(1) - 1).abs().max() < 1e-3):
+            return "probabilities"
+        if high <= 1e-6 and bool((values.exp().sum(1) - 1).abs().max() < 1e-3):
+            return "log-probabilities"
+        return "scores"
+
+
+def shape_of(tensor: torch.Tensor) -> str:
+    return "x".join(map(str, tensor.shape)) or "scalar"
+
+
+def terms(loss: torch.Tensor) -> list[Any]:
+    """The graph nodes of a loss and of the terms it is the sum of, behind constant factors."""
+    found: list[Any] = []
+    nodes = [loss.grad_fn]
+    while nodes and len(found) < ADDENDS:
+        node = nodes.pop(0)
+        if node is None:
+            continue
+        found.append(node)
+        if type(node).__name__ in ("AddBackward0", "MulBackward0", "DivBackward0", "SubBackward0", "ToCopyBackward0"):
+            nodes += [following for following, _ in node.next_functions]
+    return found

@@ -1,0 +1,205 @@
+"""Finds the root modules: the outermost modules called whose parameters an optimizer holds."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+if TYPE_CHECKING:
+    from traindx.capture.torch.discover.discovery import Discovery
+
+LISTED = 60  # modules in the fact `modules`
+MOST_LOOKS = 10_000  # calls of modules after which a root that is never called itself is given up
+WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "DataParallel")
+UNTOLD = 2  # backward passes after which a loss function would have told the targets
+
+
+class Models:
+    """Watches every module call until the roots are known, then only the roots."""
+
+    def __init__(self, discovery: Discovery) -> None:
+        self.discovery = discovery
+        self.wanted: set[int] = set()  # ids of trained parameters whose module is not known yet
+        self.passed: set[int] = set()  # ids of modules that hold none of them
+        self.unfed: dict[int, int] = {}  # ids of parts of roots that were never called yet -> ids of the roots
+        self.looks = 0
+        self.roots: list[weakref.ref[torch.nn.Module]] = []
+        self.handle: Any = None
+        self.calls: list[Any] = []  # handles of the hooks on the roots
+        self.blocked = self.within_function = False
+        self.trained_mode = False  # a root was seen in training mode
+        self.training = True  # whether the last call of a root was part of training
+        self.fed = 0  # calls of roots in training since the last step
+
+    def attach(self) -> None:
+        """Nothing to do before there is something to look for."""
+
+    def detach(self) -> None:
+        self.disarm()
+        for handle in self.calls:
+            handle.remove()
+        self.calls.clear()
+
+    def want(self, parameters: Any) -> None:
+        """Look for the module of these parameters."""
+        self.wanted |= {id(p) for p in parameters}
+        if self.wanted:
+            self.passed.clear()
+            self.listen()
+
+    def listen(self) -> None:
+        """Look at every module call."""
+        if self.handle is None and not self.blocked:
+            register = torch.nn.modules.module.register_module_forward_pre_hook
+            self.handle = register(lambda module, inputs: self.discovery.safely(self.seen, module, inputs))
+
+    def disarm(self) -> None:
+        if self.handle is not None:
+            self.handle.remove()
+            self.handle = None
+
+    def block(self, function: bool) -> None:
+        """Something is compiled, and would be compiled with the hooks: no more looking from inside
+        of calls. What a compiled `function` calls cannot be hooked at all."""
+        self.blocked = True
+        self.within_function |= function
+        self.disarm()
+
+    def seen(self, module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
+        """A module is about to be called; outer ones come first."""
+        if id(module) in self.passed or torch.compiler.is_compiling():
+            return
+        own = {id(p) for p in module.parameters()}
+        if own & self.wanted:
+            whole = largest(lambda m: any(part is module for part in m.modules())) if self.wanted - own else []
+            self.found(whole[0] if len(whole) == 1 else module, called=module)
+            self.entered(module, inputs, {})
+        elif id(module) in self.unfed:
+            self.called_in(self.unfed[id(module)], module)
+            self.entered(module, inputs, {})
+        self.passed.add(id(module))
+        self.looks += 1
+        if not self.wanted and (not self.unfed or self.looks > MOST_LOOKS):
+            self.disarm()
+
+    def found(self, module: torch.nn.Module, called: torch.nn.Module | None = None) -> None:
+        """A root; where only a part of it is `called`, batches are seen there. None: not yet called."""
+        session = self.discovery.session()
+        if session is None or any(root() is module for root in self.roots):
+            return
+        self.wanted -= {id(p) for p in module.parameters()}
+        self.roots.append(weakref.ref(module))
+        plain = unwrapped(module)
+        session.add_model(module, "" if len(self.roots) == 1 else type(plain).__name__.lower())
+        self.describe(module, plain)
+        if called is not None or self.blocked:
+            self.called_in(id(module), called or module)
+        else:
+            holding = [part for part in module.modules() if next(part.parameters(), None) is not None]
+            self.unfed |= {id(part): id(module) for part in holding}
+            self.looks = 0
+            self.listen()
+
+    def called_in(self, root: int, module: torch.nn.Module) -> None:
+        """The loop calls `module`, the root with that id or a part of it: batches are seen there."""
+        self.unfed = {part: of for part, of in self.unfed.items() if of != root}
+        if id(module) != root and self.discovery.opened is not None:
+            self.discovery.opened.called(module)
+
+        def entered(module: torch.nn.Module, inputs: Any, named: Any = None) -> None:
+            self.discovery.safely(self.entered, module, inputs, named or {})
+
+        # before the session's own hook, which takes the inputs for the batch where none was told
+        self.calls.append(module.register_forward_pre_hook(entered, prepend=True, with_kwargs=True))
+
+    def search(self) -> None:
+        """A step is due and some parameters' module was never called as a whole: look among all
+        modules that are alive, and take the largest."""
+        self.disarm()
+        if not self.wanted:
+            return
+        for module in largest(lambda m: any(id(p) in self.wanted for p in m.parameters())):
+            if self.wanted:
+                self.found(module)
+        self.wanted.clear()
+        if self.unfed:
+            self.listen()
+
+    def entered(self, module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A root is called: say with what, and whether this is part of training."""
+        grad = torch.is_grad_enabled()
+        self.trained_mode |= grad and module.training
+        self.training = grad and (module.training or not self.trained_mode)
+        self.discovery.losses.model_called(self.training)
+        if self.training:
+            self.discovery.loop.manual.step_if_changed()
+            if len(self.roots) > 1 and not self.is_fed(module):
+                return
+            self.fed += 1
+            if self.discovery.live is not None:
+                self.discovery.live.model_called(module, inputs, named)
+        session = self.discovery.session()
+        if session is not None:
+            given = inputs if inputs else named
+            source = None if self.training else self.discovery.loaders.current
+            trained = source is not None and source in self.discovery.loaders.trained
+            losses = self.discovery.losses
+            untold = self.training and losses.compared > UNTOLD and not losses.seen
+            targets = self.discovery.loaders.partner(inputs) if untold and session.curious else None
+            session.batch(given, targets, training=self.training, source=source, trained=trained)
+
+    def is_fed(self, module: torch.nn.Module) -> bool:
+        """Of several models, the batch is what the one trained by the first optimizer gets first."""
+        main = self.discovery.loop.main
+        return not self.fed and (main is None or any(id(p) in main for p in module.parameters()))
+
+    def describe(self, module: torch.nn.Module, plain: torch.nn.Module) -> None:
+        """What the session does not tell of a root by itself."""
+        number = len(self.roots)
+        self.discovery.fact("modules" if number == 1 else f"modules/{number}", tree(plain))
+        if number > 1:
+            self.discovery.fact(f"model/{number}", type(plain).__name__)
+        for wrapper in WRAPPERS:
+            if type(module).__name__ == wrapper:
+                self.discovery.fact("wrapper", wrapper)
+        if is_sharded(module):
+            self.discovery.fact("wrapper", "fully_shard")
+
+
+def largest(wanted: Callable[[torch.nn.Module], bool]) -> list[torch.nn.Module]:
+    """Of all modules that are alive, those that are `wanted` and within no other such."""
+    # By type, not by isinstance: that asks objects for their class, and some warn or fail then.
+    found = [m for m in gc.get_objects() if issubclass(type(m), torch.nn.Module) and "_modules" in m.__dict__]
+    found = [m for m in found if wanted(m)]
+    inner = {id(child) for m in found for child in m.modules() if child is not m}
+    return [m for m in found if id(m) not in inner]
+
+
+def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
+    """The model that a data-parallel wrapper or `torch.compile` holds."""
+    while True:
+        name = "module" if type(module).__name__ in WRAPPERS else "_orig_mod"
+        inner = module._modules.get(name)
+        if inner is None:
+            return module
+        module = inner
+
+
+def is_sharded(module: torch.nn.Module) -> bool:
+    """Whether `fully_shard` has changed the module's class, to one whose name begins with FSDP."""
+    return any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
+
+
+def class_name(module: torch.nn.Module) -> str:
+    return type(module).__name__.removeprefix("FSDP" if is_sharded(module) else "")
+
+
+def tree(module: torch.nn.Module) -> str:
+    """The leaves of a model by name and class, in one line: `0 Linear, 1 ReLU, ...`."""
+    leaves = [f"{name} {class_name(m)}" for name, m in module.named_modules() if not m._modules and name]
+    more = f", and {len(leaves) - LISTED} more" if len(leaves) > LISTED else ""
+    return ", ".join(leaves[:LISTED]) + more

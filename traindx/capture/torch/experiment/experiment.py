@@ -1,0 +1,349 @@
+"""In the script's process: applies interventions, and ends the script loudly when one of them fails.
+
+Watching must never stop a training; an experiment must never go on as if it were one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import weakref
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.optim import optimizer as optim
+
+from traindx.capture.process.patches import Patches
+from traindx.capture.torch.experiment.kinds import Refused
+from traindx.capture.torch.experiment.site import Site
+from traindx.capture.torch.interventions import parse
+
+if TYPE_CHECKING:
+    from traindx.capture.torch.discover.discovery import Discovery
+
+STATUS = 70  # of a script that was ended because an intervention failed (EX_SOFTWARE)
+PATIENCE = 20  # times that a script may catch the end before it is ended without asking
+
+
+class ExperimentStopped(SystemExit):
+    """Raised in the script when an intervention cannot be applied. A SystemExit: `except Exception`
+    does not catch it, and Python ends with its status."""
+
+
+class Experiment:
+    """All interventions of a run, in their order, and the hooks that they share."""
+
+    def __init__(self, request: dict[str, Any], discovery: Discovery) -> None:
+        self.request, self.discovery = request, discovery
+        self.patches = Patches()
+        self.handles: list[Any] = []
+        self.sites = [Site(self, given) for given in parse(request.get("with") or ())]
+        self.early: list[tuple[Site, Callable[..., Any]]] = []
+        self.gradients: list[tuple[Site, Callable[..., Any]]] = []
+        self.steps: list[tuple[Site, Callable[..., Any], Callable[..., Any]]] = []
+        self.made: list[tuple[Site, Callable[..., Any]]] = []
+        self.backwards: list[tuple[Site, Callable[..., Any]]] = []
+        self.calls: list[tuple[Site, Callable[..., Any]]] = []
+        self.ends: list[tuple[Site, Callable[..., Any]]] = []
+        self.counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.withheld: dict[int, list[tuple[Any, Any]]] = {}  # id(optimizer) -> gradients kept from its step
+        self.held_back: set[int] = set()  # ids of optimizers whose step is none yet
+        self.closures: list[tuple[Site, Callable[..., Any]]] = []
+        self.theirs: BaseException | None = None  # what the script's own code has raised, inside of a hook
+        self.inside_call = self.inside_backward = self.inside_closure = False
+        self.stopped: str = ""
+        self.raised = 0
+
+    def attach_first(self) -> None:
+        """Before capture's own hooks: what it shall measure is made here."""
+        if self.sites:
+            self.handles.append(optim.register_optimizer_step_pre_hook(self.before_measuring))
+
+    def attach(self) -> None:
+        """After them: what they have measured is changed here."""
+        if not self.sites:
+            return
+        self.discovery.fact("interventions", ", ".join(site.spec for site in self.sites))
+        for site in self.sites:
+            self.guarded(site, site.given.apply, site)
+        self.handles += [
+            optim.register_optimizer_step_pre_hook(self.step_begins),
+            optim.register_optimizer_step_post_hook(self.step_ended),
+        ]
+        self.patches.replace(torch.optim.Optimizer, "__init__", self.optimizer_made)
+        self.patches.replace(torch.autograd, "backward", self.backward)
+        if self.calls:
+            self.patches.replace(torch.nn.Module, "__call__", self.called)
+
+    # Failing.
+
+    def guarded(self, site: Site, hook: Callable[..., Any], *args: Any, **named: Any) -> Any:
+        """Call a hook of an intervention. Its failure ends the script; what the script's own code raised
+        inside of it passes."""
+        if self.stopped:
+            self.stop()
+        try:
+            return hook(*args, **named)
+        except Refused as why:
+            self.fail(f"{site.spec} cannot be applied: {why}", why)
+        except Exception as error:
+            if error is self.theirs:
+                self.theirs = None
+                raise
+            self.fail(f"{site.spec} failed ({type(error).__name__}: {str(error)[:300]}; {place(error)})", error)
+
+    def fail(self, why: str, error: Exception) -> None:
+        self.stopped = why
+        self.discovery.report("experiment", why=why)
+        if self.discovery.opened is not None:
+            self.discovery.opened.event("stopped", f"the experiment was ended: {why}", "intervention-failed")
+            self.discovery.opened.flush()
+        self.stop(error)
+
+    def stop(self, error: Exception | None = None) -> None:
+        """End the script; one that catches even this is ended without asking."""
+        self.raised += 1
+        if self.raised > PATIENCE:
+            os._exit(STATUS)
+        raise ExperimentStopped(STATUS) from error
+
+    # Steps.
+
+    def before_measuring(self, optimizer: Any, args: Any, named: Any) -> Any:
+        """A closure that the step would call once, first of all, is called here instead."""
+        if nested(optimizer):
+            return None
+        self.discovery.loop.held_back = False
+        closure = closure_of(args, named)
+        if closure is not None:
+            if not calls_once(optimizer):
+                return None
+            for site, hook in self.closures:
+                self.guarded(site, hook, optimizer)
+            with torch.enable_grad():
+                loss = closure()
+            args, named = with_closure(lambda: loss, args, named)
+        self.use(optimizer, self.early)
+        return None if closure is None else (args, named)
+
+    def step_begins(self, optimizer: Any, args: Any, named: Any) -> Any:
+        if nested(optimizer):
+            return None
+        if id(optimizer) in self.held_back:
+            return (idle(optimizer), *args[1:]), named
+        for site, enter, _ in self.steps:
+            self.guarded(site, enter, optimizer)
+        closure = closure_of(args, named)
+        if closure is None or calls_once(optimizer):
+            self.use(optimizer, self.gradients)
+            return ((idle(optimizer), *args[1:]), named) if id(optimizer) in self.withheld else None
+
+        def then() -> Any:
+            for site, hook in self.closures:
+                self.guarded(site, hook, optimizer)
+            loss = closure()
+            with self.inside("inside_closure"):
+                self.use(optimizer, [*self.early, *self.gradients])
+            if id(optimizer) in self.withheld:
+                self.hide(optimizer)
+            return loss
+
+        return with_closure(then, args, named)
+
+    def use(self, optimizer: Any, hooks: list[tuple[Site, Callable[..., Any]]]) -> None:
+        """The gradients are there."""
+        if not hooks:
+            return
+        with torch.no_grad():
+            unscale(optimizer)
+            for site, hook in hooks:
+                if "LBFGS" in type(optimizer).__name__:
+                    hook = refuse_lbfgs(site)
+                self.guarded(site, hook, optimizer)
+
+    def step_ended(self, optimizer: Any, _args: Any, _named: Any) -> None:
+        if nested(optimizer):
+            return
+        if id(optimizer) in self.held_back:
+            self.held_back.discard(id(optimizer))
+            return
+        for site, _, leave in reversed(self.steps):
+            self.guarded(site, leave, optimizer)
+        for p, grad in self.withheld.pop(id(optimizer), ()):
+            p.grad = grad
+        self.counts[optimizer] = self.count(optimizer) + 1
+        self.tell()
+
+    def count(self, optimizer: Any) -> int:
+        return self.counts.get(optimizer, 0)
+
+    def hide(self, optimizer: Any) -> None:
+        """Keep the gradients from a step that has begun: without any, it changes nothing."""
+        for group in optimizer.param_groups:
+            for p in group["params"]:
+                self.withheld[id(optimizer)].append((p, p.grad))
+                p.grad = None
+
+    # Other places.
+
+    def optimizer_made(self, original: Callable[..., None]) -> Callable[..., None]:
+        experiment = self
+
+        def __init__(self: Any, *args: Any, **named: Any) -> None:
+            original(self, *args, **named)
+            if experiment.discovery.active:
+                for site, hook in experiment.made:
+                    experiment.guarded(site, hook, self)
+
+        return __init__
+
+    def backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def backward(tensors: Any, *args: Any, **named: Any) -> Any:
+            if self.inside_backward:
+                return original(tensors, *args, **named)
+            self.check_by_hand()
+            for site, hook in self.backwards:
+                loss = tensors if isinstance(tensors, torch.Tensor) and tensors.numel() == 1 else None
+                self.guarded(site, hook, loss)
+            with self.inside("inside_backward"):
+                return original(tensors, *args, **named)
+
+        return backward
+
+    def check_by_hand(self) -> None:
+        """Parameters that change without an optimizer cannot be reached."""
+        loop = self.discovery.loop
+        if loop.optimizers or not loop.steps:
+            return
+        for site in self.sites:
+            if site.needs_optimizer:
+                self.guarded(site, site.refuse, "no optimizer object seen: the script changes its parameters by hand")
+
+    def called(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def layer(i: int) -> Callable[..., Any]:
+            if i == len(self.calls):
+                return original
+            site, hook = self.calls[i]
+            return site.onion(hook, layer(i + 1))
+
+        outermost = layer(0)
+
+        def __call__(module: Any, *args: Any, **named: Any) -> Any:
+            if torch.compiler.is_compiling() or self.inside_call or is_compiled(module):
+                return original(module, *args, **named)
+            with self.inside("inside_call"):
+                return outermost(module, *args, **named)
+
+        return __call__
+
+    @contextlib.contextmanager
+    def inside(self, what: str) -> Iterator[None]:
+        setattr(self, what, True)
+        try:
+            yield
+        finally:
+            setattr(self, what, False)
+
+    # What is told.
+
+    def tell(self) -> None:
+        """What was touched so far, as facts."""
+        for site in self.sites:
+            for what, number in site.touches.items():
+                self.discovery.fact(f"intervention/{site.spec}/{what}", number)
+
+    def end(self) -> None:
+        """The script is over: say of each intervention what it did, and of those that did nothing why;
+        then let go."""
+        for site, hook in self.ends:
+            self.guarded(site, hook)
+        self.tell()
+        session = self.discovery.opened
+        for site in self.sites:
+            if site.touches or session is None or self.stopped:
+                continue
+            self.discovery.fact(f"intervention/{site.spec}", "changed nothing")
+            session.event("note", f"{site.spec} changed nothing: {self.why(site)}", "intervention-unused")
+        self.patches.undo()
+        for handle in self.handles:
+            handle.remove()
+        self.handles.clear()
+
+    def why(self, site: Site) -> str:
+        if site.needs_optimizer and not self.discovery.loop.optimizers:
+            return "no optimizer object seen"
+        if site.needs_optimizer and not self.counts:
+            return "no optimizer made a step"
+        if self.discovery.models.within_function and any(site is other for other, _ in self.calls):
+            return "what is called inside of a compiled function is out of reach"
+        return site.unused or "there was nothing to change"
+
+
+def nested(optimizer: Any) -> bool:
+    """Whether this step is part of another: a class that extends one of PyTorch's calls the other's step,
+    and PyTorch calls the hooks of both. To be asked by a hook."""
+    frame: FrameType | None = sys._getframe(2)  # PyTorch's wrapper of a step
+    code = frame.f_code if frame is not None else None
+    while frame is not None and frame.f_back is not None:
+        frame = frame.f_back
+        if frame.f_code is code and frame.f_locals.get("self") is optimizer:
+            return True
+    return False
+
+
+def closure_of(args: Any, named: Any) -> Any:
+    """The closure that a step was called with; the optimizer itself stands first."""
+    return args[1] if len(args) > 1 else named.get("closure")
+
+
+def with_closure(closure: Callable[[], Any], args: Any, named: Any) -> tuple[Any, Any]:
+    """The same arguments of a step with another closure."""
+    if len(args) > 1:
+        return (args[0], closure, *args[2:]), named
+    return args, {**named, "closure": closure}
+
+
+def calls_once(optimizer: Any) -> bool:
+    """Whether a step calls its closure once, before it does anything else."""
+    kind = type(optimizer)
+    return kind.__module__.startswith("torch.optim.") and "LBFGS" not in kind.__name__
+
+
+def is_compiled(module: Any) -> bool:
+    """A graph that `torch.compile` has made of something: no module of the script's."""
+    return isinstance(module, torch.fx.GraphModule) and next(module.parameters(), None) is None
+
+
+def idle(optimizer: Any) -> Any:
+    """A stand-in whose step does nothing: the same optimizer without any parameters."""
+    stand_in = object.__new__(type(optimizer))
+    stand_in.__dict__.update(optimizer.__dict__)
+    stand_in.param_groups = [{**group, "params": []} for group in optimizer.param_groups]
+    return stand_in
+
+
+def unscale(optimizer: Any) -> None:
+    """An optimizer that would take the loss scale out of the gradients itself finds that done."""
+    scale = getattr(optimizer, "grad_scale", None)
+    if scale is None:
+        return
+    for group in optimizer.param_groups:
+        for p in group["params"]:
+            if p.grad is not None:
+                p.grad.div_(scale.to(p.grad.device))
+    optimizer.grad_scale = None
+
+
+def refuse_lbfgs(site: Site) -> Callable[[Any], None]:
+    return lambda _: site.refuse("LBFGS searches along gradients that it computes inside of its step")
+
+
+def place(error: BaseException) -> str:
+    """`file:line` where an exception was raised."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return "" if trace is None else f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"

@@ -1,0 +1,263 @@
+"""What is looked at besides gradients, weights and activations, mostly on sampled steps: directions of
+successive gradients, answers, the loss's graph, attention, quantization, equal units, curvature. Each in its own
+file."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+
+from traindx.capture.session.clock import Habits
+from traindx.capture.torch.measure.attention import Attention
+from traindx.capture.torch.measure.batch import Data
+from traindx.capture.torch.measure.curvature import Curvature
+from traindx.capture.torch.measure.directions import Directions
+from traindx.capture.torch.measure.gains import gains
+from traindx.capture.torch.measure.graph import activations, last_activation, reduction
+from traindx.capture.torch.measure.layout import compiled, unwrapped
+from traindx.capture.torch.measure.outputs import Answers, class_counts, rows_of, sample_spread
+from traindx.capture.torch.measure.quantization import Quantized, quantization_panels
+from traindx.capture.torch.measure.shards import Shards, weighted_norm
+from traindx.capture.torch.measure.steps import Measures
+from traindx.capture.torch.measure.symmetry import Symmetry
+from traindx.capture.torch.measure.targets import Matched
+from traindx.capture.torch.measure.views import first_tensor
+from traindx.vocabulary.setup import Fact
+
+APART = 4  # steps from one pair of gradients to the next
+TOLD = 3  # losses and outputs whose graphs are looked at
+LATER = 8  # looks at units that started equal
+NAMED = 3  # modules that a message names
+START_SECONDS, SHARE = 0.05, 0.003  # time for the answers of evaluation passes, as for batches
+Tell = Callable[..., None]  # code, message, aloud
+
+
+class Closer:
+    """`waiting`: there is something to do at the next step though it is not sampled."""
+
+    def __init__(
+        self,
+        measures: Measures,
+        data: Data,
+        habits: Habits,
+        failed: Callable[[str, Exception], None],
+        tell: Tell,
+        *,
+        copies: bool,
+    ) -> None:
+        self._measures, self._data, self._habits, self._tell = measures, data, habits, tell
+        self._copies = copies
+        self.attention, self.quantized = Attention(failed), Quantized(self._measures.layout.owner_of, failed)
+        self.curvature: Curvature | None = None
+        self.shards = Shards()
+        self._symmetry, self._looks = Symmetry(), 0
+        self._directions: Directions | None = None
+        self._paired = self._answered = -APART
+        self._held_out, self.matched = Answers(), Matched()
+        self._since, self._spent = time.perf_counter(), 0.0
+        self._facts: dict[str, Fact] = {}
+        self._roots: list[tuple[str, nn.Module]] = []
+        self._told = {"loss": 0, "outputs": 0}
+        self.waiting = True
+
+    def add_model(self, model: nn.Module, name: str) -> None:
+        """A root module, and what stands before its modules' names."""
+        if not compiled(model):
+            self._roots.append((name, unwrapped(model)))
+
+    def measure_curvature(self) -> None:
+        """From now on, as often as the time allows."""
+        self.curvature = Curvature()
+
+    def sample(self, sampling: bool) -> None:
+        """Whether the coming forward passes are sampled."""
+        if not sampling:
+            self.attention.disarm()
+            self.quantized.disarm()
+            return
+        began = time.perf_counter()
+        self.attention.arm(self._roots)
+        self.quantized.arm()
+        self._measures.seconds += time.perf_counter() - began
+
+    def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
+        """The first optimizer (None: a loop without one) is about to use the gradients, which `factor` rids
+        of a scale. Numbers are added to `scalars`."""
+        began = time.perf_counter()
+        self.waiting = False
+        for kind, looker in (("attention", self.attention), ("quantized", self.quantized)):
+            looker.disarm()
+            if looker.readings and (sampled or kind == "attention"):
+                names, values = looker.take()
+                joined: Any = torch.stack(values).reshape(-1)
+                found = joined.double().numpy() if joined.is_cpu else joined
+                self._measures.vectors.append((kind, names, found))
+        if begun := self.quantized.take_begun():
+            self._tell("quantization-begins", f"the weights of {', '.join(begun[:NAMED])} are quantized now", False)
+        self._measures.seconds += self.quantized.take_seconds()
+        if self._held_out.given:
+            scalars |= self.answers()
+        with torch.no_grad():
+            scalars |= {
+                name: value.detach() if not value.is_cpu else float(value)
+                for name, value in self.matched.take(self._data.probabilities).items()
+                if not value.is_cpu or value.isfinite()
+            }
+        if not self._symmetry.looked:
+            self._facts |= gains(self._measures.layout.models)
+        if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
+            self._symmetry.look(self._measures.layout.parameters, self._measures.layout.names)
+            self._looks += 1
+        self._look_at_directions(optimizer, sampled, factor, scalars)
+        self._measures.seconds += time.perf_counter() - began
+
+    def _look_at_directions(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
+        if self._directions is None:
+            self._directions = Directions(self._measures.device)
+        directions, step = self._directions, self._habits.steps
+        if directions.waiting:
+            with np.errstate(all="ignore"):
+                scalars |= directions.second(factor, self._habits.samples)
+        elif self._copies and sampled and step - self._paired >= APART and type(optimizer).__name__ != "LBFGS":
+            self._paired = step
+            plan = self._measures.plan(optimizer)
+            directions.first(plan.parameters[: plan.own], factor)
+            self.waiting = True
+
+    def outputs(self, output: Any, scalars: dict[str, Any]) -> None:
+        """What a sampled training loss is fed with."""
+        if self._habits.steps - self._answered < 2 * APART or self._habits.backwards:
+            return
+        found = first_tensor(output)
+        if found is None:
+            return
+        began = time.perf_counter()
+        self._answered = self._habits.steps
+        self.matched.answer(found)
+        self._look_at_answers(found, scalars)
+        self._measures.seconds += time.perf_counter() - began
+
+    def _look_at_answers(self, output: torch.Tensor, scalars: dict[str, Any]) -> None:
+        if self._told["outputs"] < TOLD:
+            self._told["outputs"] += 1
+            self._agree("outputs_last_activation", last_activation(output))
+        rows = rows_of(output)
+        if rows is not None:
+            spread = sample_spread(rows)
+            if rows.is_cpu and spread != spread:
+                return  # not finite: that is seen elsewhere
+            found: dict[str, Any] = {"outputs_sample_spread": spread}
+            if self._data.classified(rows.shape[1]):
+                counts = class_counts(rows, self._data.probabilities)
+                found["outputs_majority_share"] = counts.max() / len(rows)
+            scalars |= {n: float(v) if rows.is_cpu else v for n, v in found.items()}
+
+    def between(self) -> None:
+        """The coming step is not sampled, nor was the one before."""
+        if self.quantized.overdue():
+            self.quantized.arm()
+            self.waiting = True
+
+    def evaluating(self) -> None:
+        """A pass without gradients begins."""
+        if self.quantized.wants_evaluation:
+            self.quantized.arm(training=False)
+            self.waiting = True
+
+    def held_out(self, output: Any) -> None:
+        """The outputs of an evaluation pass."""
+        began = time.perf_counter()
+        found = first_tensor(output)
+        if found is None or self._spent > START_SECONDS + SHARE * (began - self._since):
+            return
+        rows = rows_of(found)
+        finite = rows is not None and (not rows.is_cpu or math.isfinite(float(rows.sum())))
+        if rows is not None and finite and self._data.classified(rows.shape[1]):
+            self._held_out.add(rows, self._data.probabilities)
+            self.waiting = True
+        self._spent += time.perf_counter() - began
+
+    def answers(self) -> dict[str, Any]:
+        """Of the evaluation pass before, if there was one."""
+        found = self._held_out.take()
+        return {} if found is None else {"val_outputs_majority_share": float(found) if found.is_cpu else found}
+
+    def before_backward(self, loss: torch.Tensor, factor: float, step: int) -> dict[str, float]:
+        """The loss that a backward pass is about to begin from; `factor` undoes what it was divided by.
+        Returns what was measured of its curvature."""
+        if self._told["loss"] < TOLD:
+            self._told["loss"] += 1
+            self._agree("loss_reduction_seen", reduction(loss))
+            if "graph_activations" not in self._facts:
+                self._facts["graph_activations"] = activations(loss)
+        curvature = self.curvature
+        if curvature is None or not curvature.due(step):
+            return {}
+        layout, optimizers = self._measures.layout, self._measures.optimizers
+        plan = self._measures.plan(optimizers[0] if optimizers else None)
+        found = curvature.look(loss, plan.parameters[: plan.own], layout.models, step)
+        if curvature.refused:
+            self._tell("not-measured", f"curvature is not measured: {curvature.refused}")
+        if found is None:
+            return {}
+        if curvature.measured == 1:
+            cost = f"{found.products} products with the Hessian, {curvature.seconds:.2g} s"
+            self._tell("curvature-cost", f"curvature: one measurement took {cost}")
+        return {"curvature/max": factor * found.high, "curvature/min": factor * found.low}
+
+    @property
+    def wants_losses(self) -> bool:
+        """Whether `before_backward` has still something to look for."""
+        curvature = self.curvature
+        return self._told["loss"] < TOLD or (curvature is not None and not curvature.refused)
+
+    def _agree(self, fact: str, told: str) -> None:
+        """A word that must be the same each time it is looked up."""
+        self._facts[fact] = told if self._facts.get(fact, told) == told else ""
+
+    def local_norm(self, optimizer: Any, factor: float) -> Any:
+        """Of the gradients just gathered, the part of the global norm that this process holds; None where
+        it holds all of it."""
+        gathered = self._measures.gathered[-1][1]
+        plan = self._measures.plan(optimizer)
+        weights = self.shards.of(id(optimizer), plan.parameters, self._measures.layout.models)
+        return weighted_norm(gathered, weights, plan.own, factor) if weights else None
+
+    def abandon(self) -> None:
+        """The step was not made."""
+        self.matched.forget()
+        if self._directions is not None:
+            self._directions.forget()
+
+    def facts(self) -> dict[str, Fact]:
+        """Of the names in docs/capture.md, those that something was seen of."""
+        out = {name: value for name, value in self._facts.items() if value != ""}
+        out |= self._symmetry.facts(self._measures.layout.names) | self.quantized.facts()
+        if self.shards.processes > 1:
+            out |= {"grad_norm_is_local": True, "grad_norm_processes": self.shards.processes}
+        if self.curvature is not None and self.curvature.measured:
+            out |= {
+                "curvature_seconds": round(self.curvature.seconds, 3),
+                "curvature_products": self.curvature.products,
+                "curvature_measurements": self.curvature.measured,
+            }
+        return out
+
+    def release(self) -> None:
+        """Put everything back."""
+        self.attention.disarm()
+        self.quantized.disarm()
+
+
+def closer_panels(kind: str, names: list[str], values: Any) -> Iterator[tuple[str, str, Any]]:
+    """The signals of a reading of `attention` or of `quantized`."""
+    if kind == "quantized":
+        yield from quantization_panels(names, values)
+    else:
+        yield "attention_logit_max", "\n".join(names), np.asarray(values, np.float64)

@@ -1,0 +1,206 @@
+"""The native store: what traindx itself records of a live run. The layout is in docs/store.md.
+
+One folder per run: `setup.json`, one Arrow stream `steps-<rank>-<pid>.arrows` per process, and
+`events-<rank>-<pid>.jsonl`. All are read while they are being written, and after a kill: whole
+batches and whole lines count, an unfinished last one is noted.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import get_args
+
+import msgspec
+import numpy as np
+
+from traindx.errors import NotALog, ReadError
+from traindx.readers._facts import flat
+from traindx.readers._join import joined
+from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source
+from traindx.readers.recorded.shards import sum_parts
+from traindx.readers.recorded.stream import MARK, Stream, read_stream
+from traindx.vocabulary.run import Event, EventKind
+
+NAME = "traindx"
+WHOLE = True  # what the script printed and the launcher's diary lie in the folder, too
+SCHEMA = "traindx.store/1"
+STREAM = re.compile(r"steps-(\d+)-(\d+)(?:\.(\d+))?\.arrows")
+EVENTS = re.compile(r"events-(\d+)-(\d+)\.jsonl")
+KINDS = frozenset(get_args(EventKind))
+MOST_EVENTS = 10_000
+PANEL = "\0"  # marks the columns that stand for panels while files are joined
+SETUP_BYTES = 1 << 24
+
+
+def sniff(source: Source) -> float:
+    """One stream alone: an Arrow stream whose schema names the store."""
+    return 1.0 if source.head.startswith(b"\xff\xff\xff\xff") and MARK in source.head[:8192] else 0.0
+
+
+def read(source: Source) -> list[RawLog]:
+    """One stream without its folder: numbers, but no setup and no events."""
+    log = RawLog(source.name, NAME, axis_kind="step")
+    stream = _stream(source)
+    if not stream.columns and not stream.panels:
+        why = stream.damage[0][1] if stream.damage else "is a store in which no step was recorded yet"
+        raise NotALog(source.name, why)
+    _put(log, [(source.name, stream)])
+    return [log]
+
+
+def sniff_folder(path: Path) -> float:
+    if (path / "setup.json").is_file():
+        with open(path / "setup.json", "rb") as stream:
+            if SCHEMA.split("/")[0].encode() in stream.read(4096):
+                return 1.0
+    return 0.95 if any(STREAM.fullmatch(p.name) for p in path.glob("steps-*.arrows")) else 0.0
+
+
+def read_folder(path: Path) -> list[RawLog]:
+    """The run of a folder. Raises ReadError when no stream of it can be read."""
+    log = RawLog(str(path), NAME, axis_kind="step")
+    _setup(path / "setup.json", log)
+    streams: list[tuple[str, Stream]] = []
+    failure: ReadError | None = None
+    for file in sorted(p for p in path.iterdir() if STREAM.fullmatch(p.name)):
+        try:
+            streams.append((file.name, _stream(Source(str(file), file))))
+        except ReadError as error:
+            failure = failure or error
+            log.events.append(Event("parse-warning", f"{file.name} {error.why}", place=file.name, code="damaged"))
+    if not any(stream.columns or stream.panels for _, stream in streams):
+        raise failure or NotALog(str(path), "is a store in which no step was recorded yet")
+    _put(log, streams)
+    sum_parts(log)
+    log.roles = {name: name for name in log.columns}
+    ranks = {stream.rank for _, stream in streams if stream.columns or stream.panels}
+    if len(ranks) > 1:
+        log.facts["ranks_reporting"] = len(ranks)
+    _all_events(path, log)
+    return [log]
+
+
+def _stream(source: Source) -> Stream:
+    try:
+        size = source.path.stat().st_size if source.path and source.path.suffix == ".arrows" else None
+        with source.open() as stream:
+            return read_stream(stream, size)
+    except (ValueError, EOFError) as error:
+        raise ReadError(
+            source.name, str(error), where="byte 0", hint="its process may have died before the first batch"
+        ) from error
+    except OSError as error:
+        raise ReadError(source.name, f"cannot be read: {error.strerror or error}") from error
+
+
+def _put(log: RawLog, streams: list[tuple[str, Stream]]) -> None:
+    """Join the streams by time: the first rank under its own names, others under `rank/<i>/`."""
+    first = min((stream.rank for _, stream in streams if stream.columns or stream.panels), default=0)
+    files: list[dict[str, RawColumn]] = []
+    parts: dict[str, list[RawPanel]] = {}
+    for name, stream in streams:
+        prefix = f"rank/{stream.rank}/" if stream.rank > first else ""
+        columns = {prefix + signal: column for signal, column in stream.columns.items()}
+        for signal, panel in stream.panels.items():  # a panel is ordered by a column of its row numbers
+            before = sum(len(p.rows) for p in parts.setdefault(prefix + signal, []))
+            numbers = before + np.arange(len(panel.rows), dtype=np.float64)
+            columns[PANEL + prefix + signal] = RawColumn(numbers, panel.rows, panel.steps, stream.panel_times[signal])
+            parts[prefix + signal].append(panel)
+        files.append(columns)
+        log.events += [
+            Event("parse-warning", why, place=f"{name}, byte {at}", code="damaged") for at, why in stream.damage
+        ]
+        if stream.tail is not None:
+            message = "ends inside a batch: still being written, or killed; all whole batches are kept"
+            log.events.append(Event("note", message, place=f"{name}, byte {stream.tail}", code="partial-tail"))
+    for name, column in joined(files).items():
+        if name.startswith(PANEL):
+            log.panels[name[len(PANEL) :]] = _panel(parts[name[len(PANEL) :]], column)
+        else:
+            log.columns[name] = column
+    log.roles = {name: name for name in log.columns}  # signals are recorded under canonical names
+
+
+def _panel(parts: list[RawPanel], order: RawColumn) -> RawPanel:
+    """Parts of a panel as one; modules that a part does not know are NaN there."""
+    modules = tuple(dict.fromkeys(m for part in parts for m in part.modules))
+    values = np.full((sum(len(p.rows) for p in parts), len(modules)), np.nan)
+    place = {module: i for i, module in enumerate(modules)}
+    low = 0
+    for part in parts:
+        values[low : low + len(part.rows), [place[m] for m in part.modules]] = part.values
+        low += len(part.rows)
+    assert order.steps is not None
+    return RawPanel(order.steps, modules, values[order.values.astype(np.int64)], order.rows)
+
+
+def _setup(file: Path, log: RawLog) -> None:
+    """Facts, framework and versions from setup.json; without it the numbers stand alone."""
+    try:
+        found = json.loads(file.read_bytes()[:SETUP_BYTES])
+        if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+            raise ValueError(f"its schema is not {SCHEMA}")
+    except (OSError, ValueError, RecursionError) as error:
+        message = f"setup.json cannot be read ({str(error)[:200]}): nothing is known about the setup"
+        log.events.append(Event("parse-warning", message, place="setup.json", code="damaged"))
+        return
+    facts = found.get("facts")
+    log.facts |= dict(flat(facts)) if isinstance(facts, dict) else {}
+    for part in ("versions", "script"):
+        inner = found.get(part)
+        log.facts |= {f"{part}/{k}": v for k, v in flat(inner)} if isinstance(inner, dict) else {}
+    framework = found.get("framework")
+    log.framework = framework if isinstance(framework, str) else None
+
+
+def _all_events(path: Path, log: RawLog) -> None:
+    """The events of all processes in order of time: of several that died, the first is the one to look at. The run is
+    complete as its last process says, and not where another rank died."""
+    ended: dict[int, bool] = {}
+    timed: list[tuple[float, Event]] = []
+    for file in sorted(p for p in path.iterdir() if EVENTS.fullmatch(p.name)):
+        rank = int(file.name.split("-")[1])
+        found, whole = _events(file, f"rank {rank}: " if rank else "")
+        timed += found
+        if whole is not None:
+            ended[rank] = whole
+    log.events += [event for _, event in sorted(timed, key=lambda item: item[0])]
+    log.complete = all(ended.values()) if ended else None
+
+
+def _events(file: Path, whose: str) -> tuple[list[tuple[float, Event]], bool | None]:
+    """One event per line with its time, its message after `whose`. The last line may be unfinished. And whether the
+    script ended by itself (`ended`); None where it does not say."""
+    found: list[tuple[float, Event]] = []
+    whole: bool | None = None
+    at = 0.0
+    for number, line in enumerate(file.read_bytes().split(b"\n")[:-1][:MOST_EVENTS], 1):
+        event, time = _event(line)
+        at = max(at, time)
+        if event is None:
+            place = f"{file.name}, line {number}"
+            found.append((at, Event("parse-warning", "an event is malformed", place=place, code="damaged")))
+        elif event.code == "ended":
+            whole = True
+        else:
+            found.append((at, msgspec.structs.replace(event, message=whose + event.message)))
+            if event.kind in ("crash", "out-of-memory", "stopped"):
+                whole = False
+    return found, whole
+
+
+def _event(line: bytes) -> tuple[Event | None, float]:
+    """An event (None: malformed), and the seconds since the epoch at which it was (0: not told)."""
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None, 0.0
+    if not isinstance(found, dict) or found.get("kind") not in KINDS:
+        return None, 0.0
+    at, time = found.get("step"), found.get("time")
+    step = float(at) if isinstance(at, int | float) and abs(at) < 2.0**63 else None
+    texts = {k: str(found.get(k, ""))[:2000] for k in ("message", "place", "code")}
+    seconds = float(time) if isinstance(time, int | float) and abs(time) < 2.0**63 else 0.0
+    return Event(found["kind"], texts["message"], step, texts["place"], texts["code"]), seconds

@@ -1,0 +1,187 @@
+"""TensorBoard event files (`events.out.tfevents.*`) and folders of them.
+
+Every scalar becomes a column under its tag, with its own steps and wall times: `simple_value`
+and the tensors that TensorFlow 2 and Keras write, of any number type. Histograms, images, texts
+and graphs are passed over (texts and hyperparameters for facts). Checksums of all records are
+checked; a broken record is left out and named, a record cut short at the end is what a live file
+looks like. See `_tfevents*.py` for how.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from traindx.errors import NotALog, ReadError
+from traindx.readers._facts import facts_from, flat_yaml
+from traindx.readers._join import joined
+from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
+from traindx.readers.tfevents.crc import of_bytes
+from traindx.readers.tfevents.facts import facts_of
+from traindx.readers.tfevents.files import Decoded, decode
+from traindx.readers.tfevents.frames import HEAD, WALL_KEY, has_record
+from traindx.readers.tfevents.runs import SPLITS, Part, home, named
+from traindx.vocabulary.run import Event
+
+NAME = "tensorboard"
+VERSION = b"brain.Event:"  # in the first record of every event file
+TOLD = 20  # damaged places told one by one
+MOST_FILES = 2000
+YAML_BYTES = 1 << 20
+
+
+def sniff(source: Source) -> float:
+    """By the checksum of the first record's length and the first field of an event."""
+    head = source.head
+    if len(head) <= HEAD:
+        return 0.0
+    crc = of_bytes(head[:8])
+    stored = int.from_bytes(head[8:HEAD], "little")
+    if stored == (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF:
+        return 1.0 if head[HEAD] == WALL_KEY else 0.2  # another TFRecord: data, most likely
+    if VERSION in head[:256]:
+        return 0.9
+    return 0.8 if has_record(head) else 0.0  # its beginning is lost
+
+
+def read(source: Source) -> list[RawLog]:
+    """The scalars of one event file."""
+    folder = source.path.resolve().parent.name if source.path else ""
+    return [_log(source.name, [Part(Path("."), source.name, _decode(source))], folder)]
+
+
+def sniff_folder(path: Path) -> float:
+    """Whether event files lie in the folder itself or in the sub-folders of its splits."""
+    splits = [p for p in _children(path) if p.is_dir() and p.name.lower() in SPLITS]
+    places = [path, *splits]
+    return 0.8 if any(_is_events(f) for place in places for f in _children(place)) else 0.0
+
+
+def read_folder(path: Path) -> list[RawLog]:
+    """One log per run in a folder tree: files of one folder (restarts, several writers), its
+    splits and charts are joined; other sub-folders are runs of their own."""
+    files = [f for f in sorted(path.rglob("*tfevents*")) if _is_events(f)][:MOST_FILES]
+    folders: dict[Path, list[Part]] = {}
+    failure: ReadError | None = None
+    for file in files:
+        try:
+            part = Part(file.parent.relative_to(path), file.name, _decode(_source(file)))
+        except ReadError as error:
+            failure = failure or error
+            continue
+        folders.setdefault(part.folder, []).append(part)
+    runs: dict[Path, list[Part]] = {}
+    for folder, parts in folders.items():
+        runs.setdefault(home(folder, folders), []).extend(parts)
+    logs = []
+    for folder, parts in runs.items():
+        try:
+            logs.append(_log(str(path / folder), parts, path.name, _yaml_facts(path / folder)))
+        except NotALog as error:
+            failure = failure or error
+    if not logs:
+        raise failure or NotALog(str(path), "holds no event files")
+    return logs
+
+
+def _log(name: str, parts: list[Part], root: str, facts: dict[str, object] | None = None) -> RawLog:
+    columns = joined([named(part, root) for part in parts])
+    if not columns:
+        damage = next((d for part in parts for d in part.decoded.damage), None)
+        if damage:
+            raise ReadError(
+                name, damage.why, where=f"byte {damage.at}", hint="no scalar could be saved from this event file"
+            )
+        others = sum(part.decoded.others for part in parts)
+        what = (
+            f"{others} summaries, but none is a scalar" if others else "an event file in which nothing was logged yet"
+        )
+        raise NotALog(name, f"holds {what}", hint="log at least a loss with add_scalar")
+    log = RawLog(name, NAME, columns=columns, facts=facts or {})
+    for part in parts:
+        log.facts |= facts_of(part.decoded)
+        log.events += _events(part.decoded, f"{part.file}, " if len(parts) > 1 else "")
+    log.framework, log.axis_kind = _habit(columns)
+    return log
+
+
+def _decode(source: Source) -> Decoded:
+    try:
+        with source.open() as stream:
+            return decode(stream)
+    except OSError as error:
+        raise ReadError(source.name, f"cannot be read: {error.strerror or error}") from error
+
+
+def _events(decoded: Decoded, file: str) -> list[Event]:
+    """What was lost, as events of the run."""
+    events = [
+        Event(
+            "parse-warning", f"{d.why}; {d.until - d.at} bytes are left out", place=f"{file}byte {d.at}", code="damaged"
+        )
+        for d in decoded.damage[:TOLD]
+    ]
+    if len(decoded.damage) > TOLD:
+        more = decoded.damage[TOLD:]
+        lost = sum(d.until - d.at for d in more)
+        message = f"{len(more)} more damaged places, {lost} bytes in all, are left out"
+        events.append(Event("parse-warning", message, place=f"{file}byte {more[0].at} and later", code="damaged"))
+    if decoded.tail is not None:
+        message = "ends inside a record: still being written, or cut off; all whole records are kept"
+        events.append(Event("note", message, place=f"{file}byte {decoded.tail}", code="partial-tail"))
+    if decoded.broken:
+        events.append(
+            Event(
+                "parse-warning", f"the compressed file is broken: {decoded.broken}", place=f"{file}end", code="damaged"
+            )
+        )
+    if decoded.unnamed:
+        message = f"more names than are kept; {decoded.unnamed} values under further names are left out"
+        events.append(Event("parse-warning", message, place=file.rstrip(", "), code="too-many-names"))
+    return events
+
+
+def _habit(columns: dict[str, RawColumn]) -> tuple[str | None, str | None]:
+    """Framework and kind of axis, where the tags give them away."""
+    tails = {name.rsplit("/", 1)[-1] for name in columns}
+    if all(tail.startswith(("epoch_", "evaluation_")) for tail in tails) and "epoch_loss" in tails:
+        return "keras", "epoch"
+    if {"x/lr0", "lr/pg0"} & columns.keys() and any("box_loss" in name for name in columns):
+        return "yolo", "epoch"
+    if any(name.startswith(("rollout/ep_", "time/total_timesteps")) for name in columns):
+        return "stable-baselines3", None
+    return None, None
+
+
+def _children(path: Path) -> list[Path]:
+    try:
+        return sorted(path.iterdir())[:MOST_FILES]
+    except OSError:
+        return []  # a folder that cannot be listed is claimed by nobody here; the walk reports it
+
+
+def _source(file: Path) -> Source:
+    try:
+        with open(file, "rb") as stream:
+            return Source(str(file), file, head=stream.read(HEAD_BYTES))
+    except OSError as error:
+        raise ReadError(str(file), f"cannot be opened: {error.strerror or error}") from error
+
+
+def _is_events(file: Path) -> bool:
+    """By name first, as a tree may hold many files; then by content."""
+    if "tfevents" not in file.name or not file.is_file():
+        return False
+    try:
+        source = Source(file.name, file)
+        with source.open() as stream:
+            return sniff(Source(file.name, file, head=stream.read(256))) > 0.5
+    except (OSError, EOFError):
+        return False  # not readable: the walk over single files says why
+
+
+def _yaml_facts(folder: Path) -> dict[str, object]:
+    """Facts from the `hparams.yaml` that Lightning writes beside its events."""
+    file = folder / "hparams.yaml"
+    if not file.is_file() or file.stat().st_size > YAML_BYTES:
+        return {}
+    return facts_from(dict[object, object](flat_yaml(file.read_text("utf-8", "replace"))))

@@ -1,0 +1,106 @@
+"""What Python already holds as tables: arrays, tensors, columns, data frames, data sets and loaders.
+
+Nothing of a framework is imported: a tensor is what has `detach` and `numpy`, a data set what has a
+length and items, a loader what can be iterated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from traindx.errors import ConfigError
+from traindx.survey import drawn, tabular
+from traindx.survey.arrays import Array
+from traindx.survey.reading.any import open_table
+from traindx.survey.reading.numpy import of_array
+from traindx.survey.table import Table, Wanted
+
+Given = Any
+
+
+def as_table(data: Given, target: Given, wanted: Wanted) -> Table:
+    """The table in `data`: a path; an array or tensor `[n, ...]` with `target` an array `[n]`; a pair of both;
+    columns by name or a data frame with `target` a column's name; a data set or loader of (input, target).
+    Raises ConfigError for anything else, ReadError for files that cannot be read."""
+    import os
+
+    if isinstance(data, str | os.PathLike):
+        return open_table(os.fspath(data), wanted)
+    if isinstance(data, tuple) and len(data) == 2 and target is None:
+        data, target = data
+    if is_columns(data):
+        return of_columns(data, wanted, target)
+    if is_array(data):
+        goal = None if target is None or isinstance(target, str) else as_array(target)
+        return of_array("array", "array", as_array(data), goal, wanted, origin="arrays")
+    if target is not None and not isinstance(target, str):
+        raise ConfigError("targets beside the data go with an array; a data set or loader yields its own")
+    if hasattr(data, "__getitem__") and hasattr(data, "__len__"):
+        return drawn.of_dataset(data, wanted)
+    if hasattr(data, "__iter__"):
+        return drawn.of_loader(data, wanted)
+    raise ConfigError(f"a {type(data).__name__} is no data: give a path, an array, columns, a data set or a loader")
+
+
+def is_columns(data: Given) -> bool:
+    return isinstance(data, Mapping) or (hasattr(data, "columns") and hasattr(data, "__getitem__"))
+
+
+def is_array(data: Given) -> bool:
+    return isinstance(data, np.ndarray) or hasattr(data, "detach") or (isinstance(data, list) and bool(data))
+
+
+def as_array(data: Given) -> Array:
+    """An array of numbers, or of words. Raises ConfigError for what is neither."""
+    if hasattr(data, "detach"):
+        data = data.detach().cpu()
+        data = data.float() if str(data.dtype) in ("torch.bfloat16", "torch.float16") else data
+        return np.asarray(data.numpy())
+    made = np.asarray(data)
+    if made.ndim < 1 or (made.dtype.kind not in "fiubUS" and made.dtype != object):
+        raise ConfigError(f"{made.dtype} values in {made.ndim} dimensions are no rows of data")
+    return made
+
+
+def of_columns(data: Given, wanted: Wanted, target: Given) -> Table:
+    """A mapping of columns, or a data frame."""
+    import pyarrow as pa
+
+    names = [str(n) for n in (data.keys() if isinstance(data, Mapping) else data.columns)]
+    own = dict(zip(names, data.keys() if isinstance(data, Mapping) else data.columns, strict=True))
+    held = {n: column(data[own[n]]) for n in names}
+    if target is not None and not isinstance(target, str):
+        held["target"] = column(target)
+        wanted = with_target(wanted, "target")
+    lengths = {len(c) for c in held.values()}
+    if len(lengths) > 1:
+        raise ConfigError("the columns differ in length")
+
+    def blocks() -> Iterator[Any]:
+        yield pa.RecordBatch.from_pydict(held)
+
+    return tabular.table("columns", "columns", list(held), blocks, wanted, origin="arrays", rows=lengths.pop())
+
+
+def with_target(wanted: Wanted, name: str) -> Wanted:
+    import msgspec
+
+    return msgspec.structs.replace(wanted, target=name)
+
+
+def column(values: Given) -> Any:
+    """One column for pyarrow; words are taken as they are, None and NaN among them as empty."""
+    import pyarrow as pa
+
+    array = as_array(values)
+    if array.ndim != 1:
+        raise ConfigError(f"a column has {array.ndim} dimensions")
+    if array.dtype.kind in "fiub":
+        return pa.array(array)
+    words = [None if v is None or v != v else v for v in array.tolist()]
+    if all(isinstance(v, int | float | None) for v in words):
+        return pa.array(words, pa.float64())
+    return pa.array([None if v is None else str(v) for v in words], pa.string())
