@@ -4,15 +4,12 @@ measured on healthy runs; unlike a rule, a flag does not ask whether the run lea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
+from traindx.features.module_rows import Course, Flag, ModuleRow
 from traindx.vocabulary.run import Run
-
-if TYPE_CHECKING:
-    from traindx.features.modules import Course, ModuleRow
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,15 +34,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     rank: float
     explodes: float
     dies_out: float
-
-
-class Flag(msgspec.Struct, frozen=True):
-    """A `word` for a narrow column, `why` in one clause, and whether it is `grave`: nothing of the kind is
-    ever meant, or harmless."""
-
-    word: str
-    why: str
-    grave: bool = False
 
 
 def gradient_flags(rows: Sequence[ModuleRow], run: Run, limits: Limits) -> list[tuple[Flag, ...]]:

@@ -72,7 +72,7 @@ def with_own_words(run: Run) -> Run:
 
     if run.format != store.NAME or not Path(run.source).is_dir():
         return run
-    return beside.completed(run, Path(run.source))
+    return beside.completed(run, Path(run.source), read_file)
 
 
 def expand(path: str) -> list[str]:

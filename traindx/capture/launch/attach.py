@@ -23,8 +23,10 @@ from traindx.capture.process.guard import ran_out_of_memory
 from traindx.capture.process.patches import Lines, without_wrappers
 from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.session.session import Session
+from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
+from traindx.capture.torch.interventions import parse
 
 
 class StopRun(SystemExit):
@@ -48,12 +50,14 @@ class Process:
         self.stops = 0
         self.told: set[str] = set()
         self.lines = Lines(request.get("folder") or os.getcwd())
-        self.discovery = Discovery(self.open_session, self.lines, self.after_step, self.report)
+        self.stream = Stream(self.open_session, self.lines, self.after_step, self.report)
+        self.discovery = Discovery(self.stream)
+        self.live: Any = None  # keeps the last step for the probes of `traindx check`
         if request.get("probes"):
-            from traindx.capture.torch.checks.live import Live
+            from traindx.capture.torch.checks.last_step import Live
 
-            self.discovery.live = Live(self.discovery)
-        self.experiment = Experiment(request, self.discovery)
+            self.live = Live(self.stream)
+        self.experiment = Experiment(request, self.stream, parse(request.get("with") or ()))
 
     def report(self, stage: str, **more: Any) -> None:
         """Tell the launcher, once for each stage."""
@@ -111,14 +115,12 @@ class Process:
 
     def look(self) -> None:
         """Ask the probes about the live model, once, where they were asked for."""
-        live, self.discovery.live = self.discovery.live, None
+        live, self.live = self.live, None
         if live is None or self.session is None:
             return
-        self.discovery.active = False
-        self.session.watched.measures.probe.disarm()
-        for name, value in live.facts().items():
-            self.session.fact(name, value)
-        self.discovery.active = True
+        from traindx.capture.torch.checks.probes import look_at
+
+        look_at(live, self.stream, self.session)
 
     def end(self) -> None:
         """Write everything, and how the script ended. Runs at the exit of the interpreter."""
@@ -185,11 +187,11 @@ def attach(request: dict[str, Any], watch: Any) -> None:
     process = Process(request)
     process.experiment.attach_first()
     process.discovery.attach(process.experiment.attach)
-    scrape.attach(process.discovery, watch.wanted)
+    scrape.attach(process.stream, watch.wanted)
     starter = sys.modules.get("torch.multiprocessing.spawn")
     for home in (starter, sys.modules.get("torch.multiprocessing")):
         if home is not None:
-            process.discovery.patches.replace(home, "start_processes", process.start_ranks)
+            process.stream.patches.replace(home, "start_processes", process.start_ranks)
     atexit.register(process.end)
     if sys.excepthook is sys.__excepthook__:
         sys.excepthook = plain_traceback

@@ -26,12 +26,13 @@ class Notebook:
 
     def __init__(self, report: Callable[[Path], str]) -> None:
         from traindx.capture.process.patches import Lines
+        from traindx.capture.session.stream import Stream
         from traindx.capture.torch.discover.discovery import Discovery
 
         self.words = report
         self.folder: Path | None = None
         self.session: Any = None
-        self.discovery = Discovery(self.open_session, Lines(os.getcwd()), lambda _steps: None, self.report)
+        self.discovery = Discovery(Stream(self.open_session, Lines(os.getcwd()), lambda _steps: None, self.report))
         self.discovery.attach()
         atexit.register(self.close)
 

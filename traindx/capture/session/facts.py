@@ -6,7 +6,6 @@ import platform
 import sys
 from typing import TYPE_CHECKING
 
-import traindx
 from traindx.vocabulary.setup import Fact
 from traindx.vocabulary.signals import SIGNALS
 
@@ -39,8 +38,8 @@ def optimizer_facts(optimizer: torch.optim.Optimizer) -> dict[str, Fact]:
 
 def versions() -> dict[str, str]:
     """Versions of what is loaded."""
-    out = {"python": platform.python_version(), "traindx": traindx.__version__}
-    for name in ("torch", "numpy", "lightning", "transformers", "accelerate"):
+    out = {"python": platform.python_version()}
+    for name in ("traindx", "torch", "numpy", "lightning", "transformers", "accelerate"):
         found = getattr(sys.modules.get(name), "__version__", None)
         if found is not None:
             out[name] = str(found)

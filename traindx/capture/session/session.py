@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from traindx.capture.process.guard import guarded, say
 from traindx.capture.process.ranks import processes_of_run
+from traindx.capture.session import events
 from traindx.capture.session.clock import Clock, Habits, number
 from traindx.capture.session.facts import optimizer_facts, signal_name, versions
 from traindx.capture.session.losses import Losses
@@ -280,6 +282,10 @@ class Session:
         self._write_setup()
         self.recorder.flush()
 
+    def hear(self, event: Any) -> None:
+        """Something happened in the training: one of the events of HEARD."""
+        HEARD[type(event)](self, event)
+
     def close(self) -> None:
         """Let go of the model and the optimizers, write everything, close the files. Idempotent."""
         if self.active:
@@ -389,3 +395,27 @@ class Session:
             facts["lr"] = self.steps.latest["lr"]
         script = {"path": sys.argv[0] if sys.argv else "", "argv": " ".join(sys.argv[1:])}
         self.recorder.setup({"framework": "torch", "script": script, "versions": versions(), "facts": facts})
+
+
+HEARD: dict[type, Callable[[Session, Any], None]] = {
+    events.ModelFound: lambda session, e: session.add_model(e.model, e.name),
+    events.PartCalled: lambda session, e: session.called(e.part),
+    events.OptimizerFound: lambda session, e: session.add_optimizer(e.optimizer),
+    events.ScalerFound: lambda session, e: session.add_scaler(e.scaler),
+    events.DataWaited: lambda session, e: session.data_wait(e.seconds),
+    events.BatchSeen: lambda session, e: session.batch(
+        e.inputs, e.targets, training=e.training, source=e.source, trained=e.trained
+    ),
+    events.OutputsSeen: lambda session, e: session.outputs(e.outputs, e.function),
+    events.LossMade: lambda session, e: session.loss(e.value, where=e.where),
+    events.GraphWhole: lambda session, e: session.before_backward(e.loss, e.factor),
+    events.BackwardBegins: lambda session, e: session.backward_begin(e.stale),
+    events.BackwardEnds: lambda session, e: session.backward_end(),
+    events.GradientsClipped: lambda session, e: session.clip(e.norm, e.limit),
+    events.GradientsZeroed: lambda session, e: session.zero_grad(e.owner),
+    events.StepBegins: lambda session, e: session.optimizer_step_begin(e.optimizer),
+    events.StepEnds: lambda session, e: session.optimizer_step_end(e.optimizer),
+    events.StepSkipped: lambda session, e: session.skipped(),
+    events.ValidationPassed: lambda session, e: session.validation(e.name, e.value),
+    events.MetricLogged: lambda session, e: session.metric(e.name, e.value),
+}
