@@ -151,7 +151,7 @@ def watch(
     called with one when a check (every `check_every` steps) finds something new. `options` are
     those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder."""
     from traindx.capture.process.ranks import rank_of_process
-    from traindx.capture.session.session import Session
+    from traindx.capture.torch.backend import torch_session
     from traindx.capture.watch import Watch
 
     if out is not None:
@@ -159,7 +159,7 @@ def watch(
     return Watch(
         several(model),
         several(optimizer),
-        Session(None if out is None else Path(out), **options),
+        torch_session(None if out is None else Path(out), **options),
         lambda folder: diagnose(read(folder), config),
         on_finding=on_finding,
         check_every=check_every,

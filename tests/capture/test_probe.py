@@ -16,11 +16,12 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture import loops  # noqa: E402
+from traindx.capture.session.measures import Measures  # noqa: E402
+from traindx.capture.session.noise import noise_scale  # noqa: E402
 from traindx.capture.session.pace import Pace  # noqa: E402
+from traindx.capture.torch.backend import TorchBackend  # noqa: E402
 from traindx.capture.torch.measure import activations  # noqa: E402
 from traindx.capture.torch.measure.data import Batches, Labels, Moments, sample_hashes  # noqa: E402
-from traindx.capture.torch.measure.noise import noise_scale  # noqa: E402
-from traindx.capture.torch.measure.steps import Measures  # noqa: E402
 from traindx.capture.torch.measure.views import flat, square_sum  # noqa: E402
 from traindx.vocabulary.run import Panel, Run  # noqa: E402
 
@@ -327,7 +328,8 @@ def test_nothing_is_kept_of_a_model(tmp_path: Path) -> None:
 
 
 def test_measures_know_no_optimizer(tmp_path: Path) -> None:
-    measures = Measures(lambda where, error: None)
-    measures.layout.add_model(small(), "net")
+    backend = TorchBackend()
+    measures = Measures(backend)
+    measures.layout.add(backend.parts(small(), "net") or ())
     assert measures.layout.modules == ["net.0", "net.2", "net.4"]
     assert len(measures.places(None)) == 6

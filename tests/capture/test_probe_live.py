@@ -13,8 +13,8 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from traindx.capture.process.patches import Lines  # noqa: E402
-from traindx.capture.session.session import Session  # noqa: E402
 from traindx.capture.session.stream import Stream  # noqa: E402
+from traindx.capture.torch.backend import torch_session  # noqa: E402
 from traindx.capture.torch.checks.last_step import Live  # noqa: E402
 from traindx.capture.torch.checks.probes import facts as probed  # noqa: E402
 from traindx.capture.torch.discover.discovery import Discovery  # noqa: E402
@@ -49,7 +49,7 @@ class Lists(nn.Module):
 
 def trained(model: Any, batch: Callable[[], tuple[Any, Any]], loss: Callable[..., Any], steps: int = 3) -> Live:
     """Some steps under a discovery that keeps the last one."""
-    session = Session(None, every=1)
+    session = torch_session(None, every=1)
     problems: list[str] = []
     stream = Stream(lambda: session, Lines("/"), lambda _: None, lambda stage, **more: None)
     discovery = Discovery(stream)

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 
 from traindx.capture.process.patches import Lines
-from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
+from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
 from traindx.capture.torch.experiment.hooks import ExperimentStopped
@@ -33,7 +33,7 @@ class Ran:
 def run(train: Callable[[], Any], *specs: str) -> Ran:
     """Everything is detached again afterwards. A failure that is no refusal is raised."""
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(Path(folder), every=1000, updates=False)
+        session = torch_session(Path(folder), every=1000, updates=False)
         stream = Stream(lambda: session, Lines(folder), lambda steps: None, lambda stage, **more: None)
         discovery = Discovery(stream)
         experiment = Experiment({"with": list(specs)}, stream, parse(specs))

@@ -24,6 +24,7 @@ from traindx.capture.process.patches import Lines, without_wrappers
 from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
+from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
 from traindx.capture.torch.interventions import parse
@@ -84,14 +85,14 @@ class Process:
             self.report("second", rank=rank)
             return None
         wanted = self.request
-        self.session = Session(
+        self.session = torch_session(
             self.out,
             every=wanted.get("every"),
             updates=bool(wanted.get("updates", True)),
             curvature=bool(wanted.get("curvature")),
             rank=rank,
+            patient=bool(wanted.get("patient")),
         )
-        self.session.watched.data.patient = bool(self.request.get("patient"))
         self.report("recording", rank=rank)
         hear_termination(self)
         return self.session

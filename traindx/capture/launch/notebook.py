@@ -37,10 +37,10 @@ class Notebook:
         atexit.register(self.close)
 
     def open_session(self) -> Any:
-        from traindx.capture.session.session import Session
+        from traindx.capture.torch.backend import torch_session
 
         self.folder = RUNS / f"notebook-{time.strftime('%Y%m%d-%H%M%S')}"
-        self.session = Session(self.folder)
+        self.session = torch_session(self.folder)
         return self.session
 
     def report(self, stage: str, **more: Any) -> None:

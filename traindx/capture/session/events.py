@@ -1,7 +1,7 @@
 """What those who look into a training tell: one small typed event for each thing that happens.
 
 A part of discovery knows one place of a framework; it tells what happens there and keeps nothing of the others. Parts
-that need to know hear it first, the session (`Session.hear`) last. Tensors, models and optimizers are whatever the
+that need to know hear it first, the session (`hearing`) last. Tensors, models and optimizers are whatever the
 framework has; only its backend looks into them.
 """
 

@@ -12,7 +12,8 @@ from typing import Any, Protocol
 from traindx.capture.process.guard import quietly, say
 from traindx.capture.process.patches import Lines, Patches
 from traindx.capture.session.events import OPENING
-from traindx.capture.session.session import HEARD, Session
+from traindx.capture.session.hearing import HEARD
+from traindx.capture.session.session import Session
 from traindx.vocabulary.setup import Fact
 
 
@@ -83,10 +84,11 @@ class Stream:
         kind = type(event)
         for listener in self.listeners.get(kind, ()):
             listener(event)
-        if kind in HEARD:
+        heard = HEARD.get(kind)
+        if heard is not None:
             session = self.session() if kind in OPENING else self.opened
             if session is not None:
-                session.hear(event)
+                heard(session, event)
 
     def session(self) -> Session | None:
         """The session, opened at the first call; None once it is refused."""

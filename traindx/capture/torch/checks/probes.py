@@ -37,7 +37,7 @@ PROBES: tuple[tuple[str, Probe], ...] = (
 def look_at(live: Live, stream: Stream, session: Session) -> None:
     """Ask the probes, unrecorded; what they find are facts of the session."""
     stream.active = False
-    session.watched.measures.probe.disarm()
+    session.watched.looks.backward_begin()  # what the probes call is no part of the training
     for name, value in facts(live).items():
         session.fact(name, value)
     stream.active = True

@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from traindx.capture.process.patches import Lines
-from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
+from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.checks.probes import look_at
 from traindx.capture.torch.discover.discovery import Discovery
@@ -38,8 +38,7 @@ class Rehearsal:
     def run(self, out: Path, steps: int, change: str = "", *, probes: bool = False) -> None:
         """Train a copy of the model for some steps; the record goes to `out`. `change`: "one batch", "one
         blank batch", "permuted labels"; anything else changes nothing."""
-        session = Session(out)
-        session.watched.data.patient = True
+        session = torch_session(out, patient=True)
         stream = Stream(lambda: session, Lines(os.getcwd()), lambda _: None, lambda stage, **more: None)
         discovery = Discovery(stream)
         live = Live(stream) if probes else None

@@ -97,6 +97,10 @@ class Updates:
         self.grid = Grid()
         self._before: list[tuple[int, torch.Tensor, Any]] = []
 
+    @property
+    def number_format(self) -> str:
+        return self.grid.name
+
     def begin(self, parameters: Sequence[torch.Tensor]) -> Array | torch.Tensor:
         """Before the step: copies the windows; returns `zero_share[p]` of the gradients (NaN
         without a gradient)."""

@@ -1,4 +1,4 @@
-"""What is measured of gradients, weights and activations in a step, and the signals made of it."""
+"""What is measured of gradients, weights and updates in a step, and the signals made of it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import torch
 
-from traindx.capture.session.clock import Clock
-from traindx.capture.torch.measure.activations import FIELDS
-from traindx.capture.torch.measure.forward import ForwardProbe
-from traindx.capture.torch.measure.layout import Layout
-from traindx.capture.torch.measure.movement import Movement
-from traindx.capture.torch.measure.parameters import Updates, gradient_norms, gradient_squares, weight_sizes
+from traindx.capture.session.backend import Backend, Panel, Updates
+from traindx.capture.session.layout import Layout
+from traindx.capture.session.movement import Movement
 from traindx.vocabulary.run import Floats, Ints
 from traindx.vocabulary.setup import Fact
 
 SLOW = 4  # samples between sizes of weights, which change slowly
-Panel = tuple[str, str, Floats]  # signal, modules joined by line feeds, one value a module
 
 
 class Plan(NamedTuple):
@@ -29,7 +24,7 @@ class Plan(NamedTuple):
 
     key: tuple[int, ...]
     places: Ints
-    parameters: list[torch.Tensor]
+    parameters: list[Any]
     own: int
 
 
@@ -37,11 +32,10 @@ class Measures:
     """All models and optimizers of a session. Readings are added to `vectors` (kind, about, values)
     and `gathered`; `panels` turns them into signals once they are on the host."""
 
-    def __init__(self, failed: Callable[[str, Exception], None], clock: Clock | None = None) -> None:
-        self.layout = Layout()
-        self.probe = ForwardProbe(self.layout, failed, clock)
-        self.movement = Movement(self.layout)
-        self.optimizers: list[torch.optim.Optimizer] = []
+    def __init__(self, backend: Backend) -> None:
+        self.backend, self.layout = backend, Layout()
+        self.movement = Movement(self.layout, backend)
+        self.optimizers: list[Any] = []
         self.held: dict[int, Ints] = {}  # id(optimizer) -> places of its parameters
         self.vectors: list[tuple[str, Any, Any]] = []
         self.gathered: list[tuple[Ints, Any, float]] = []  # places, norms or their squares, factor
@@ -50,34 +44,31 @@ class Measures:
         self._plans: dict[int, Plan] = {}
         self._changes = 0  # of what optimizers hold
         self._grouped: dict[bytes, tuple[str, Ints, Floats]] = {}
-        self._joined: dict[tuple[str, ...], dict[bytes, str]] = {}
         self.seconds = 0.0  # spent on what is measured on sampled steps only
 
     @property
     def device(self) -> bool:
         """Whether parameters lie on an accelerator: readings then stay there until fetched."""
         if self._device is None and self.layout.parameters:
-            self._device = any(p.device.type != "cpu" for p in self.layout.parameters)
+            self._device = self.backend.elsewhere(self.layout.parameters)
         return bool(self._device)
 
-    def add_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
+    def add_optimizer(self, optimizer: Any) -> None:
         if id(optimizer) not in self.held:
             self.optimizers.append(optimizer)
             self._hold(optimizer)
 
-    def _hold(self, optimizer: torch.optim.Optimizer) -> None:
+    def _hold(self, optimizer: Any) -> None:
         """Places of an optimizer's parameters (again when groups were added)."""
-        given = [p for group in optimizer.param_groups for p in group["params"]]
-        self.layout.add_loose(iter(given), type(optimizer).__name__)
+        given = self.backend.given(optimizer)
+        self.layout.add_loose((p for p in given if id(p) not in self.layout.place), type(optimizer).__name__)
         self.held[id(optimizer)] = np.array([self.layout.place[id(p)] for p in given], np.int64)
         self._changes += 1
 
-    def plan(self, optimizer: torch.optim.Optimizer | None) -> Plan:
+    def plan(self, optimizer: Any) -> Plan:
         """The parameters an optimizer answers for: its own, and for the first one those of nobody.
         None stands for a loop that has no optimizer, and answers for all."""
-        count = 0
-        for group in optimizer.param_groups if optimizer is not None else ():
-            count += len(group["params"])
+        count = 0 if optimizer is None else self.backend.count(optimizer)
         known = self._plans.get(id(optimizer))
         if known is not None and known.key == (count, len(self.layout.parameters), self._changes):
             return known
@@ -94,36 +85,36 @@ class Measures:
         self._plans[id(optimizer)] = found
         return found
 
-    def places(self, optimizer: torch.optim.Optimizer | None) -> Ints:
+    def places(self, optimizer: Any) -> Ints:
         """The places of `plan` alone."""
         return self.plan(optimizer).places
 
-    def gradients(self, optimizer: torch.optim.Optimizer | None, factor: float) -> Any:
+    def gradients(self, optimizer: Any, factor: float) -> Any:
         """Norms of the gradients that a step is about to use (times `factor`, which undoes a loss
         scale). Returns the global norm over the optimizer's parameters (float, or a tensor)."""
         _, places, parameters, own = self.plan(optimizer)
-        if self.device:
-            norms = gradient_norms(parameters)
-            self.gathered.append((places, norms, factor))
-            return torch.linalg.vector_norm(norms[:own]) * factor
-        squares = gradient_squares(parameters)
+        squares = self.backend.gradient_squares(parameters, self.device)
         self.gathered.append((places, squares, factor))
+        if self.device:
+            return self.backend.global_norm(squares[:own]) * factor
         return math.sqrt(sum(squares if own == len(squares) else squares[:own])) * factor
 
-    def norm_so_far(self, optimizer: torch.optim.Optimizer) -> float:
+    def norm_so_far(self, optimizer: Any) -> float:
         """Global norm of the gradients that have gathered (on the host)."""
         plan = self.plan(optimizer)
-        return math.sqrt(sum(gradient_squares(plan.parameters[: plan.own])))
+        return math.sqrt(sum(self.backend.gradient_squares(plan.parameters[: plan.own], False)))
 
-    def begin(self, optimizer: torch.optim.Optimizer | None) -> None:
+    def begin(self, optimizer: Any) -> None:
         """A sampled step is about to be made: gradients are there, weights are still the old ones."""
         began = time.perf_counter()
         plan = self.plan(optimizer)
-        updates = self._updates.setdefault(id(optimizer), Updates(self.device))
+        updates = self._updates.get(id(optimizer))
+        if updates is None:
+            updates = self._updates[id(optimizer)] = self.backend.updates(self.device)
         self.vectors.append(("zeros", plan.places, updates.begin(plan.parameters)))
         self.seconds += time.perf_counter() - began
 
-    def end(self, optimizer: torch.optim.Optimizer | None) -> None:
+    def end(self, optimizer: Any) -> None:
         """The sampled step was made."""
         updates = self._updates.get(id(optimizer))
         if updates is None:
@@ -133,33 +124,19 @@ class Measures:
         found = updates.end(len(places))
         self.vectors.append(("updates", (places, self._rates(optimizer, len(places))), found))
         if updates.turn % SLOW == 1:
-            self.vectors.append(("weights", places, weight_sizes(parameters, self.device)))
+            self.vectors.append(("weights", places, self.backend.weight_sizes(parameters, self.device)))
         self.seconds += time.perf_counter() - began
-
-    def activations(self) -> None:
-        """Take over what the probe saw in the sampled forward pass."""
-        readings = self.probe.collect()
-        names = list(readings)
-        values = [v for name in names for v in readings[name]]
-        tensors = [v for v in values if isinstance(v, torch.Tensor)]
-        made: Any = values
-        if tensors:
-            device = tensors[0].device
-            filled = [v if isinstance(v, torch.Tensor) else torch.full((), v, device=device) for v in values]
-            made = torch.stack([v.detach().float().to(device) for v in filled])
-        if names:
-            self.vectors.append(("activations", names, made))
 
     def facts(self) -> dict[str, Fact]:
         """What was found out about all gradients."""
-        grids = {updates.grid.name for updates in self._updates.values()} - {""}
+        grids = {updates.number_format for updates in self._updates.values()} - {""}
         return {"gradients_rounded_to": " ".join(sorted(grids))} if grids else {}
 
-    def _rates(self, optimizer: torch.optim.Optimizer | None, count: int) -> Floats:
+    def _rates(self, optimizer: Any, count: int) -> Floats:
         """Learning rate of each of the parameters of `places`; 0 where no optimizer moves it."""
         if optimizer is None:
             return np.ones(count)
-        rates = [float(g["lr"]) if "lr" in g else 1.0 for g in optimizer.param_groups for _ in g["params"]]
+        rates = self.backend.rates(optimizer)
         return np.array(rates + [0.0] * (count - len(rates)))
 
     def take(self) -> list[tuple[str, Any, Any]]:
@@ -173,9 +150,6 @@ class Measures:
 
     def panels(self, kind: str, about: Any, values: Floats) -> Iterator[Panel]:
         """The signals in one reading; parameters of a module are taken together."""
-        if kind == "activations":
-            yield from self._activation_panels(tuple(about), np.asarray(values).reshape(len(about), -1))
-            return
         places = about[0] if isinstance(about, tuple) else about
         names, group, sizes = self._groups(places)
 
@@ -198,25 +172,12 @@ class Measures:
             np.maximum.at(most, group, largest)
             yield "weight_absmax", names, most
 
-    def _activation_panels(self, about: tuple[str, ...], table: Floats) -> Iterator[Panel]:
-        """Each signal with the modules that have it; moments, which all have, may be NaN."""
-        known = ~np.isnan(table.T)
-        known[:3] = True
-        some = np.asarray(known.any(1))
-        joined = self._joined.setdefault(about, {})
-        for i, signal in enumerate((*FIELDS, "act_zero_fraction")):
-            if some[i]:
-                mark = known[i].tobytes()
-                if mark not in joined:
-                    joined[mark] = "\n".join(n for n, k in zip(about, known[i], strict=True) if k)
-                yield signal, joined[mark], table[known[i], i]
-
     def _groups(self, places: Ints) -> tuple[str, Ints, Floats]:
         """The modules of parameters (joined), the place among them of each, and its size."""
         found = self._grouped.get(places.tobytes())
         if found is None:
             modules, group = np.unique(self.layout.owner[places], return_inverse=True)
-            sizes = np.array([self.layout.parameters[i].numel() for i in places], np.float64)
+            sizes = np.array([self.backend.size(self.layout.parameters[i]) for i in places], np.float64)
             found = "\n".join(self.layout.modules[m] for m in modules), group, sizes
             self._grouped[places.tobytes()] = found
         return found
