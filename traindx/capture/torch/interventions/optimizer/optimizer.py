@@ -87,9 +87,9 @@ def follow(own: Optimizer, other: Optimizer) -> None:
 
 
 def tell(site: Site, other: Optimizer) -> None:
-    from traindx.capture.session.facts import optimizer_facts
+    from traindx.capture.torch.backend import TorchBackend
 
-    follow_facts: dict[str, Any] = optimizer_facts(other)
+    follow_facts: dict[str, Any] = TorchBackend().optimizer_facts(other)
     for name, fact in follow_facts.items():
         if name not in ("lr", "weight_decay", "parameter_groups"):
             site.fact(name, fact)
