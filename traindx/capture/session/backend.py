@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from traindx.capture.session.layout import Layout, Part
+from traindx.capture.signals.family import Panel
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 Tell = Callable[..., None]  # code, message, aloud
 Failed = Callable[[str, Exception], None]
-Panel = tuple[str, str, Floats]  # signal, modules joined by line feeds, one value a module
 
 
 class Rate(NamedTuple):
@@ -244,9 +244,10 @@ class Backend(Protocol):
 
     def updates(self, elsewhere: bool) -> Updates: ...
 
-    def weight_sizes(self, parameters: Sequence[Any], elsewhere: bool) -> Any:
-        """`[2 * P]`: the L2 norm of each parameter, then its largest absolute value."""
-        ...
+    def read(self, kind: str, parameters: Sequence[Any], elsewhere: bool) -> Any:
+        """The reading of a family of signals that is read of every parameter (`weights`, by `signals/weights.py`);
+        None where the framework does not have it."""
+        return None
 
     def number(self, value: Any) -> Any:
         """A float at once where it is at hand, what can be fetched later where not, None where it is no number."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from traindx.capture.session.backend import Backend, Panel, Updates
+from traindx.capture.session.backend import Backend, Updates
 from traindx.capture.session.layout import Layout
 from traindx.capture.session.movement import Movement
+from traindx.capture.signals import by_parameter, catalogue
+from traindx.capture.signals.family import Modules, Panel
 from traindx.vocabulary.run import Floats, Ints
 from traindx.vocabulary.setup import Fact
-
-SLOW = 4  # samples between sizes of weights, which change slowly
 
 
 class Plan(NamedTuple):
@@ -43,8 +43,14 @@ class Measures:
         self._device: bool | None = None
         self._plans: dict[int, Plan] = {}
         self._changes = 0  # of what optimizers hold
-        self._grouped: dict[bytes, tuple[str, Ints, Floats]] = {}
+        self._grouped: dict[bytes, Modules] = {}
+        self._families = {family.kind: family for family in catalogue()}
+        self._read = by_parameter()
         self.seconds = 0.0  # spent on what is measured on sampled steps only
+
+    def knows(self, kind: str) -> bool:
+        """Whether readings of a kind are taken here."""
+        return kind in ("gradients", "zeros", "updates") or any(family.kind == kind for family in self._read)
 
     @property
     def device(self) -> bool:
@@ -123,8 +129,11 @@ class Measures:
         _, places, parameters, _ = self.plan(optimizer)
         found = updates.end(len(places))
         self.vectors.append(("updates", (places, self._rates(optimizer, len(places))), found))
-        if updates.turn % SLOW == 1:
-            self.vectors.append(("weights", places, self.backend.weight_sizes(parameters, self.device)))
+        for family in self._read:
+            if (updates.turn - 1) % family.apart == 0:
+                reading = self.backend.read(family.kind, parameters, self.device)
+                if reading is not None:
+                    self.vectors.append((family.kind, places, reading))
         self.seconds += time.perf_counter() - began
 
     def facts(self) -> dict[str, Fact]:
@@ -151,45 +160,24 @@ class Measures:
     def panels(self, kind: str, about: Any, values: Floats) -> Iterator[Panel]:
         """The signals in one reading; parameters of a module are taken together."""
         places = about[0] if isinstance(about, tuple) else about
-        names, group, sizes = self._groups(places)
-
-        def summed(each: Floats) -> Floats:
-            return np.asarray(np.bincount(group, weights=each), np.float64)
-
+        modules = self._modules(places)
         if kind == "gradients":
-            yield "grad_norm", names, np.sqrt(summed(values if about[2] else np.square(values))) * about[1]
+            factor, squared = about[1:]
+            values = (values if squared else np.square(values)) * factor**2
         elif kind == "zeros":
             self.movement.gradients(places, values)
-            there = np.isfinite(values)
-            share = summed(np.where(there, values, 0) * sizes) / np.maximum(summed(there * sizes), 1)
-            yield "grad_zero_fraction", names, np.where(summed(there * sizes) > 0, share, np.nan)
         elif kind == "updates":
-            yield from self._update_panels(places, about[1], values.reshape(3, -1), names, summed)
-        else:
-            norms, largest = values.reshape(2, -1)
-            yield "weight_norm", names, np.sqrt(summed(np.square(norms)))
-            most = np.full(names.count("\n") + 1, -np.inf)
-            np.maximum.at(most, group, largest)
-            yield "weight_absmax", names, most
+            self.movement.changes(places, about[1], values.reshape(3, -1)[2])
+        turn = self._families[kind].panels
+        if turn is not None:
+            yield from turn(modules, values)
 
-    def _groups(self, places: Ints) -> tuple[str, Ints, Floats]:
-        """The modules of parameters (joined), the place among them of each, and its size."""
+    def _modules(self, places: Ints) -> Modules:
+        """The modules of parameters."""
         found = self._grouped.get(places.tobytes())
         if found is None:
-            modules, group = np.unique(self.layout.owner[places], return_inverse=True)
+            owners, group = np.unique(self.layout.owner[places], return_inverse=True)
             sizes = np.array([self.backend.size(self.layout.parameters[i]) for i in places], np.float64)
-            found = "\n".join(self.layout.modules[m] for m in modules), group, sizes
+            found = Modules("\n".join(self.layout.modules[m] for m in owners), group, sizes)
             self._grouped[places.tobytes()] = found
         return found
-
-    def _update_panels(
-        self, places: Ints, rates: Floats, values: Floats, names: str, summed: Callable[[Floats], Floats]
-    ) -> Iterator[Panel]:
-        change, size, unchanged = values
-        self.movement.changes(places, rates, unchanged)
-        known = np.isfinite(change)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.sqrt(summed(np.where(known, change**2, 0)) / summed(np.where(known, size**2, 0)))
-            still = summed(np.where(known, unchanged, 0)) / summed(known.astype(np.float64))
-        yield "update_ratio", names, np.where(np.isfinite(ratio), ratio, np.nan)
-        yield "update_zero_fraction", names, still

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import importlib.util
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from traindx.capture.session.backend import Backend, Looks, Rate, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
 from traindx.capture.torch.looks import TorchLooks
-from traindx.capture.torch.measure.parameters import Updates, gradient_norms, gradient_squares, weight_sizes
+from traindx.capture.torch.measure.parameters import Updates, gradient_norms, gradient_squares
 from traindx.capture.torch.measure.shards import whole_number
 from traindx.capture.torch.measure.tree import Tree, architecture
 from traindx.vocabulary.run import Floats
@@ -25,6 +27,13 @@ SETTINGS = ("momentum", "weight_decay", "nesterov", "eps", "amsgrad", "dampening
 def torch_session(out: Path | None, **options: Any) -> Session:
     """A session of a training in PyTorch; `options` are those of `Session`."""
     return Session(out, TorchBackend(), **options)
+
+
+@cache
+def reader_of(kind: str) -> Callable[[Sequence[Any], bool], Any] | None:
+    """The reader of a family of signals (measure/by_parameter/<kind>.py)."""
+    name = f"traindx.capture.torch.measure.by_parameter.{kind}"
+    return importlib.import_module(name).read if importlib.util.find_spec(name) is not None else None
 
 
 class TorchBackend(Backend):
@@ -104,8 +113,9 @@ class TorchBackend(Backend):
     def updates(self, elsewhere: bool) -> Updates:
         return Updates(elsewhere)
 
-    def weight_sizes(self, parameters: Sequence[Any], elsewhere: bool) -> Any:
-        return weight_sizes(parameters, elsewhere)
+    def read(self, kind: str, parameters: Sequence[Any], elsewhere: bool) -> Any:
+        reader = reader_of(kind)
+        return None if reader is None else reader(parameters, elsewhere)
 
     def whole(self, value: Any) -> Any:
         return whole_number(value)

@@ -9,18 +9,25 @@ import numpy as np
 import torch
 from torch import nn
 
-from traindx.capture.session.backend import Panel, View
-from traindx.capture.torch.measure.activations import FIELDS
+from traindx.capture.session.backend import View
+from traindx.capture.signals import activations, attention, quantization
+from traindx.capture.signals.family import Panel
 from traindx.capture.torch.measure.batch import Data
-from traindx.capture.torch.measure.closer import Closer, closer_panels
+from traindx.capture.torch.measure.closer import Closer
 from traindx.capture.torch.measure.forward import ForwardProbe
 from traindx.capture.torch.measure.origin import first_nonfinite
 from traindx.capture.torch.measure.tree import DROPOUTS, NORMS, Tree
 from traindx.capture.torch.measure.views import any_tensor, first_tensor
-from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 
 CLOSE_LOOKS = 20  # first outputs that are all looked at; of n later ones about sqrt(CLOSE_LOOKS * n) are
+
+
+PANELS: dict[str, Callable[[tuple[str, ...], Any], Iterator[Panel]]] = {
+    "activations": activations.panels,
+    "attention": attention.panels,
+    "quantized": quantization.panels,
+}
 
 
 class TorchLooks:
@@ -39,7 +46,6 @@ class TorchLooks:
         self._facts = view.facts_seen
         self._told_batches = False
         self._told_outputs = False
-        self._joined: dict[tuple[str, ...], dict[bytes, str]] = {}
         self._looks, self._passed = 0, 0
         self.curious = True
 
@@ -224,23 +230,7 @@ class TorchLooks:
 
     def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
         """The signals in one reading."""
-        if kind == "activations":
-            yield from self._activation_panels(tuple(about), np.asarray(values).reshape(len(about), -1))
-        else:
-            yield from closer_panels(kind, about, values)
-
-    def _activation_panels(self, about: tuple[str, ...], table: Floats) -> Iterator[Panel]:
-        """Each signal with the modules that have it; moments, which all have, may be NaN."""
-        known = ~np.isnan(table.T)
-        known[:3] = True
-        some = np.asarray(known.any(1))
-        joined = self._joined.setdefault(about, {})
-        for i, signal in enumerate((*FIELDS, "act_zero_fraction")):
-            if some[i]:
-                mark = known[i].tobytes()
-                if mark not in joined:
-                    joined[mark] = "\n".join(n for n, k in zip(about, known[i], strict=True) if k)
-                yield signal, joined[mark], table[known[i], i]
+        return PANELS[kind](tuple(about), values)
 
     def facts(self) -> dict[str, Fact]:
         """What was seen of data, answers and graphs so far."""

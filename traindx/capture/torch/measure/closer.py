@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from traindx.capture.torch.measure.directions import Directions
 from traindx.capture.torch.measure.gains import gains
 from traindx.capture.torch.measure.graph import activations, last_activation, reduction
 from traindx.capture.torch.measure.outputs import Answers, class_counts, rows_of, sample_spread
-from traindx.capture.torch.measure.quantization import Quantized, quantization_panels
+from traindx.capture.torch.measure.quantization import Quantized
 from traindx.capture.torch.measure.shards import Shards, weighted_norm
 from traindx.capture.torch.measure.symmetry import Symmetry
 from traindx.capture.torch.measure.targets import Matched
@@ -237,11 +236,3 @@ class Closer:
         """Put everything back."""
         self.attention.disarm()
         self.quantized.disarm()
-
-
-def closer_panels(kind: str, names: list[str], values: Any) -> Iterator[tuple[str, str, Any]]:
-    """The signals of a reading of `attention` or of `quantized`."""
-    if kind == "quantized":
-        yield from quantization_panels(names, values)
-    else:
-        yield "attention_logit_max", "\n".join(names), np.asarray(values, np.float64)
