@@ -40,6 +40,19 @@ Exit status (of the script itself with --propagate-exit):
 """
 
 
+def share(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
+    """A share of something: 1%, or 0.01."""
+    if text is None:
+        return None
+    try:
+        found = float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 < found < 1:
+        raise click.BadParameter(f"{text!r} is no share between 0 and 1: write 1% or 0.01")
+    return found
+
+
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
 @click.option(
@@ -64,6 +77,12 @@ Exit status (of the script itself with --propagate-exit):
 @click.option(
     "--no-updates", is_flag=True, help="Copy no weights: cheaper, but without update ratios and gradient directions."
 )
+@click.option(
+    "--overhead",
+    type=Share(),
+    metavar="SHARE",
+    help="What recording may take of the run's time, such as 1% (usual: 4%).",
+)
 @click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
 @output_options
@@ -77,6 +96,7 @@ def run(
     interventions: tuple[str, ...],
     curvature: bool,
     no_updates: bool,
+    overhead: float | None,
     propagate_exit: bool,
     figures: str | None,
     folder_name: str | None,
@@ -88,7 +108,7 @@ def run(
     given = tuple(found.spec for found in parse(interventions))
     folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
     made = not folder.exists()
-    request = Request(folder, steps, every, curvature, given, updates=not no_updates)
+    request = Request(folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead)
     ended = launch(command, request, stdout=1 if to_stdout(out) else 2)
     code = diagnosed(folder, command, ended, config, out, figures)
     if code == 2 and made and not folder_name and not recorded(folder):

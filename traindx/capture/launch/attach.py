@@ -92,6 +92,7 @@ class Process:
             curvature=bool(wanted.get("curvature")),
             rank=rank,
             patient=bool(wanted.get("patient")),
+            **({"overhead": wanted["overhead"]} if wanted.get("overhead") else {}),
         )
         self.report("recording", rank=rank)
         hear_termination(self)

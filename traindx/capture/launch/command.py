@@ -38,6 +38,7 @@ class Request(NamedTuple):
     interventions: tuple[str, ...] = ()  # NAME=VALUE each
     patient: bool = False  # look at every batch, however long that takes
     updates: bool = True  # copy parts of the weights, to see how steps change them
+    overhead: float | None = None  # share of the run's time that capture may take
     probes: bool = False  # look at the live model after the last of `steps` (probe_live)
 
 
@@ -67,6 +68,7 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "patient": request.patient,
         "updates": request.updates,
         "probes": request.probes,
+        "overhead": request.overhead,
         "home": str(HOME),
         "pythonpath": before,
         "folder": folder or os.getcwd(),

@@ -15,6 +15,7 @@ from traindx.capture.session.clock import Clock
 from traindx.capture.session.facts import signal_name, versions
 from traindx.capture.session.habits import Habits
 from traindx.capture.session.losses import Losses
+from traindx.capture.session.pace import BUDGET as BUDGET_TIME
 from traindx.capture.session.pace import Pace
 from traindx.capture.session.queue import Queue, Row
 from traindx.capture.session.steps import Steps
@@ -38,6 +39,7 @@ class Session:
     `every`: measure modules on every n-th step; None adapts to the cost. `budget`: bytes on disk.
     `curvature`: the Hessian's extreme eigenvalues now and then, for a sixth of the time. `rank`: place among
     the processes of a distributed run. `updates`: False takes no copies of weights, so update ratios are missing.
+    `overhead`: the share of the run's time that capture may take: what is dearest is done less often, then not at all.
     `out=None` keeps the store in a temporary folder (`folder`) until the session is forgotten.
     """
 
@@ -52,13 +54,14 @@ class Session:
         rank: int = 0,
         updates: bool = True,
         patient: bool = False,
+        overhead: float = BUDGET_TIME,
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="traindx-") if out is None else None
         self.folder = Path(self._temporary.name) if self._temporary else Path(out or ".")
         self.active, self.backend = True, backend
         self.step = 0  # optimizer steps done
         self.recorder = Recorder(self.folder, budget=budget, rank=rank)
-        self.clock, self.habits, self.pace = Clock(), Habits(), Pace(every)
+        self.clock, self.habits, self.pace = Clock(), Habits(), Pace(every, overhead)
         self.steps = Steps(self.recorder, self.pace, self._panels, self.note)
         self._queue = Queue(self.steps.take, backend.fetch)
         self._facts: dict[str, Fact] = {"world_size": processes_of_run()} if processes_of_run() > 1 else {}
@@ -66,14 +69,14 @@ class Session:
         self._scalars: dict[str, Any] = {}
         self._early: list[Row] = []
         self.watched = Watched(
-            backend, self.clock, self.habits, self.failed, self._tell,
+            backend, self.clock, self.habits, self.failed, self._tell, self.pace,
             updates=updates, patient=patient, curvature=curvature,
         )  # fmt: skip
         self._primary: Any = None
         self._scaler: Any = None
         self._skipped = 0
         self._by_backward = self._begins = False  # steps are backward passes; these are told as they begin
-        self._facts_due = 0.0
+        self._facts_due, self._own = 0.0, 0.0
         self._ended_by = ""
         self.wants_losses = True  # `before_backward` has still something to look for
         self._losing = False  # the loss is differentiated by capture itself
@@ -356,6 +359,11 @@ class Session:
             if scale is not None:
                 scalars["loss_scale"] = self.backend.number(scale)
         self.pace.stepped(self.step, scalars.get("time/step", 0.0))
+        if not sampled:
+            less = self.pace.spent(self.step, self.clock.own - self._own)
+            if less:
+                self.note("note", f"{less}: capture takes its budget", "over-budget")
+        self._own = self.clock.own
         row = Row(self.step, time.time(), scalars, watched.measures.take(), sampled)
         self._queue.add(row, device=watched.device, urgent=self.steps.urgent(scalars))
         if sampled:
@@ -371,6 +379,8 @@ class Session:
         """Replace setup.json by what is known now."""
         self._facts_due = time.time() + FACTS_EVERY
         facts = {**self.watched.facts(), **self._facts, **self.habits.facts()}
+        if self.pace.left_out:
+            facts["not_measured"] = ", ".join(self.pace.left_out)
         for signal, step in self.steps.first_bad.items():
             facts[f"nonfinite_first_step/{signal}"] = step
         if "lr" in self.steps.latest and "lr" not in facts:

@@ -11,6 +11,7 @@ from traindx.capture.session.habits import Habits
 from traindx.capture.session.layout import Layout
 from traindx.capture.session.measures import Measures
 from traindx.capture.session.noise import NoiseScale
+from traindx.capture.session.pace import Pace
 from traindx.vocabulary.setup import Fact
 
 SMALLEST = 3  # parameters in which gradients left over from the last step are looked for
@@ -21,11 +22,11 @@ class Watched:
     """What the backend is asked, and when. It is the `View` of the backend's looks."""
 
     def __init__(
-        self, backend: Backend, clock: Clock, habits: Habits, failed: Failed, tell: Tell, *,
+        self, backend: Backend, clock: Clock, habits: Habits, failed: Failed, tell: Tell, pace: Pace, *,
         updates: bool, patient: bool, curvature: bool,
     ) -> None:  # fmt: skip
         self.backend, self.clock, self.habits = backend, clock, habits
-        self.failed, self.tell = failed, tell
+        self.failed, self.tell, self.pace = failed, tell, pace
         self.updates, self.patient, self.curvature = updates, patient, curvature
         self.measures = Measures(backend)
         self.scalars: dict[str, Any] = {}
@@ -149,8 +150,12 @@ class Watched:
             ratio = self.backend.at_most_one(threshold / (norm + TINY))
             if isinstance(ratio, float) and ratio > 0:
                 factor /= ratio
-        found = self.measures.gradients(optimizer, factor)
         prefix = self._prefix(optimizer)
+        if not self.pace.gradients(self.habits.steps) and not self.looks.waiting:
+            if ratio is not None:
+                self.scalars |= {f"{prefix}grad_norm": norm, f"{prefix}clip_ratio": ratio}
+            return factor
+        found = self.measures.gradients(optimizer, factor)
         part = self.looks.local_norm(optimizer, factor) if ratio is None else None
         if part is not None:
             self.scalars[f"{prefix}grad_norm_part"] = part
@@ -164,6 +169,10 @@ class Watched:
         """What stands before the signals of an optimizer that is not the first."""
         first = optimizer is None or optimizer is self.optimizers[0]
         return "" if first else f"optimizer/{self.optimizers.index(optimizer)}/"
+
+    def wants(self, kind: str) -> bool:
+        """Whether a family of signals is measured."""
+        return self.pace.wants(kind)
 
     def step_end(self, optimizer: Any) -> None:
         if self.updates:

@@ -218,7 +218,7 @@ class TorchLooks:
     def sample(self, before: bool, sampling: bool, phases: bool) -> None:
         """Whether the coming step is measured by module (as the one `before` was), and timed by its phases."""
         self._hear_ends(phases)
-        if sampling:
+        if sampling and self._view.wants("activations"):
             self.probe.arm()
         elif before:
             self.probe.unhook()

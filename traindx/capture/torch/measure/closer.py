@@ -67,8 +67,10 @@ class Closer:
             self.quantized.disarm()
             return
         began = time.perf_counter()
-        self.attention.arm(self._roots)
-        self.quantized.arm()
+        if self._view.wants("attention"):
+            self.attention.arm(self._roots)
+        if self._view.wants("quantized"):
+            self.quantized.arm()
         self.seconds += time.perf_counter() - began
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
@@ -109,14 +111,21 @@ class Closer:
         if directions.waiting:
             with np.errstate(all="ignore"):
                 scalars |= directions.second(factor, self._habits.samples)
-        elif self._view.updates and sampled and step - self._paired >= APART and type(optimizer).__name__ != "LBFGS":
+        elif (
+            self._view.updates
+            and self._view.wants("directions")
+            and sampled
+            and step - self._paired >= APART
+            and type(optimizer).__name__ != "LBFGS"
+        ):
             self._paired = step
             directions.first(self._view.own_parameters(optimizer), factor)
             self.waiting = True
 
     def outputs(self, output: Any, scalars: dict[str, Any]) -> None:
         """What a sampled training loss is fed with."""
-        if self._habits.steps - self._answered < 2 * APART or self._habits.backwards:
+        due = self._habits.steps - self._answered >= 2 * APART and not self._habits.backwards
+        if not due or not self._view.wants("answers"):
             return
         found = first_tensor(output)
         if found is None:
