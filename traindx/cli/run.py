@@ -79,7 +79,7 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
 )
 @click.option(
     "--overhead",
-    type=Share(),
+    callback=share,
     metavar="SHARE",
     help="What recording may take of the run's time, such as 1% (usual: 4%).",
 )
