@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from docs import catalogues, command_line, curves, interventions, modules
+from docs import architecture, catalogues, command_line, curves, interventions, modules
 
 FOLDER = Path(__file__).parent
 
 NOTE = "<!-- Made by `python -m docs.generate` from the code: change it there. -->\n\n"
 
 PAGES: dict[str, Callable[[], str]] = {
+    "architecture.md": architecture.page,
     "cli.md": command_line.cli_page,
     "signals.md": catalogues.signals,
     "thresholds.md": catalogues.thresholds,
