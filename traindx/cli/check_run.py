@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from traindx import pipeline
-from traindx.capture.launch.command import Ended, Request, environment, start_folder
+from traindx.capture.launch.command import Ended, Request, environment
+from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import note_end, recorded, why_nothing
 from traindx.config import Config
 from traindx.errors import ReadError
@@ -99,7 +100,9 @@ class Bench:
         ) -> dict[str, str]:
             start_folder(out)
             patient = planned.name == FIRST
-            request = Request(out, steps, interventions=tuple(interventions), patient=patient, probes=planned.probes)
+            request = Request(
+                out, steps, interventions=tuple(interventions), patient=patient, probes=planned.probes, asked=True
+            )
             return environment(request, base, folder)
 
         return conduct(

@@ -10,17 +10,15 @@ import atexit
 import json
 import multiprocessing.util
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import Any
 
 from traindx.capture.launch import scrape
+from traindx.capture.launch.endings import close_when_asked, hide_wrappers
 from traindx.capture.process.guard import ran_out_of_memory
-from traindx.capture.process.patches import Lines, without_wrappers
+from traindx.capture.process.patches import Lines
 from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.session.session import Session
 from traindx.capture.torch.discover.discovery import Discovery
@@ -89,7 +87,8 @@ class Process:
         )
         self.session.watched.data.patient = bool(self.request.get("patient"))
         self.report("recording", rank=rank)
-        hear_termination(self)
+        if wanted.get("asked"):
+            close_when_asked(self.stopped)
         return self.session
 
     def after_step(self, steps: int) -> None:
@@ -161,22 +160,13 @@ class Process:
 
         return start_processes
 
-    def terminated(self, number: int, _frame: FrameType | None) -> None:
-        """SIGTERM: as without us, after the store is closed."""
-        signal.signal(number, signal.SIG_DFL)
+    def stopped(self, how: str) -> None:
+        """An experiment is asked to end: close the record."""
         if self.session is not None and os.getpid() == self.pid:
-            self.session.event("stopped", f"ended by {signal.Signals(number).name}", "terminated")
+            self.session.event("stopped", how, "terminated")
             self.experiment.end()
             self.discovery.end()
             self.session.close()
-        os.kill(os.getpid(), number)
-
-
-def hear_termination(process: Process) -> None:
-    """Close the store before SIGTERM ends the script, where the script has no handler of its own."""
-    main = threading.current_thread() is threading.main_thread()
-    if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, process.terminated)
 
 
 def attach(request: dict[str, Any], watch: Any) -> None:
@@ -190,12 +180,5 @@ def attach(request: dict[str, Any], watch: Any) -> None:
     for home in (starter, sys.modules.get("torch.multiprocessing")):
         if home is not None:
             process.discovery.patches.replace(home, "start_processes", process.start_ranks)
-    atexit.register(process.end)
-    if sys.excepthook is sys.__excepthook__:
-        sys.excepthook = plain_traceback
-
-
-def plain_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """The traceback that Python would have printed."""
-    without_wrappers(error)
-    sys.__excepthook__(kind, error, error.__traceback__)
+    watch.last.append(process.end)
+    hide_wrappers()

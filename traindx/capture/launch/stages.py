@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import time
@@ -10,14 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from traindx.capture.launch.command import Ended
+from traindx.capture.launch.folder import DIARY
 
 DIARY_BYTES = 1 << 20
+# Sent by people and batch systems that want a script to end.
+ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
 
 
 def stages(folder: Path) -> list[dict[str, Any]]:
     """The lines of a folder's diary: `{"stage", "pid", ...}` each, in order."""
     try:
-        data = (folder / ".launch").read_bytes()[:DIARY_BYTES]
+        data = (folder / DIARY).read_bytes()[:DIARY_BYTES]
     except OSError:
         return []
     told = []
@@ -80,9 +84,9 @@ def note_end(folder: Path, ended: Ended) -> None:
     told = [event for file in folder.glob("events-*.jsonl") for event in file.read_bytes().splitlines()]
     if any(b'"crash"' in line or b'"stopped"' in line or b'"out-of-memory"' in line for line in told):
         return
-    kind = "stopped" if ended.signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) else "crash"
-    event = {"kind": kind, "message": how_it_ended(ended), "time": time.time(), "place": "", "code": "exit-status"}
-    with open(last_events(folder), "ab") as file:
+    kind, code = ("stopped", "terminated") if ended.signal in ASKING else ("crash", "exit-status")
+    event = {"kind": kind, "message": how_it_ended(ended), "time": time.time(), "place": "", "code": code}
+    with contextlib.suppress(OSError), open(last_events(folder), "ab") as file:  # a full disk was told of before
         file.write(json.dumps({**event, "step": None}).encode() + b"\n")
 
 
