@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 from traindx.capture.launch.relay import MESSAGE, resized
 
@@ -45,7 +46,7 @@ class Relayed:
     def __init__(self, folder: Path, stdout: int, stderr: int) -> None:
         sys.stdout.flush()
         targets = {"stdout.log": stdout} if same_file(stdout, stderr) else {"stdout.log": stdout, "stderr.log": stderr}
-        streams = []
+        streams: list[dict[str, Any]] = []
         self.theirs: list[int] = []
         for name, target in targets.items():
             terminal = os.isatty(target)
@@ -55,8 +56,8 @@ class Relayed:
             streams.append({"ours": ours, "target": os.dup(target), "log": log, "terminal": terminal})
         self.stdout, self.stderr = self.theirs[0], self.theirs[-1]
         self.control, other = socket.socketpair()
-        passed = [int(told[end]) for told in streams for end in ("ours", "target")]
-        request = {"home": str(HOME), "module": "traindx.capture.launch.relay", "out": str(folder)}
+        passed = [told[end] for told in streams for end in ("ours", "target")]
+        request: dict[str, Any] = {"home": str(HOME), "module": "traindx.capture.launch.relay", "out": str(folder)}
         request |= {"control": other.fileno(), "streams": streams}
         try:
             self.process = subprocess.Popen(
