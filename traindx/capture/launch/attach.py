@@ -7,6 +7,7 @@ that does; a forked child of it keeps silent.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import multiprocessing.util
 import os
@@ -17,9 +18,10 @@ from typing import Any
 
 from traindx.capture.launch import scrape
 from traindx.capture.launch.endings import close_when_asked, hide_wrappers
-from traindx.capture.process.guard import ran_out_of_memory
+from traindx.capture.process.guard import ran_out_of_memory, say
 from traindx.capture.process.patches import Lines
 from traindx.capture.process.ranks import rank_of_process
+from traindx.capture.process.room import why_no_room
 from traindx.capture.session.session import Session
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
@@ -59,8 +61,8 @@ class Process:
             return
         self.told.add(stage)
         line = json.dumps({"stage": stage, "pid": os.getpid(), **more}) + "\n"
-        with open(self.out / ".launch", "ab", buffering=0) as diary:
-            diary.write(line.encode())
+        with contextlib.suppress(OSError), open(self.out / ".launch", "ab", buffering=0) as diary:
+            diary.write(line.encode())  # a disk that is full will be told of when the record is written
 
     def open_session(self) -> Session | None:
         """The session of this process; None where another process of the same rank was first, or
@@ -72,24 +74,36 @@ class Process:
             self.pid = os.getpid()  # forked before anything trained: this one may be the one that does
             multiprocessing.util.Finalize(None, self.end, exitpriority=0)  # forked workers run no atexit
         rank = rank_of_process()
+        wanted = self.request
+        why = why_no_room()
+        if why:
+            self.not_recorded(why)
+            return None
         try:
             os.close(os.open(self.out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            self.session = Session(
+                self.out,
+                every=wanted.get("every"),
+                updates=bool(wanted.get("updates", True)),
+                curvature=bool(wanted.get("curvature")),
+                rank=rank,
+            )
         except FileExistsError:
             self.report("second", rank=rank)
             return None
-        wanted = self.request
-        self.session = Session(
-            self.out,
-            every=wanted.get("every"),
-            updates=bool(wanted.get("updates", True)),
-            curvature=bool(wanted.get("curvature")),
-            rank=rank,
-        )
-        self.session.watched.data.patient = bool(self.request.get("patient"))
+        except (OSError, MemoryError, ImportError) as error:  # ImportError: no room to load a library
+            self.not_recorded(f"{type(error).__name__}: {error}")
+            return None
+        self.session.watched.data.patient = bool(wanted.get("patient"))
         self.report("recording", rank=rank)
         if wanted.get("asked"):
             close_when_asked(self.stopped)
         return self.session
+
+    def not_recorded(self, why: str) -> None:
+        """There can be no session: say so, here and to the launcher."""
+        say(f"nothing is recorded ({why}); the training goes on")
+        self.report("failed", why=why)
 
     def after_step(self, steps: int) -> None:
         """End the script after the last step that was asked for."""

@@ -7,6 +7,7 @@ is at most two seconds. An experiment is ours, and is ended by SIGTERM: there th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
@@ -23,7 +24,8 @@ def hide_wrappers() -> None:
 
     def hook(event: str, given: tuple[object, ...], wanted: str = "sys.excepthook") -> None:
         if event == wanted and isinstance(given[2], BaseException):
-            without_wrappers(given[2])
+            with contextlib.suppress(MemoryError):  # of which the error may be; then all frames are shown
+                without_wrappers(given[2])
 
     sys.addaudithook(hook)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import signal
 import time
 from collections.abc import Sequence
@@ -13,7 +14,9 @@ from typing import Any
 from traindx.capture.launch.command import Ended
 from traindx.capture.launch.folder import DIARY
 
-DIARY_BYTES = 1 << 20
+DIARY_BYTES, LAST_BYTES = 1 << 20, 4 << 10
+PRINTED = ("stdout.log", "stderr.log")
+NO_MEMORY = b"std::bad_alloc"  # what C++ says before it ends a process
 # Sent by people and batch systems that want a script to end.
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
 
@@ -85,9 +88,22 @@ def note_end(folder: Path, ended: Ended) -> None:
     if any(b'"crash"' in line or b'"stopped"' in line or b'"out-of-memory"' in line for line in told):
         return
     kind, code = ("stopped", "terminated") if ended.signal in ASKING else ("crash", "exit-status")
-    event = {"kind": kind, "message": how_it_ended(ended), "time": time.time(), "place": "", "code": code}
+    message = how_it_ended(ended)
+    if ended.signal == signal.SIGABRT and any(last_words(folder, name).count(NO_MEMORY) for name in PRINTED):
+        kind, message = "out-of-memory", f"{message}, {NO_MEMORY.decode()}"
+    event = {"kind": kind, "message": message, "time": time.time(), "place": "", "code": code}
     with contextlib.suppress(OSError), open(last_events(folder), "ab") as file:  # a full disk was told of before
         file.write(json.dumps({**event, "step": None}).encode() + b"\n")
+
+
+def last_words(folder: Path, name: str) -> bytes:
+    """The end of what was printed."""
+    try:
+        with open(folder / name, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_BYTES))
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def last_events(folder: Path) -> Path:
