@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
+import termios
 from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
@@ -21,9 +23,16 @@ def default_signals() -> None:
 
 
 @contextlib.contextmanager
-def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A process with a session of its own, and all of that ended at last."""
-    process = subprocess.Popen(command, start_new_session=True, preexec_fn=default_signals, **options)
+def started(command: Sequence[str], *, terminal: bool = False, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A process with a session of its own, whose terminal is its stdin if asked for; what it leaves of its
+    group is ended at last."""
+
+    def before() -> None:
+        default_signals()
+        if terminal:
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+    process = subprocess.Popen(command, start_new_session=True, preexec_fn=before, **options)
     try:
         yield process
     finally:

@@ -115,28 +115,17 @@ sys.exit(7)
 
 def test_ctrl_z_stops_both_and_fg_lets_both_go_on(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
-
-    def at_terminal() -> None:
-        default_signals()
-        __import__("fcntl").ioctl(0, __import__("termios").TIOCSCTTY, 0)
-
     command = [sys.executable, "-c", SHELL, *launcher(tmp_path, "-c", STOPS)]
     shown = b""
-    process = subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True, preexec_fn=at_terminal
-    )
-    os.close(theirs)
-    try:
+    with started(command, terminal=True, stdin=theirs, stdout=theirs, stderr=theirs):
+        os.close(theirs)
         typed = False
         while b"status" not in shown:
             shown += os.read(ours, 4096)
             if b"ready" in shown and not typed:
                 typed = True
                 os.write(ours, b"\x1a")
-    finally:
-        process.kill()
         os.close(ours)  # the terminal hangs up: what is left of the session is told to end
-        process.wait(LIMIT)
     assert b"stopped by %d" % signal.SIGTSTP in shown
     assert b"continued 1" in shown
     assert b"status 7" in shown
