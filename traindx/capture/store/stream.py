@@ -107,8 +107,20 @@ class Words:
         import pyarrow as pa
 
         if self._array is None or len(self._array) != len(self.place):
-            self._array = pa.array(list(self.place), pa.utf8())
+            words = [word.encode() for word in self.place]
+            offsets = np.zeros(len(words) + 1, np.int32)
+            np.cumsum([len(word) for word in words], out=offsets[1:])
+            parts = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(words))]
+            self._array = pa.Array.from_buffers(pa.utf8(), len(words), parts)
         return self._array
+
+
+def column(numbers: np.ndarray[Any, np.dtype[Any]]) -> Any:
+    """A numpy array as an Arrow array, without a copy. `pyarrow.array` would do, and would first import pandas
+    (a second of the training's, and a library that the script may never have wanted)."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def batch(
@@ -126,10 +138,10 @@ def batch(
     offsets = np.zeros(len(widths) + 1, np.int32)
     np.cumsum(widths, out=offsets[1:])
     columns = [
-        pa.array(step),
-        pa.array(time),
-        *(pa.DictionaryArray.from_arrays(np.asarray(i, np.int32), words) for i, words in (signal, modules)),
-        pa.ListArray.from_arrays(pa.array(offsets), pa.array(values)),
+        column(step),
+        column(time),
+        *(pa.DictionaryArray.from_arrays(column(np.asarray(i, np.int32)), words) for i, words in (signal, modules)),
+        pa.ListArray.from_arrays(column(offsets), column(values)),
     ]
     mark = zlib.crc32(values.tobytes(), zlib.crc32(time.tobytes(), zlib.crc32(step.tobytes())))
     return pa.RecordBatch.from_arrays(columns, schema=made), {"crc32": str(mark)}
