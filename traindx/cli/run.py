@@ -8,13 +8,16 @@ from pathlib import Path
 import click
 
 from traindx import pipeline
-from traindx.capture.launch.command import Ended, Request, launch, run_folder
+from traindx.capture.launch.command import Ended, Request, check_program, launch
+from traindx.capture.launch.folder import run_folder
+from traindx.capture.launch.signals import end_like
 from traindx.capture.launch.stages import experiment_stopped, how_it_ended, note_end, recorded, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.cli.diagnose import draw, rendered, status
 from traindx.cli.options import Output, config_options, output_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
+from traindx.errors import ConfigError
 
 RUNS = Path("traindx-runs")
 
@@ -106,14 +109,19 @@ def run(
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
     given = tuple(found.spec for found in parse(interventions))
+    check_program(command[0])
     folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
-    made = not folder.exists()
     request = Request(folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead)
-    ended = launch(command, request, stdout=1 if to_stdout(out) else 2)
+    try:
+        ended = launch(command, request, stdout=1 if to_stdout(out) else 2)
+    except ConfigError:
+        if not folder_name:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
     code = diagnosed(folder, command, ended, config, out, figures)
-    if code == 2 and made and not folder_name and not recorded(folder):
+    if code == 2 and not folder_name and not recorded(folder):
         shutil.rmtree(folder, ignore_errors=True)
-    return ended.shell_status if propagate_exit else code
+    return end_like(*ended[:2]) if propagate_exit else code
 
 
 def to_stdout(out: Output) -> bool:
