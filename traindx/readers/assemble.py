@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.readers._ranks import part_by_rank, rank_column, tells_ranks
+from traindx.readers._sound import made_sound, sound_column
 from traindx.readers.axis import (
     AXIS_KINDS,
     back_jumps,
@@ -37,6 +38,7 @@ class Cut(NamedTuple):
 
 def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, ...]:
     """The runs of one log. `given` maps canonical names to columns by the user's word."""
+    made_sound(raw)
     with_steps(raw)
     part_by_rank(raw)
     chosen = assign(raw, given or {})
@@ -54,6 +56,8 @@ def with_steps(raw: RawLog) -> None:
     own = all(c.steps is not None for c in raw.columns.values())
     if raw.axis is None and not own:
         raw.axis = find_axis(raw.columns)
+        if raw.axis:
+            raw.columns[raw.axis] = sound_column(raw.columns[raw.axis], counted=True)
     axis = raw.columns.get(raw.axis) if raw.axis else None
     told = rank_column(raw)
     by_rank = told is not None and tells_ranks(raw.columns[told], steps_of(raw.columns[told], axis))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from traindx.readers._layout import Layout, peek
 from traindx.readers._shifted import unshift
 from traindx.readers._tables import Table, read_table
@@ -48,5 +46,5 @@ def restarts_of(table: Table) -> list[int]:
     if epoch is None or len(epoch.values) < 2:
         return []
     values = epoch.values
-    back = (np.diff(values) < 0) & (values[1:] <= values[0])
+    back = (values[1:] < values[:-1]) & (values[1:] <= values[0])
     return [int(row) for row in epoch.rows[1:][back]]

@@ -102,13 +102,13 @@ def read(source: Source) -> list[RawLog]:
     if not scanner.last_row:
         raise ReadError(source.name, "is empty", hint="the run may not have written anything yet")
     log = understood(source.name, scanner)
-    log.events += damage
     if not log.columns and not log.events:
         raise NotALog(
             source.name,
             "no line in it looks like the record of a training step",
             hint="a text log needs lines such as `step 10 loss 2.3`",
         )
+    log.events += damage
     return [log]
 
 
