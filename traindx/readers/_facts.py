@@ -149,7 +149,7 @@ def facts_beside(log: Path | None, *names: str) -> dict[str, object]:
         if name.endswith(".json"):
             try:
                 config = msgspec.json.decode(text or b"{}")
-            except (msgspec.DecodeError, RecursionError):
+            except (ValueError, RecursionError):  # UnicodeDecodeError among them
                 config = {}
         else:
             config = flat_yaml(text.decode("utf-8", "replace"))

@@ -137,14 +137,3 @@ def unrolled(steps: Floats, jumps: Ints) -> Floats:
     for jump in jumps:
         out[jump:] += out[jump - 1] - out[jump] + spacing
     return out
-
-
-def is_new_run(previous: Floats, following: Floats) -> bool:
-    """Whether a fall of the counter from `previous` (steps of the stretch before) to `following`
-    starts another run rather than resumes this one: it goes back to about where the first began,
-    or most of the way there."""
-    start, peak, now = float(previous[0]), float(previous.max()), float(following[0])
-    spacing = float(np.median(np.diff(previous))) if len(previous) > 1 else 1.0
-    if now <= start + 1.5 * max(spacing, 0.0):
-        return True
-    return (peak - now) > 0.6 * (peak - start)

@@ -21,7 +21,15 @@ def is_keras(layout: Layout) -> bool:
     first, *rest = layout.names
     begins = [cell for cell in layout.samples[0][:1] if cell.strip() == "0"]
     paired = all(name.removeprefix("val_") in rest for name in rest)
-    return first == "epoch" and len(rest) > 1 and rest == sorted(rest) and "loss" in rest and bool(begins) and paired
+    return (
+        first == "epoch"
+        and len(rest) > 1
+        and rest == sorted(rest)
+        and "loss" in rest
+        and bool(begins)
+        and paired
+        and not {"iter", "step", "batch"} & set(rest)
+    )
 
 
 def read(source: Source) -> list[RawLog]:

@@ -79,7 +79,7 @@ def ending(log: RawLog, path: Path | None) -> None:
     """How the run ended, from run.json."""
     try:
         run = msgspec.json.decode(small_text(path.parent / "run.json") or b"{}") if path else {}
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # UnicodeDecodeError among them
         run = {}
     status = run.get("status") if isinstance(run, dict) else None
     log.complete = True if status == "COMPLETED" else None
