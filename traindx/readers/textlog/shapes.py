@@ -18,7 +18,8 @@ from traindx.vocabulary.run import Floats, Ints
 
 WORD = re.compile(r"[A-Za-z']+")
 STATED = re.compile(r"[:=]\s*[-+]?\.?\d")
-SMALL = """a an the we i you it this that these those was were is are be been has have had will would can could of for with
+SMALL = """a an the we i
+you it this that these those was were is are be been has have had will would can could of for with
 without and or but not in on to from by as than then which when where while our my your their its if so use used
 using run about"""
 SMALL_WORDS = frozenset(SMALL.split())
