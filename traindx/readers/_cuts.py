@@ -19,7 +19,7 @@ MOST_RESUMES = 100  # told one by one
 NEAR = 5  # logging intervals from the first step at which a run may begin anew
 FAR = 0.6  # of the way back to the first step
 FIRST, LEVEL = 3, 5  # points at a beginning, and elsewhere, whose median is a level
-CONTINUES = 0.25  # of the way that a run came: a run that begins nearer to its end goes on from it
+CONTINUES, TOO_FAR = 0.75, 3.0  # of the way that a run came, between which another goes on from it
 
 
 class Cut(NamedTuple):
@@ -78,9 +78,9 @@ def is_new_run(start: float, previous: Floats, now: float, levels: Levels | None
     """Whether a fall of the counter to `now` begins another run rather than resumes this one, which began at
     `start` and whose steps since the last fall are `previous[n]`.
 
-    It does where the counter is back at its start. Else the loss tells: that of a new run is where the first
-    began, that of a resumed one where the first was at this step. Where that is not told either, a fall over
-    most of the way is a new run, and so is one that the format itself declares."""
+    It does where the counter is back at its start. A run whose loss is where it was at this step, or where it ended,
+    was resumed. Else a fall over most of the way is a new run, and so is one that the format itself declares; after
+    a short fall a loss as of a new run is a resume that lost its weights."""
     gap = float(np.median(np.diff(previous))) if len(previous) > 1 else 1.0
     peak = float(previous[-1])
     if now <= start + max(1.5 * gap, min(NEAR * gap, 0.05 * (peak - start))):
@@ -89,15 +89,13 @@ def is_new_run(start: float, previous: Floats, now: float, levels: Levels | None
         half = 0.5 * abs(levels.here - levels.start)
         if min(abs(levels.now - levels.here), abs(levels.now - levels.end)) < half:
             return False
-        if abs(levels.now - levels.start) < half:
-            return True
     return declared or (peak - now) > FAR * (peak - start)
 
 
 def continues(levels: Levels) -> bool:
     """Whether a run that counts from the start has the loss with which the run before it ended."""
-    way = abs(levels.start - levels.end)
-    return way > 4 * levels.noise and abs(levels.now - levels.end) < CONTINUES * way
+    way = levels.start - levels.end
+    return abs(way) > 4 * levels.noise and CONTINUES < (levels.start - levels.now) / way < TOO_FAR
 
 
 def levels_at(loss: RawColumn, rows: Ints, before: int, jump: int, nxt: int) -> Levels | None:
@@ -113,7 +111,8 @@ def levels_at(loss: RawColumn, rows: Ints, before: int, jump: int, nxt: int) -> 
     if any(not len(part) or not np.isfinite(part).all() for part in parts):
         return None
     tail = first[len(first) // 2 :]
-    noise = float(np.median(np.abs(np.diff(tail[np.isfinite(tail)])))) if len(tail) > 2 else 0.0
+    bends = np.abs(np.diff(tail[np.isfinite(tail)], n=2))  # of a curve without noise they are next to nothing
+    noise = float(np.median(bends)) if len(bends) else 0.0
     return Levels(*(float(np.median(part)) for part in parts), noise)
 
 

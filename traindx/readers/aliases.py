@@ -115,7 +115,6 @@ EXACT: dict[str, tuple[str, ...]] = {
     "time/step": (
         "time",
         "time ms",
-        "cost time",
         "elapsed ms time",
         "elapsed time",
         "dt",
@@ -199,7 +198,7 @@ EXACT: dict[str, tuple[str, ...]] = {
         "mem host",
     ),
     "util/device": ("gpu util", "gpu utilization", "gpu", "util", "utilization", "gpu usage", "device util"),
-    "batch_size": ("batch size", "bs", "batchsize", "bsz"),
+    "batch_size": ("batch size", "bs", "batchsize", "bsz", "global batch size", "total batch size", "batch size train"),
     "epoch": ("epoch", "epochs"),
     "quant/loss_gap": (
         "quant loss gap",
