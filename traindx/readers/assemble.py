@@ -16,6 +16,7 @@ from traindx.readers.axis import (
     densest,
     find_axis,
     is_inner_counter,
+    spread,
     steps_of,
     unrolled,
 )
@@ -54,6 +55,8 @@ def with_steps(raw: RawLog) -> None:
     by_rank = told is not None and tells_ranks(raw.columns[told], steps_of(raw.columns[told], axis))
     if axis is not None and len(axis.values) and not by_rank:
         axis = unroll_if_inner(raw, axis)
+        if AXIS_KINDS.get((raw.axis or "").strip().lower()) == "epoch":
+            axis = spread(axis, densest(raw, raw.axis))
     for name, column in raw.columns.items():
         if column.steps is None:
             raw.columns[name] = RawColumn(column.values, column.rows, steps_of(column, axis), column.times)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -99,6 +100,21 @@ def steps_of(column: RawColumn, axis: RawColumn | None) -> Floats:
         return column.rows.astype(np.float64)
     index = np.clip(np.searchsorted(axis.rows, column.rows, side="right") - 1, 0, None)
     return axis.values[index]
+
+
+def spread(axis: RawColumn, reference: RawColumn | None) -> RawColumn:
+    """The axis; where it counts epochs and most rows of `reference` share theirs with the next one (a loss for every
+    batch, beside the epoch only), rows of an epoch are spread over it."""
+    if reference is None or reference.steps is not None:
+        return axis
+    steps = steps_of(reference, axis)
+    if len(steps) < 4 or np.mean(np.diff(steps) == 0) < 0.5:
+        return axis
+    begins = np.concatenate(([True], np.diff(axis.values) != 0))
+    first = np.flatnonzero(begins)
+    which = np.cumsum(begins) - 1
+    length = np.diff(np.append(first, len(axis.values)))
+    return replace(axis, values=axis.values + (np.arange(len(axis.values)) - first[which]) / length[which])
 
 
 def back_jumps(steps: Floats) -> Ints:
