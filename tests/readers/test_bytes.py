@@ -63,8 +63,9 @@ def test_bytes_before_a_flipped_one_are_given() -> None:
 def test_a_wrong_checksum_loses_nothing() -> None:
     packed = bytearray(gzip.compress(LINES))
     packed[-6] ^= 1
-    assert drained(bytes(packed)) == (LINES, "the compressed file is damaged or cut: Error -3 while decompressing data: "
-                                             "incorrect data check")  # fmt: skip
+    found, why = drained(bytes(packed))
+    assert found == LINES
+    assert "incorrect data check" in why
 
 
 def test_several_members_and_padding() -> None:
