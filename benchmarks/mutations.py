@@ -35,6 +35,7 @@ from benchmarks.structures import KINDS, special
 
 GOOD = ("diagnosed", "refused")
 MOST_BYTES = 1 << 26  # of a damaged file
+HANGS = 10  # times the limit that a case may take by the clock on the wall
 FORMS = ("text", "json", "markdown", "html")  # case by case in turn
 
 
@@ -132,8 +133,10 @@ def work(pipe: multiprocessing.connection.Connection, memory: int) -> None:
 
     warnings.simplefilter("error")
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    pipe.send("ready")
     while True:
         path, form = pipe.recv()
+        began = time.process_time()
         Path("/proc/self/clear_refs").write_text("5")  # the peak is that of this case
         before, numbers = peak(), 0
         try:
@@ -150,7 +153,7 @@ def work(pipe: multiprocessing.connection.Connection, memory: int) -> None:
             answer = ("warning", traceback.format_exc(limit=-3))
         except Exception:
             answer = ("traceback", traceback.format_exc(limit=-6))
-        pipe.send((*answer, peak() - before - numbers))
+        pipe.send((*answer, peak() - before - numbers, time.process_time() - began))
 
 
 def peak() -> int:
@@ -173,16 +176,18 @@ class Worker:
         )
         self.process.start()
         theirs.close()
+        self.pipe.recv()
 
-    def ask(self, path: Path, form: str, limit: float) -> tuple[str, str, int]:
+    def ask(self, path: Path, form: str, limit: float) -> tuple[str, str, int, float]:
+        """Result, detail, MiB beyond the numbers, and seconds of the processor."""
         self.pipe.send((str(path), form))
         try:
-            if self.pipe.poll(limit):
-                answer: tuple[str, str, int] = self.pipe.recv()
-                return answer
-            answer = ("timeout", f"longer than {limit:g} s", 0)
+            if self.pipe.poll(HANGS * limit):
+                result, detail, extra, spent = self.pipe.recv()
+                return ("timeout", f"{spent:.1f} s", extra, spent) if spent > limit else (result, detail, extra, spent)
+            answer = ("timeout", f"hangs for {HANGS * limit:g} s", 0, HANGS * limit)
         except EOFError:
-            answer = ("died", f"exit code {self.process.exitcode}", 0)
+            answer = ("died", f"exit code {self.process.exitcode}", 0, 0.0)
         self.stop()
         self.start()
         return answer
@@ -222,7 +227,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("mutations.jsonl"))
-    parser.add_argument("--limit", type=float, default=5.0, help="seconds a case may take")
+    parser.add_argument("--limit", type=float, default=5.0, help="seconds of the processor a case may take")
     parser.add_argument("--memory", type=float, default=2.0, help="GiB of address space a worker may take")
     parser.add_argument("--beyond", type=float, default=512.0, help="MiB beyond the numbers read that a case may take")
     parser.add_argument("--keep", type=Path, help="write the damaged log of one case here, and stop")
@@ -243,12 +248,10 @@ def run_all(given: argparse.Namespace, logs: list[Path]) -> int:
         for number in cases_to_do(given.out, given.count):
             with tempfile.TemporaryDirectory() as folder:
                 path, what = make_case(number, given.seed, logs, Path(folder))
-                began = time.monotonic()
-                result, detail, extra = worker.ask(path, FORMS[number // 2 % len(FORMS)], given.limit)
+                result, detail, extra, spent = worker.ask(path, FORMS[number // 2 % len(FORMS)], given.limit)
             if extra > given.beyond and result in GOOD:
                 result, detail = "greedy", f"{extra} MiB beyond the numbers"
-            seconds = round(time.monotonic() - began, 3)
-            line = {"case": number, "what": what, "result": result, "seconds": seconds, "beyond": extra}
+            line = {"case": number, "what": what, "result": result, "seconds": round(spent, 3), "beyond": extra}
             line["detail"] = detail
             out.write(json.dumps(line) + "\n")
             out.flush()

@@ -110,8 +110,8 @@ def _numbers(octets: bytes) -> NDArray[np.generic]:
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, events: list[Event]) -> NDArray[np.generic] | None:
     why = ""
-    if info.file_size > LARGEST:
-        why = f"{info.file_size} bytes are more than an evaluation can be"
+    if max(info.file_size, info.compress_size) > LARGEST:
+        why = f"{max(info.file_size, info.compress_size)} bytes are more than an evaluation can be"
     else:
         try:
             array = _numbers(archive.read(info))
