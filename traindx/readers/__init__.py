@@ -18,7 +18,7 @@ from types import ModuleType
 
 from traindx.errors import NotALog, ReadError
 from traindx.readers.assemble import assemble
-from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
+from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
 from traindx.vocabulary.run import Event, Run
 
 Progress = Callable[[str], None]
@@ -86,14 +86,7 @@ def expand(path: str) -> list[str]:
 
 
 def read_stdin() -> list[RawLog]:
-    return read_piped("standard input", sys.stdin.buffer.read())
-
-
-def read_piped(name: str, data: bytes) -> list[RawLog]:
-    """What came through a pipe, which can be read only once."""
-    if not data.strip():
-        raise ReadError(name, "is empty", hint="pipe a log into `traindx diagnose -`")
-    return read_source(Source(name, data=data, head=data[:HEAD_BYTES]))
+    return read_source(piped("standard input", sys.stdin.buffer))
 
 
 def read_place(place: Path) -> list[RawLog]:
@@ -102,21 +95,16 @@ def read_place(place: Path) -> list[RawLog]:
 
 
 def read_file(path: Path) -> list[RawLog]:
+    """The logs of a file that was named, which may be a pipe such as <(grep loss train.log)."""
     try:
-        if path.is_fifo():  # such as <(grep loss train.log)
-            return read_piped(str(path), path.read_bytes())
+        if path.is_fifo():
+            with open(path, "rb") as stream:
+                return read_source(piped(str(path), stream))
         if path.stat().st_size == 0:
             raise ReadError(str(path), "is empty", hint="the run may not have written anything yet")
-        source = Source(str(path), path)
-        with source.open() as stream:
-            head = stream.read(HEAD_BYTES)
-    except (OSError, EOFError) as error:
+    except OSError as error:
         raise ReadError(str(path), f"cannot be opened: {reason(error)}") from error
-    return read_source(Source(str(path), path, head=head))
-
-
-def reason(error: Exception) -> str:
-    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    return read_source(source_of(path))
 
 
 def read_source(source: Source) -> list[RawLog]:
@@ -168,8 +156,7 @@ def is_collection(path: Path, module: ModuleType) -> bool:
         return False
     foreign = 0
     for file in sorted(p for p in path.iterdir() if p.is_file() and looks_like_log(p))[:64]:
-        with open(file, "rb") as stream:
-            source = Source(str(file), file, head=stream.read(HEAD_BYTES))
+        source = source_of(file)
         best = max(((m.sniff(source), m.NAME) for m in catalogue() if hasattr(m, "sniff")), default=(0.0, ""))
         foreign += best[0] >= 0.3 and best[1] != module.NAME
         if foreign >= FOREIGN:

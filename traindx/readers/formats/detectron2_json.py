@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from traindx.readers._json import peek_records
 from traindx.readers._json_lines import read_lines
 from traindx.readers.raw import RawColumn, RawLog, Source
@@ -34,5 +32,5 @@ def read(source: Source) -> list[RawLog]:
 def starts(iteration: RawColumn) -> list[int]:
     """Rows at which the iteration is back at the first one that a fresh training logs."""
     values = iteration.values
-    back = (np.diff(values) < 0) & (values[1:] <= values[0])
+    back = (values[1:] < values[:-1]) & (values[1:] <= values[0])
     return [int(row) for row in iteration.rows[1:][back]]

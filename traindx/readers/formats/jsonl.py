@@ -34,7 +34,7 @@ def read(source: Source) -> list[RawLog]:
     def take(record: Record, row: int) -> Record | None:
         only = next(iter(record)).strip("_").lower() if len(record) == 1 else ""
         if only in META or (row == 0 and first_is_meta):
-            inner = next(iter(record.values()))
+            inner = next(iter(record.values()), None)
             found = facts_from(inner if only in META and isinstance(inner, dict) else record)
             facts.update({k: v for k, v in found.items() if k not in facts})
             return None
