@@ -99,7 +99,7 @@ def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosi
     """Diagnose one run or several. Raises ConfigError for thresholds that no rule has."""
     config = config or Config()
     runs = (run,) if isinstance(run, Run) else tuple(run)
-    chosen = select(rules.catalogue(), config)
+    chosen = select(rules.listed(), config)
     known = tuple(prepared(r, config) for r in runs)
     document = Document(traindx_version=traindx.__version__, runs=tuple(diagnose_one(r, chosen, config) for r in known))
     return Diagnosis(document, known)
@@ -219,7 +219,7 @@ def checked(
 
     config = config or Config()
     diagnosis = diagnose(run, config)
-    asked = {rule.slug for rule in select(rules.catalogue(), config)}
+    asked = {rule.slug for rule in select(rules.listed(), config)}
     setup, first = diagnosis.runs[0].setup, diagnosis.first
     report = CheckReport(
         traindx_version=traindx.__version__,
@@ -278,7 +278,7 @@ def judge(run: Run, config: Config | None = None) -> tuple[Outcome, ...]:
     """The outcome of every rule on a run, without the later stages."""
     config = config or Config()
     run = prepared(run, config)
-    return rules.judge(run, Features(run), select(rules.catalogue(), config), config.thresholds)
+    return rules.judge(run, Features(run), select(rules.listed(), config), config.thresholds)
 
 
 def load_ipython_extension(shell: Any) -> None:

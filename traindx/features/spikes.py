@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.noise import difference_noise
 from traindx.vocabulary.run import Floats
 
@@ -78,7 +79,7 @@ def spikes(
     for i in candidates:
         if i < after:
             continue
-        before = float(np.median(values[max(0, i - 5) : i]))
+        before = float(median(values[max(0, i - 5) : i]))
         spike = measured(values, int(i), before, bar, patience, noise)
         if spike is not None:
             found.append(spike)

@@ -9,8 +9,10 @@ import importlib
 import pkgutil
 from functools import cache
 
+import msgspec
+
 from traindx.vocabulary.diagnosis import FixOffer
-from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.fix import Applicability, Fix
 from traindx.vocabulary.setup import Setup
 
 EASE = ("runtime", "patch", "advice")  # what can be tried at once comes before what needs a person
@@ -35,8 +37,35 @@ def offers(cause_slug: str, setup: Setup) -> tuple[FixOffer, ...]:
     Best is where the cause stands early in the fix's list of what it cures; among equals, what can
     be tried from outside comes first, then what is made for fewer causes.
     """
-    fitting = [fix for fix in catalogue() if cause_slug in fix.causes]
+    fitting = [entry for entry in listed() if cause_slug in entry.causes]
     fitting.sort(
-        key=lambda fix: (fix.causes.index(cause_slug), EASE.index(fix.applicability), len(fix.causes), fix.slug)
+        key=lambda entry: (
+            entry.causes.index(cause_slug),
+            EASE.index(entry.applicability),
+            len(entry.causes),
+            entry.home.rpartition(".")[2],
+        )
     )
-    return tuple(FixOffer(fix.slug, fix.applicability, fix.propose(setup), fix.expected) for fix in fitting)
+    found = [importlib.import_module(entry.home).FIX for entry in fitting]
+    return tuple(FixOffer(fix.slug, fix.applicability, fix.propose(setup), fix.expected) for fix in found)
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What has to be known of a fix to choose it: the module that defines it, and what it cures, best first."""
+
+    home: str
+    applicability: Applicability
+    causes: tuple[str, ...]
+
+
+@cache
+def listed() -> tuple[Entry, ...]:
+    """Every fix, from the index; where that does not name the files that are there, from the files."""
+    from traindx.fixes.index import FIXES
+
+    families = [i.name for i in pkgutil.iter_modules(__path__) if i.ispkg]
+    folders = [(f, f"{p}/{f}") for f in families for p in __path__]
+    there = {f"{__name__}.{f}.{i.name}" for f, folder in folders for i in pkgutil.iter_modules([folder])}
+    if there == {home for home, *_ in FIXES}:
+        return tuple(Entry(*row) for row in FIXES)
+    return tuple(Entry(fix.propose.__module__, fix.applicability, fix.causes) for fix in catalogue())

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.readers._ranks import part_by_rank, rank_column, tells_ranks
 from traindx.readers.axis import (
     AXIS_KINDS,
@@ -187,7 +188,7 @@ def late_start(built: Mapping[str, Series], number: int) -> Sequence[Event]:
     longest = max(built.values(), key=len)
     if len(longest) < 5:
         return ()
-    first, spacing = float(longest.steps[0]), float(np.median(np.diff(longest.steps)))
+    first, spacing = float(longest.steps[0]), float(median(np.diff(longest.steps)))
     length = float(longest.steps[-1]) - first
     if first > 5 * spacing and first > 0.1 * max(length, 1e-300):
         return (

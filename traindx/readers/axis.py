@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.readers.aliases import words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Floats, Ints
@@ -133,7 +134,7 @@ def unrolled(steps: Floats, jumps: Ints) -> Floats:
     out = steps.astype(np.float64).copy()
     if not np.isfinite(out).all():
         return out
-    spacing = float(np.median(np.diff(steps)[np.diff(steps) > 0])) if len(steps) > 2 else 1.0
+    spacing = float(median(np.diff(steps)[np.diff(steps) > 0])) if len(steps) > 2 else 1.0
     for jump in jumps:
         out[jump:] += out[jump - 1] - out[jump] + spacing
     return out
@@ -144,7 +145,7 @@ def is_new_run(previous: Floats, following: Floats) -> bool:
     starts another run rather than resumes this one: it goes back to about where the first began,
     or most of the way there."""
     start, peak, now = float(previous[0]), float(previous.max()), float(following[0])
-    spacing = float(np.median(np.diff(previous))) if len(previous) > 1 else 1.0
+    spacing = float(median(np.diff(previous))) if len(previous) > 1 else 1.0
     if now <= start + 1.5 * max(spacing, 0.0):
         return True
     return (peak - now) > 0.6 * (peak - start)

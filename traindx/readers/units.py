@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.readers.aliases import words_of
 from traindx.vocabulary.run import Floats, Series, series
 
@@ -59,7 +60,7 @@ def is_clock(values: Floats) -> bool:
     if len(finite) >= 20:  # no step time rises every single time
         return True
     return bool(
-        finite[-1] - finite[0] > 0.5 * (len(finite) - 1) * np.median(np.diff(finite))
+        finite[-1] - finite[0] > 0.5 * (len(finite) - 1) * median(np.diff(finite))
         and finite[-1] > 3 * max(finite[0], 0.0)
     )
 
