@@ -32,6 +32,7 @@ PAGES: dict[str, Callable[[], str]] = {
 INDEXES: dict[str, Callable[[], str]] = {
     "../traindx/rules/index.py": indexes.rules_index,
     "../traindx/fixes/index.py": indexes.fixes_index,
+    "../traindx/readers/index.py": indexes.formats_index,
 }
 
 

@@ -1,4 +1,4 @@
-"""The indexes by which rules and fixes are known before their modules are imported."""
+"""The indexes by which rules, fixes and formats are known before their modules are imported."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ from collections.abc import Iterable
 from pprint import pformat
 from typing import Any
 
-from traindx import fixes, rules
+from traindx import fixes, readers, rules
 from traindx.vocabulary.rule import Rule
 
 HEAD = """\"\"\"{title}. Made by `python -m docs.generate`.\"\"\"
-
-# fmt: off
-# ruff: noqa: E501
 
 from __future__ import annotations
 
@@ -36,6 +33,12 @@ def fixes_index() -> str:
     """`traindx/fixes/index.py`: module, applicability and cured causes of every fix."""
     rows = ((fix.propose.__module__, fix.applicability, fix.causes) for fix in fixes.catalogue())
     return HEAD.format(title="What is to be known of every fix before it is offered") + table("FIXES", rows)
+
+
+def formats_index() -> str:
+    """`traindx/readers/index.py`: module, name, most claimed, has zero bytes, sniffs files, sniffs folders."""
+    rows = (tuple(readers.facts_of(module)) for module in readers.catalogue())
+    return HEAD.format(title="What is to be known of every format before it is asked") + table("FORMATS", rows)
 
 
 def table(name: str, rows: Iterable[tuple[Any, ...]]) -> str:

@@ -316,8 +316,14 @@ def select(catalogue: Sequence[Rule], config: Config) -> tuple[Rule, ...]:
     return tuple(r for r in catalogue if (not config.select or named(r, config.select)) and not named(r, config.ignore))
 
 
+WORTH_A_FIX = 0.02  # probability of a cause below which nobody would act on it: no fixes are offered for it
+
+
 def with_fixes(ranked: Sequence[Hypothesis], run: Run) -> tuple[Hypothesis, ...]:
-    return tuple(msgspec.structs.replace(h, fixes=fixes.offers(h.cause, run.setup)) for h in ranked)
+    return tuple(
+        msgspec.structs.replace(h, fixes=fixes.offers(h.cause, run.setup)) if h.probability >= WORTH_A_FIX else h
+        for h in ranked
+    )
 
 
 def describe(run: Run) -> RunInfo:

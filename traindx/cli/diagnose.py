@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -73,6 +72,8 @@ def diagnose(paths: tuple[str, ...], config: Config, out: Output, ask: bool, fig
 
 def expand(paths: Sequence[str]) -> list[str]:
     """Globs that the shell has not expanded; a path that exists is never taken for a glob."""
+    import glob
+
     found: list[str] = []
     for path in paths:
         wild = path != "-" and glob.has_magic(path) and not os.path.exists(path)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from typing import Any
 
 import msgspec
 
@@ -61,11 +62,20 @@ class Entry(msgspec.Struct, frozen=True):
 @cache
 def listed() -> tuple[Entry, ...]:
     """Every fix, from the index; where that does not name the files that are there, from the files."""
-    from traindx.fixes.index import FIXES
+    known = index()
 
     families = [i.name for i in pkgutil.iter_modules(__path__) if i.ispkg]
     folders = [(f, f"{p}/{f}") for f in families for p in __path__]
     there = {f"{__name__}.{f}.{i.name}" for f, folder in folders for i in pkgutil.iter_modules([folder])}
-    if there == {home for home, *_ in FIXES}:
-        return tuple(Entry(*row) for row in FIXES)
+    if there == {home for home, *_ in known}:
+        return tuple(Entry(*row) for row in known)
     return tuple(Entry(fix.propose.__module__, fix.applicability, fix.causes) for fix in catalogue())
+
+
+def index() -> tuple[tuple[Any, ...], ...]:
+    """What `docs.generate` wrote down of every module; nothing where it did not."""
+    try:
+        from traindx.fixes.index import FIXES
+    except ModuleNotFoundError:
+        return ()
+    return FIXES

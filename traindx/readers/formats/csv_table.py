@@ -7,6 +7,7 @@ from traindx.readers._tables import read_table
 from traindx.readers.raw import RawLog, Source
 
 NAME = "csv"
+MOST = 0.5
 
 
 def sniff(source: Source) -> float:

@@ -15,6 +15,7 @@ from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
 from traindx.vocabulary.run import Event
 
 NAME = "lightning-csv"
+MOST = 0.9
 TABLE = "metrics.csv"
 VERSION = re.compile(r"version_(\d+)")
 
