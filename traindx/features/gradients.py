@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.middle import median
+from traindx.features.middle import median, quantile
 from traindx.features.noise import robust_sigma
 from traindx.features.shared import Features
 from traindx.features.smoothing import block_edges, running_median
@@ -22,9 +22,9 @@ def baseline(logs: Floats) -> Floats:
     not lift it. Under 40 points the lowest fifth of all, under 8 the lowest."""
     n = len(logs)
     if n < 40:
-        return np.full(n, float(np.quantile(logs, 0.2)) if n >= 8 else float(logs.min()))
+        return np.full(n, float(quantile(logs, 0.2)) if n >= 8 else float(logs.min()))
     edges = block_edges(n, min(64, n // 5))
-    low = np.array([np.quantile(logs[a:b], 0.25) for a, b in pairwise(edges)])
+    low = np.array([quantile(logs[a:b], 0.25) for a, b in pairwise(edges)])
     base = np.interp(np.arange(n), (edges[:-1] + edges[1:] - 1) / 2, running_median(low, 9))
     return base + max(float(median(logs - base)), 0.0)
 

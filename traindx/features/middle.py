@@ -21,3 +21,16 @@ def median(values: Any, axis: int | None = None) -> Any:
     if array.ndim == 1:
         return middle if last == last else last
     return np.where(last == last, middle, last)
+
+
+def quantile(values: Any, shares: float | tuple[float, ...]) -> Any:
+    """The quantiles of `values[n]` at `shares` in 0..1, interpolated between neighbours as numpy does by default."""
+    array = np.asarray(values, dtype=np.float64).ravel()
+    at = np.asarray(shares, dtype=np.float64) * (len(array) - 1)
+    below = np.floor(at).astype(np.int64)
+    above = np.minimum(below + 1, len(array) - 1)
+    parted = np.partition(array, [*np.atleast_1d(below).tolist(), *np.atleast_1d(above).tolist(), len(array) - 1])
+    if parted[-1] != parted[-1]:
+        return np.full(at.shape, np.nan)[()]
+    low, high = parted[below], parted[above]
+    return np.where(low == high, low, low + (high - low) * (at - below))[()]

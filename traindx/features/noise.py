@@ -56,7 +56,10 @@ def autocorrelation(values: Floats, lag: int) -> float:
 def quantum(values: Floats) -> float:
     """The step between neighbouring distinct values when a signal takes few of them (printed
     with few digits, or computed in bfloat16); 0 when it looks continuous."""
-    distinct = np.unique(values)
-    if len(values) < 8 or len(distinct) < 2 or len(distinct) > len(values) / 2:
+    if len(values) < 8:
+        return 0.0
+    ordered = np.sort(values)
+    distinct = ordered[np.append(True, np.diff(ordered) > 0)]
+    if len(distinct) < 2 or len(distinct) > len(values) / 2:
         return 0.0
     return float(median(np.diff(distinct)))

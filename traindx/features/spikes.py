@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.middle import median
+from traindx.features.middle import median, quantile
 from traindx.features.noise import difference_noise
 from traindx.vocabulary.run import Floats
 
@@ -39,7 +39,7 @@ def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
     sigma = difference_noise(values)
     if len(rises) < 8:
         return multiple * sigma
-    q80, q95 = np.quantile(rises, [0.80, 0.95])
+    q80, q95 = quantile(rises, (0.80, 0.95))
     if q80 <= 0:
         return max(multiple * sigma, margin * float(q95))
     exponent = min(np.log(q95 / q80) / np.log(4.0), 0.6)

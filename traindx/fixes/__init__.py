@@ -62,7 +62,7 @@ class Entry(msgspec.Struct, frozen=True):
 @cache
 def listed() -> tuple[Entry, ...]:
     """Every fix, from the index; where that does not name the files that are there, from the files."""
-    known = index()
+    known = indexed()
 
     families = [i.name for i in pkgutil.iter_modules(__path__) if i.ispkg]
     folders = [(f, f"{p}/{f}") for f in families for p in __path__]
@@ -72,7 +72,7 @@ def listed() -> tuple[Entry, ...]:
     return tuple(Entry(fix.propose.__module__, fix.applicability, fix.causes) for fix in catalogue())
 
 
-def index() -> tuple[tuple[Any, ...], ...]:
+def indexed() -> tuple[tuple[Any, ...], ...]:
     """What `docs.generate` wrote down of every module; nothing where it did not."""
     try:
         from traindx.fixes.index import FIXES

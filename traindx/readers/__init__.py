@@ -71,11 +71,10 @@ def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Pro
 
 def with_own_words(run: Run) -> Run:
     """A recorded run with what the script itself logged and printed, which lies in the same folder."""
-    from traindx.readers import beside  # it reads files by way of this module
-    from traindx.readers.formats import store  # it reads files by way of this module
-
-    if run.format != store.NAME or not Path(run.source).is_dir():
+    if run.format != RECORDED or not Path(run.source).is_dir():
         return run
+    from traindx.readers import beside  # it reads files by way of this module
+
     return beside.completed(run, Path(run.source))
 
 
@@ -159,7 +158,7 @@ def listed() -> tuple[Listed, ...]:
     """Every format, from the index; where that does not name the files that are there, from the modules."""
     from traindx.readers import formats
 
-    known = index()
+    known = indexed()
 
     there = {i.name for i in pkgutil.iter_modules(formats.__path__, prefix=formats.__name__ + ".")}
     if there == {home for home, *_ in known}:
@@ -206,6 +205,7 @@ def read_folder(path: Path) -> list[RawLog]:
 
 
 SURE = 0.3  # a claim from which on a file is a log of its own
+RECORDED = "traindx"  # the format of recorded runs
 FOREIGN = 5  # logs of other formats beside a run's own files: more than any tool leaves in one folder
 
 
@@ -305,7 +305,7 @@ def merge_groups(logs: list[RawLog]) -> list[RawLog]:
     return out
 
 
-def index() -> tuple[tuple[Any, ...], ...]:
+def indexed() -> tuple[tuple[Any, ...], ...]:
     """What `docs.generate` wrote down of every module; nothing where it did not."""
     try:
         from traindx.readers.index import FORMATS

@@ -7,11 +7,12 @@ and builds frozen `Run`s. A format file therefore knows only its format.
 
 from __future__ import annotations
 
+import gzip
 import io
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
-import msgspec
 import numpy as np
 
 from traindx.vocabulary.run import Event, Floats, Ints
@@ -19,7 +20,8 @@ from traindx.vocabulary.run import Event, Floats, Ints
 HEAD_BYTES = 65536  # how much of a file a sniffer sees
 
 
-class Source(msgspec.Struct, frozen=True):
+@dataclass(frozen=True)
+class Source:
     """Bytes to be read: a file (perhaps .gz), or bytes that are already in memory (stdin).
 
     `name` is shown to the user; `head` is the (decompressed) first 64 KiB.
@@ -37,18 +39,15 @@ class Source(msgspec.Struct, frozen=True):
         assert self.path is not None
         with open(self.path, "rb") as probe:
             compressed = probe.read(2) == b"\x1f\x8b"
-        if not compressed:
-            return open(self.path, "rb")
-        import gzip
-
-        return gzip.open(self.path, "rb")  # type: ignore[return-value]
+        return gzip.open(self.path, "rb") if compressed else open(self.path, "rb")  # type: ignore[return-value]
 
     def read_bytes(self) -> bytes:
         with self.open() as stream:
             return stream.read()
 
 
-class RawColumn(msgspec.Struct, eq=False):
+@dataclass
+class RawColumn:
     """One logged name. `values[n]` (NaN where the log says NaN; a missing cell is simply not
     there), `rows[n]` ascending order in the file (same row = logged together), `steps[n]` when the
     format gives every value its own step, `times[n]` seconds since the epoch."""
@@ -59,7 +58,8 @@ class RawColumn(msgspec.Struct, eq=False):
     times: Floats | None = None
 
 
-class RawPanel(msgspec.Struct, eq=False):
+@dataclass
+class RawPanel:
     """One per-module signal under its canonical name: `values[n, m]` for `modules[m]` (NaN where a
     module was not measured), with `steps[n]` and `rows[n]` as in RawColumn."""
 
@@ -69,7 +69,8 @@ class RawPanel(msgspec.Struct, eq=False):
     rows: Ints
 
 
-class RawLog(msgspec.Struct, eq=False):
+@dataclass
+class RawLog:
     """Everything one log said, in its own words.
 
     `axis`: name of the column that is the step axis, when the format knows it.
@@ -84,16 +85,16 @@ class RawLog(msgspec.Struct, eq=False):
     source: str
     format: str
     framework: str | None = None
-    columns: dict[str, RawColumn] = msgspec.field(default_factory=dict)
-    panels: dict[str, RawPanel] = msgspec.field(default_factory=dict)
+    columns: dict[str, RawColumn] = field(default_factory=dict)
+    panels: dict[str, RawPanel] = field(default_factory=dict)
     axis: str | None = None
     axis_kind: str | None = None
-    boundaries: list[int] = msgspec.field(default_factory=list)
-    roles: dict[str, str] = msgspec.field(default_factory=dict)
-    units: dict[str, str] = msgspec.field(default_factory=dict)
-    facts: dict[str, object] = msgspec.field(default_factory=dict)
-    events: list[Event] = msgspec.field(default_factory=list)
-    event_rows: dict[int, int] = msgspec.field(default_factory=dict)  # index in `events` -> row
+    boundaries: list[int] = field(default_factory=list)
+    roles: dict[str, str] = field(default_factory=dict)
+    units: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, object] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    event_rows: dict[int, int] = field(default_factory=dict)  # index in `events` -> row
     group: str = ""
     complete: bool | None = None
 

@@ -38,7 +38,7 @@ def catalogue() -> tuple[Rule, ...]:
 def listed() -> tuple[Rule, ...]:
     """The rules of `catalogue`, ours as the index tells them: the check of each is imported when it is asked.
     Where the index does not name the files that are there, all are imported."""
-    known = index()
+    known = indexed()
 
     there = {info.name for info in modules() if info.name.count(".") > GROUP.count(".") + 1}
     if there != {home for home, *_ in known}:
@@ -146,7 +146,7 @@ def available(name: str, features: Features) -> bool:
     return features.curve(name) is not None
 
 
-def index() -> tuple[tuple[Any, ...], ...]:
+def indexed() -> tuple[tuple[Any, ...], ...]:
     """What `docs.generate` wrote down of every module; nothing where it did not."""
     try:
         from traindx.rules.index import RULES

@@ -1,8 +1,5 @@
 """What is to be known of every rule before it is asked. Made by `python -m docs.generate`."""
 
-# fmt: off
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 from typing import Any
