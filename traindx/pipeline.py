@@ -51,10 +51,11 @@ class Diagnosis:
 
         return json.render(self.document)
 
-    def to_text(self, *, width: int = 100, color: bool = False) -> str:
+    def to_text(self, *, width: int = 100, color: bool = False, full: bool = False) -> str:
+        """A screen for each run; with `full` everything that was found."""
         from traindx.reports import text
 
-        return text.render(self.document, self.runs, width=width, color=color)
+        return text.render(self.document, self.runs, width=width, color=color, full=full)
 
     def to_markdown(self) -> str:
         from traindx.reports import markdown

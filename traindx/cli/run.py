@@ -12,7 +12,7 @@ from traindx.capture.launch.command import Ended, Request, launch, run_folder
 from traindx.capture.launch.stages import experiment_stopped, how_it_ended, note_end, recorded, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.cli.diagnose import draw, rendered, status
-from traindx.cli.options import Output, config_options, output_options
+from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
 
@@ -68,6 +68,7 @@ Exit status (of the script itself with --propagate-exit):
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
 @output_options
 @config_options
+@full_option
 def run(
     command: tuple[str, ...],
     config: Config,
@@ -80,6 +81,7 @@ def run(
     propagate_exit: bool,
     figures: str | None,
     folder_name: str | None,
+    full: bool,
 ) -> int:
     """Run an unmodified script under capture, then diagnose it.
 
@@ -90,7 +92,7 @@ def run(
     made = not folder.exists()
     request = Request(folder, steps, every, curvature, given, updates=not no_updates)
     ended = launch(command, request, stdout=1 if to_stdout(out) else 2)
-    code = diagnosed(folder, command, ended, config, out, figures)
+    code = diagnosed(folder, command, ended, config, out, figures, full=full)
     if code == 2 and made and not folder_name and not recorded(folder):
         shutil.rmtree(folder, ignore_errors=True)
     return ended.shell_status if propagate_exit else code
@@ -102,7 +104,14 @@ def to_stdout(out: Output) -> bool:
 
 
 def diagnosed(
-    folder: Path, command: tuple[str, ...], ended: Ended, config: Config, out: Output, figures: str | None
+    folder: Path,
+    command: tuple[str, ...],
+    ended: Ended,
+    config: Config,
+    out: Output,
+    figures: str | None,
+    *,
+    full: bool = False,
 ) -> int:
     """Read what was recorded and report; the exit status."""
     why = experiment_stopped(folder)
@@ -117,7 +126,7 @@ def diagnosed(
         note(f"traindx: {how_it_ended(ended)}", out.quiet)
     found = pipeline.read_capture(folder, mapping=config.aliases)
     diagnosis = pipeline.diagnose(found, config)
-    emit(rendered(diagnosis, out), out.path)
+    emit(rendered(diagnosis, out, full=full), out.path)
     if figures is not None:
         draw(diagnosis, Path(figures), quiet=out.quiet)
     note(f"The record: {folder}", out.quiet)

@@ -48,7 +48,8 @@ def offers(cause_slug: str, setup: Setup) -> tuple[FixOffer, ...]:
         )
     )
     found = [importlib.import_module(entry.home).FIX for entry in fitting]
-    return tuple(FixOffer(fix.slug, fix.applicability, fix.propose(setup), fix.expected) for fix in found)
+    proposed = ((fix, fix.propose(setup)) for fix in found)  # "": there is nothing to change
+    return tuple(FixOffer(fix.slug, fix.applicability, words, fix.expected) for fix, words in proposed if words)
 
 
 class Entry(msgspec.Struct, frozen=True):
