@@ -322,7 +322,9 @@ WORTH_A_FIX = 0.02  # probability of a cause below which nobody would act on it:
 
 def with_fixes(ranked: Sequence[Hypothesis], run: Run) -> tuple[Hypothesis, ...]:
     return tuple(
-        msgspec.structs.replace(h, fixes=fixes.offers(h.cause, run.setup)) if h.probability >= WORTH_A_FIX else h
+        msgspec.structs.replace(h, fixes=fixes.offers(h.cause, run.setup, run.boosted))
+        if h.probability >= WORTH_A_FIX
+        else h
         for h in ranked
     )
 

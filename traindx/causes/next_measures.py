@@ -75,6 +75,8 @@ def next_measures(
         *checks_missing(outcomes, causes),
         *experiments(kept, outcomes, run, causes, clock),
     ]
+    if run.boosted:  # no net to be looked into
+        found = [c for c in found if c.measure == how_to_log("val/loss")[0]]
     return chosen([worded(c, causes, belief, clock) for c in found], shown)
 
 

@@ -38,7 +38,7 @@ def recommend(
     fired = {o.rule.slug for o in outcomes if o.status == "fired"}
     leading = next((h.cause for h in hypotheses), "healthy")
     scene = Scene(frozenset(fired | {f.slug for f in findings}), leading, run, features)
-    fitting = [r for advice in ADVICE if (r := advice(scene)) is not None]
+    fitting = [r for advice in (FOR_TREES if run.boosted else ADVICE) if (r := advice(scene)) is not None]
     return tuple(fitting[:MOST])
 
 
@@ -134,3 +134,4 @@ def log_more_often(
 ADVICE: tuple[Callable[[Scene], Recommendation | None], ...] = (
     keep_the_best, overfit_one_batch, clip_spikes, decay_rate, go_on, validate, log_more_often,
 )  # fmt: skip
+FOR_TREES = (keep_the_best, validate, log_more_often)

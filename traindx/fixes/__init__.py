@@ -16,6 +16,11 @@ from traindx.vocabulary.diagnosis import FixOffer
 from traindx.vocabulary.fix import Applicability, Fix
 from traindx.vocabulary.setup import Setup
 
+# What can be done about boosted trees, which have no layers and no optimizer.
+FOR_TREES = frozenset(
+    {"stop-early", "lower-learning-rate", "raise-learning-rate", "augment-data", "clean-labels", "drop-bad-samples",
+     "match-preprocessing", "realign-labels", "remove-overlap", "weight-classes", "normalize-targets"}
+)  # fmt: skip
 EASE = ("runtime", "patch", "advice")  # what can be tried at once comes before what needs a person
 
 
@@ -32,8 +37,8 @@ def find(slug: str) -> Fix | None:
     return next((fix for fix in catalogue() if fix.slug == slug), None)
 
 
-def offers(cause_slug: str, setup: Setup) -> tuple[FixOffer, ...]:
-    """The fixes for a cause, best first, worded with the run's own numbers.
+def offers(cause_slug: str, setup: Setup, boosted: bool = False) -> tuple[FixOffer, ...]:
+    """The fixes for a cause, best first, worded with the run's own numbers; `boosted`: only those for trees.
 
     Best is where the cause stands early in the fix's list of what it cures; among equals, what can
     be tried from outside comes first, then what is made for fewer causes.
@@ -49,7 +54,8 @@ def offers(cause_slug: str, setup: Setup) -> tuple[FixOffer, ...]:
     )
     found = [importlib.import_module(entry.home).FIX for entry in fitting]
     proposed = ((fix, fix.propose(setup)) for fix in found)  # "": there is nothing to change
-    return tuple(FixOffer(fix.slug, fix.applicability, words, fix.expected) for fix, words in proposed if words)
+    apt = [(fix, words) for fix, words in proposed if words and (fix.slug in FOR_TREES or not boosted)]
+    return tuple(FixOffer(fix.slug, fix.applicability, words, fix.expected) for fix, words in apt)
 
 
 class Entry(msgspec.Struct, frozen=True):

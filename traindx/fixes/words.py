@@ -19,7 +19,7 @@ def scaled(setup: Setup, field: str, factor: float, verb: str, thing: str) -> st
 
 
 def lowered_to(setup: Setup, field: str, target: float, thing: str) -> str:
-    """ "lower the momentum from 0.99 to 0.9"; a value that is at the target already: "below"; "" for nothing to lower."""
+    """ "lower the momentum from 0.99 to 0.9"; a value at the target already: "below"; nothing to lower: ""."""
     now = setup.number(field)
     if now is not None and now <= 0:
         return ""

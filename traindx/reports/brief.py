@@ -25,9 +25,9 @@ ENOUGH = 10  # points from which a curve can be judged
 
 class Brief(msgspec.Struct, frozen=True, kw_only=True):
     """`word`: the verdict; `style`: the health whose colour it has; `why`: the reason of the decision.
-    `cause`: what leads, in a sentence; `facts`: what decides; `first`: the one thing to do, `then`: what after it;
-    `settle`: what would have changed the answer, `worth`: at what price; `short`: what a log lacks that cannot be
-    judged."""
+    `cause`: what leads, in a sentence under its `heading`; `facts`: what decides; `doing`: the heading of `first`,
+    the one thing to do, and of `then`, what comes after it; `settle`: what would have changed the answer, `worth`: at
+    what price; `short`: what a log lacks that cannot be judged."""
 
     word: str
     style: Health
@@ -35,6 +35,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
     heading: str
     cause: str
     facts: tuple[str, ...]
+    doing: str
     first: Advice | None
     then: tuple[Advice, ...]
     settle: NextMeasure | None
@@ -48,7 +49,7 @@ def brief(diagnosis: RunDiagnosis, told: Digest, run: Run | None = None) -> Brie
     leading = next(iter(told.hypotheses), None)
     open_ = undecided(told.hypotheses)
     heading, cause = cause_words(diagnosis, told, silent)
-    first, then = to_do(told, bool(open_))
+    first, then = to_do(told, bool(open_) or (leading is not None and leading.cause == "healthy"))
     if first is not None and run is not None and not about(first.why, run):
         first = msgspec.structs.replace(first, why="")
     settle = next((n for n in told.next if n.decides and labels.telling(n, told.open_bits)), None)
@@ -59,6 +60,7 @@ def brief(diagnosis: RunDiagnosis, told: Digest, run: Run | None = None) -> Brie
         heading=heading,
         cause=cause,
         facts=facts(diagnosis, None if open_ else leading, run),
+        doing="Worth doing" if leading is not None and leading.cause == "healthy" else "Do this first",
         first=first,
         then=then,
         settle=settle,
@@ -122,7 +124,8 @@ def cause_words(diagnosis: RunDiagnosis, told: Digest, silent: bool) -> tuple[st
     if leading.cause == "healthy":
         doubt = next((h for h in others if h.probability >= ADVICE_PROBABILITY), None)
         but = f"; what else it could be: {lowered(doubt.title)} ({percent(doubt.probability)})" if doubt else ""
-        return "How it looks", f"{leading.title} ({percent(leading.probability)}){but}."
+        sure = leading.title if diagnosis.health == "healthy" else f"Most likely {lowered(leading.title)}"
+        return "How it looks", f"{sure} ({percent(leading.probability)}){but}."
     rival = next((h for h in others if h.probability >= ADVICE_PROBABILITY and h.cause != "healthy"), None)
     other = f"; else {lowered(rival.title)} ({percent(rival.probability)})" if rival else ""
     return "Most likely cause", f"{leading.title} ({percent(leading.probability)}){other}."
@@ -176,11 +179,11 @@ def course(name: str, series: Series, axis: str) -> str:
     return f"{name} goes from {ends}."
 
 
-def to_do(told: Digest, open_: bool) -> tuple[Advice | None, tuple[Advice, ...]]:
-    """The one thing to do first, and at most two after it. Where a log does not tell the cause, no cure is offered."""
+def to_do(told: Digest, cureless: bool) -> tuple[Advice | None, tuple[Advice, ...]]:
+    """The one thing to do first, and at most two after it; no cure where no cause is told, or nothing is wrong."""
     fixes = [a for a in told.advice if a.kind in labels.FIX_KINDS]
-    own = [a for a in fixes if not a.otherwise] if not open_ else []
-    other = [a for a in fixes if a.otherwise] if not open_ else []
+    own = [a for a in fixes if not a.otherwise] if not cureless else []
+    other = [a for a in fixes if a.otherwise] if not cureless else []
     recommended = [a for a in told.advice if a.kind not in labels.FIX_KINDS]
     urgent = [a for a in recommended if a.kind in ("checkpoint", "sanity")]
     ordered = [*own[:1], *urgent, *own[1:2], *other[:1], *(a for a in recommended if a not in urgent)]

@@ -14,6 +14,7 @@ from traindx.vocabulary.diagnosis import Document, RunDiagnosis
 from traindx.vocabulary.run import Run, Series
 
 PLOT_ROWS = 6
+SCREENS = 2  # runs of several that are told more of than a row
 COURSE = 3  # points that show a course
 
 
@@ -37,7 +38,10 @@ def render(
         page.row("No runs were found.")
     if several:
         summary(page, document)
+    shown = told_of(document, full)
     for diagnosis, run in zip(document.runs, curves, strict=True):
+        if not any(diagnosis is one for one in shown):
+            continue
         if several:
             page.blank()
             page.row(Span("─" * page.width, "dim"))
@@ -45,6 +49,15 @@ def render(
     if document.runs and not full:
         rest(page, document)
     return page.text()
+
+
+def told_of(document: Document, full: bool) -> list[RunDiagnosis]:
+    """The runs that get a screen of their own: of several the worst few, and with `full` all."""
+    if full or len(document.runs) <= 1:
+        return list(document.runs)
+    order = sorted(document.runs, key=lambda d: (-labels.HEALTH_RANK[d.health], cannot_tell(d), -d.run.steps))
+    ill = [d for d in order if d.health != "healthy" and not cannot_tell(d)]
+    return (ill or order)[:SCREENS]
 
 
 def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bool, full: bool) -> None:
@@ -76,7 +89,7 @@ def to_do(page: Page, first: Brief) -> None:
         page.heading("What to add")
         page.flow(first.short, indent=1)
     elif first.first is not None:
-        page.heading("Do this first")
+        page.heading(first.doing)
         page.flow(labels.sentence(first.first.text, 400), indent=1)
         page.flow(first.first.reason, indent=3, style="dim")
     for item in () if first.short else first.then:
@@ -91,6 +104,8 @@ def to_do(page: Page, first: Brief) -> None:
 def rest(page: Page, document: Document) -> None:
     """What the first screens leave out, and how to see it."""
     left = []
+    others = len(document.runs) - len(told_of(document, full=False))
+    left += [f"the screens of {others} more runs" if others > 1 else "the screen of the other run"] if others else []
     found = sum(len(digest(d).findings) + sum(len(s.consequences) for s in digest(d).findings) for d in document.runs)
     left += [labels.plural(found, "finding")] if found else []
     left += ["the evidence for every cause", "the forecast"] if any(d.forecast for d in document.runs) else []

@@ -10,6 +10,7 @@ from traindx.vocabulary.diagnosis import SEVERITIES, Finding, NotEvaluated
 from traindx.vocabulary.rule import Evidence, Outcome
 
 LONG = 1e6  # from here on a number is written with a power of ten
+DIGITS = 1e12  # below it a step is still written as it stands in the log
 ONE = re.compile(r"(?<![\w.,-])1 (point|time|step|sample|module|unit|row)s\b")
 
 
@@ -42,6 +43,8 @@ class Long(float):
             return f"{float(self):.2g}"
         if spec.endswith("%"):
             return f"{100 * float(self):.2g}%"
+        if spec == "g" and self == int(self) and abs(self) < DIGITS:
+            return f"{int(self)}"
         return format(int(self) if spec.endswith(("d", ",")) else float(self), spec)
 
 
