@@ -14,7 +14,7 @@ from traindx.capture.launch.signals import end_like
 from traindx.capture.launch.stages import experiment_stopped, how_it_ended, note_end, recorded, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.cli.diagnose import draw, rendered, status
-from traindx.cli.options import Output, config_options, output_options
+from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
 from traindx.errors import ConfigError
@@ -90,6 +90,7 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
 @output_options
 @config_options
+@full_option
 def run(
     command: tuple[str, ...],
     config: Config,
@@ -103,6 +104,7 @@ def run(
     propagate_exit: bool,
     figures: str | None,
     folder_name: str | None,
+    full: bool,
 ) -> int:
     """Run an unmodified script under capture, then diagnose it.
 
@@ -118,7 +120,7 @@ def run(
         if not folder_name:
             shutil.rmtree(folder, ignore_errors=True)
         raise
-    code = diagnosed(folder, command, ended, config, out, figures)
+    code = diagnosed(folder, command, ended, config, out, figures, full=full)
     if code == 2 and not folder_name and not recorded(folder):
         shutil.rmtree(folder, ignore_errors=True)
     return end_like(*ended[:2]) if propagate_exit else code
@@ -130,7 +132,14 @@ def to_stdout(out: Output) -> bool:
 
 
 def diagnosed(
-    folder: Path, command: tuple[str, ...], ended: Ended, config: Config, out: Output, figures: str | None
+    folder: Path,
+    command: tuple[str, ...],
+    ended: Ended,
+    config: Config,
+    out: Output,
+    figures: str | None,
+    *,
+    full: bool = False,
 ) -> int:
     """Read what was recorded and report; the exit status."""
     why = experiment_stopped(folder)
@@ -145,7 +154,7 @@ def diagnosed(
         note(f"traindx: {how_it_ended(ended)}", out.quiet)
     found = pipeline.read_capture(folder, mapping=config.aliases)
     diagnosis = pipeline.diagnose(found, config)
-    emit(rendered(diagnosis, out), out.path)
+    emit(rendered(diagnosis, out, full=full), out.path)
     if figures is not None:
         draw(diagnosis, Path(figures), quiet=out.quiet)
     note(f"The record: {folder}", out.quiet)

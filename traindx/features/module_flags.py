@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import msgspec
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.module_rows import Course, Flag, ModuleRow
 from traindx.vocabulary.run import Run
 
@@ -41,9 +42,9 @@ def gradient_flags(rows: Sequence[ModuleRow], run: Run, limits: Limits) -> list[
     norms = {row.module: row.courses["grad_norm"] for row in rows if "grad_norm" in row.courses}
     living = {m: c for m, c in norms.items() if c.median > 0 and "emb" not in m.lower()}
     levels = np.array([c.median for c in living.values()])
-    middle = float(np.median(levels)) if len(levels) else 0.0
+    middle = float(median(levels)) if len(levels) else 0.0
     deep = len(levels) >= limits.deep
-    back = float(np.median(levels[-max(1, len(levels) // 3) :])) if deep else 0.0
+    back = float(median(levels[-max(1, len(levels) // 3) :])) if deep else 0.0
     dying = bool(np.any(levels < limits.vanishing * back))
     frozen = run.setup.word("parameters_frozen_names")
     made = []

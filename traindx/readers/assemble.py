@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.readers._cuts import Cut, find_cuts
 from traindx.readers._ranks import part_by_rank, rank_column, tells_ranks
 from traindx.readers._sound import made_sound, sound_column
@@ -157,7 +158,7 @@ def late_start(built: Mapping[str, Series], begun: Sequence[Event]) -> Sequence[
     longest = max(built.values(), key=len)
     if len(longest) < 5:
         return ()
-    first, spacing = float(longest.steps[0]), float(np.median(np.diff(longest.steps)))
+    first, spacing = float(longest.steps[0]), float(median(np.diff(longest.steps)))
     length = float(longest.steps[-1]) - first
     if first > 5 * spacing and first > 0.1 * max(length, 1e-300):
         return (

@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.readers.aliases import words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Floats, Ints
@@ -149,7 +150,7 @@ def unrolled(steps: Floats, jumps: Ints) -> Floats:
     out = steps.astype(np.float64).copy()
     if not np.isfinite(out).all():
         return out
-    spacing = float(np.median(np.diff(steps)[np.diff(steps) > 0])) if len(steps) > 2 else 1.0
+    spacing = float(median(np.diff(steps)[np.diff(steps) > 0])) if len(steps) > 2 else 1.0
     for jump in jumps:
         out[jump:] += out[jump - 1] - out[jump] + spacing
     return out

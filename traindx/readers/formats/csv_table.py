@@ -14,6 +14,7 @@ from traindx.readers.raw import RawLog, Source
 from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
+MOST = 0.5
 
 
 def sniff(source: Source) -> float:

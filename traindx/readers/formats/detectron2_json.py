@@ -7,6 +7,7 @@ from traindx.readers._json_lines import read_lines
 from traindx.readers.raw import RawColumn, RawLog, Source
 
 NAME = "detectron2-json"
+MOST = 0.95
 SIGNS = frozenset({"total_loss", "data_time", "eta_seconds", "lr", "time", "rank_data_time"})
 
 

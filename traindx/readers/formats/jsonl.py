@@ -9,6 +9,7 @@ from traindx.readers._json_lines import leaves, read_lines
 from traindx.readers.raw import RawLog, Source
 
 NAME = "jsonl"
+MOST = 0.6
 META = frozenset({"meta", "config", "args", "hparams", "params", "hyperparameters", "summary", "env", "env_info",
                   "settings", "setup", "cfg", "arguments", "options"})  # fmt: skip
 SPLIT_KEYS = ("split", "mode", "phase", "stage", "subset")

@@ -9,6 +9,7 @@ from traindx.readers.raw import RawLog, Source
 from traindx.vocabulary.run import Event
 
 NAME = "keras-csv"
+MOST = 0.85
 
 
 def sniff(source: Source) -> float:

@@ -14,6 +14,7 @@ from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.vocabulary.run import Event
 
 NAME = "lightning-csv"
+MOST = 0.9
 TABLE = "metrics.csv"
 VERSION = re.compile(r"version_(\d+)")
 

@@ -17,6 +17,7 @@ from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "sacred"
+MOST = 0.98
 PARTS = ("steps", "timestamps", "values")
 ENDED = {"FAILED": "crash", "INTERRUPTED": "stopped", "TIMEOUT": "stopped"}
 

@@ -17,6 +17,7 @@ from traindx.readers.raw import RawColumn, RawLog, Source, column, source_of
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "stable-baselines"
+MOST = 0.98
 AXES = ("time/total_timesteps", "total_timesteps", "misc/total_timesteps", "TotalEnvSteps", "steps", "serial_timesteps")
 KNOWN = ("rollout/ep_rew_mean", "ep_rew_mean", "eprewmean", "eval/mean_reward", "train/approx_kl", "approxkl",
          "Evaluation/AverageReturn", "episode_reward_mean", "mean 100 episode reward")  # fmt: skip

@@ -25,6 +25,7 @@ from traindx.vocabulary.run import Event, EventKind
 
 NAME = "traindx"
 WHOLE = True  # what the script printed and the launcher's diary lie in the folder, too
+ZEROS = True
 SCHEMA = "traindx.store/1"
 STREAM = re.compile(r"steps-(\d+)-(\d+)(?:\.(\d+))?\.arrows")
 EVENTS = re.compile(r"events-(\d+)-(\d+)\.jsonl")

@@ -28,6 +28,7 @@ from traindx.readers.textlog.tables import is_heading, row_cells
 from traindx.vocabulary.run import Event
 
 NAME = "text"
+MOST = 0.5
 LISTED = 50  # lines of one kind that can be part of a listing of code
 BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 METRIC = re.compile(

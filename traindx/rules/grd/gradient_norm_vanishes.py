@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.gradients import improved, usual_level
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.smoothing import trend
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -56,8 +57,8 @@ def gradient_norm_vanishes(
         return
     level = usual_level(values, share=early)
     smooth = np.exp(trend(np.log(values)))
-    end = float(np.median(smooth[-3:]))
-    throughout = float(np.median(values)) <= tiny
+    end = float(median(smooth[-3:]))
+    throughout = float(median(values)) <= tiny
     if not throughout and end > fall * level:
         return
     onset = 0 if throughout else int(np.argmax(smooth <= fall * level))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.chance import chance_classes, chance_loss
+from traindx.features.middle import median
 from traindx.features.noise import robust_sigma
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -60,7 +61,7 @@ def loss_at_chance(
     curve = features.curve(name)
     assert curve is not None
     tail = curve.values[-max(3, int(stretch * curve.n)) :]
-    level = float(np.median(tail))
+    level = float(median(tail))
     classes = chance_classes(level, run.setup.classes, tolerance=near)
     if classes is None or robust_sigma(tail) > steady * level or knows_better(features, classes, better):
         return
@@ -84,7 +85,7 @@ def loss_at_chance(
 def moves(tail: np.ndarray, bound: float) -> bool:
     """Whether a level is still on its way, perhaps down past ln k: its first and last third differ."""
     third = len(tail) // 3 + 1
-    return abs(float(np.median(tail[:third])) - float(np.median(tail[-third:]))) > bound
+    return abs(float(median(tail[:third])) - float(median(tail[-third:]))) > bound
 
 
 def knows_better(features: Features, classes: int, factor: float) -> bool:
@@ -94,7 +95,7 @@ def knows_better(features: Features, classes: int, factor: float) -> bool:
         if (
             curve is not None
             and curve.n
-            and float(np.median(curve.values[-3:])) > min(factor / classes, 0.5 * (1 + 1 / classes))
+            and float(median(curve.values[-3:])) > min(factor / classes, 0.5 * (1 + 1 / classes))
         ):
             return True
     return False
@@ -105,7 +106,7 @@ def guesses(features: Features, classes: int, near: float) -> bool:
     for name in ("train/accuracy", "val/accuracy"):
         curve = features.curve(name)
         if curve is not None and curve.n:
-            usual = float(np.median(curve.values[-3:]))
+            usual = float(median(curve.values[-3:]))
             if abs(usual - 1 / classes) < 1 / (4 * classes) + near:
                 return True
     return False

@@ -8,6 +8,7 @@ import numpy as np
 
 from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
@@ -60,7 +61,7 @@ def loss_flat_from_start(
     assert curve is not None
     if any(e.code == "late-start" for e in run.events):
         raise CannotJudge("the log does not show the start of the run")
-    level = float(np.median(np.abs(curve.values)))
+    level = float(median(np.abs(curve.values)))
     constant = bool(np.ptp(curve.values) == 0)
     if metric_improves(features, curve, clearly, gained) or (constant and level == 0):
         return
@@ -113,4 +114,4 @@ def aspects(features: Features, curve: Curve, level: float, constant: bool, tiny
     if lr is not None and lr.n and float(np.max(np.abs(lr.values))) == 0:
         yield "lr-zero"
     if norm is not None and norm.n:
-        yield "norm-tiny" if float(np.median(norm.values)) < tiny * max(1.0, level) else "norm-healthy"
+        yield "norm-tiny" if float(median(norm.values)) < tiny * max(1.0, level) else "norm-healthy"
