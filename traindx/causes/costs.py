@@ -79,7 +79,7 @@ def clock_of(run: Run, features: Features) -> Clock:
 def covered(run: Run) -> tuple[float | None, float]:
     """How many steps the rows stand for, each for those since the row before, and the step before the first of them."""
     first, last = run.first_step, run.last_step
-    if run.axis != "step" or first is None or last is None or last <= first:
+    if run.axis != "step" or first is None or last is None or last <= first or run.points < 2:
         return None, 0.0
     steps = (last - first) * (1 + 1 / (run.points - 1))
     return steps, last - steps
