@@ -18,7 +18,7 @@ from traindx.vocabulary.run import Run
     needs=("objective",),
     min_points=10,
     severity="low",
-    message="{name} falls slowly: by {fraction:.1%} of its level over the run, and it still falls at the end",
+    message="{name} falls slowly, nearly in a straight line: from {start:.4g} to {end:.4g}, by {fraction:.1%}",
     follows=("learning-rate-vanishes-early",),
 )
 def loss_falls_slowly(
@@ -60,7 +60,7 @@ def loss_falls_slowly(
         raise CannotJudge("needs a positive loss")
     skip = int(transient * n)
     first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
-    fall, error = improvement(curve)
+    fall, error = curve.start - curve.end, improvement(curve)[1]
     fraction = fall / curve.start
     if not least < fraction < slow or fall < surely * error:
         return
@@ -73,6 +73,6 @@ def loss_falls_slowly(
         last=float(curve.steps[-1]),
         strength=1.0 if fraction < slow / 2 else 0.5,
         aspects=("straight", *(() if norm is None else ("norm-tiny" if tiny else "norm-healthy",))),
-        values={"name": curve.name, "fraction": fraction},
+        values={"name": curve.name, "fraction": fraction, "start": curve.start, "end": curve.end},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )

@@ -68,12 +68,12 @@ def loss_plateaus(
     level = float(np.median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
-    marks = tuple(aspects(features, curve, flat, level, little, decayed, good, tiny_norm))
+    marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm)))
     yield Evidence(
         onset=curve.step_at(flat.first),
         last=float(curve.steps[-1]),
         aspects=marks,
-        severity="medium" if flat.share == 1 else severity(marks),
+        severity=severity(marks),
         strength=min(1.0, 0.5 + flat.share / 2),
         values={
             "name": curve.name,
@@ -100,8 +100,9 @@ def severity(marks: tuple[str, ...]) -> Severity:
 
 
 def aspects(
-    features: Features, curve: Curve, flat: Flat, level: float, little: float, decayed: float, good: float, tiny: float
+    features: Features, curve: Curve, flat: Flat, level: float, bounds: tuple[float, float, float, float]
 ) -> Iterator[str]:
+    little, decayed, good, tiny = bounds
     if curve.name.endswith("loss") and chance_classes(level, features.run.setup.classes):
         yield "at-chance"
     fall = curve.start - level
