@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.noise import autocorrelation
+from traindx.features.noise import autocorrelation, difference_noise
 from traindx.features.spikes import Spike, spikes, tail_threshold
 
 
@@ -17,7 +17,19 @@ def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float =
     least = visible * float(np.ptp(later)) if len(later) else 0.0
     usual = curve.derived(("tail", multiple), lambda: tail_threshold(curve.oriented, multiple=multiple, margin=1.0))
     found = spikes(curve.oriented, least=least, usual=usual)
-    return [s for s in found if s.height >= tall * abs(s.before)]
+    found = [s for s in found if s.height >= tall * abs(s.before)]
+    return [s for s in found if above_scatter(curve, s)] if found and falls_by_decades(curve) else found
+
+
+def falls_by_decades(curve: Curve, *, factor: float = 10.0) -> bool:
+    """Whether a positive curve comes down to a tenth and less: its noise is then a share of its level."""
+    return bool(curve.n and curve.oriented.min() > 0 and curve.start > factor * curve.best > 0)
+
+
+def above_scatter(curve: Curve, spike: Spike, *, multiple: float = 6.0) -> bool:
+    """Whether a spike stands out of the scatter of the logarithm, too."""
+    scatter = curve.derived("log scatter", lambda: difference_noise(np.log(curve.oriented)))
+    return spike.before > 0 and float(np.log1p(spike.height / spike.before)) > multiple * scatter
 
 
 def fails_after(curve: Curve, spike: Spike, *, points: int = 3) -> bool:

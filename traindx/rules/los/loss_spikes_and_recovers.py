@@ -30,6 +30,7 @@ def loss_spikes_and_recovers(
         0.08, "of the curve's range", basis="convention", source="smaller bumps are not worth a line"
     ),
     many: float = threshold(3, "spikes", basis="convention", source="from three on they recur"),
+    large: float = threshold(1.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
     start: float = threshold(
         0.03, "of the points", basis="convention", source="the first steps, where warm-up belongs"
     ),
@@ -59,11 +60,13 @@ def loss_spikes_and_recovers(
     if not 0 < len(found) < many or curve.sign < 0:
         return
     worst = max(found, key=lambda s: s.height)
+    tall = worst.height >= large * abs(worst.before)
     early = ("early",) if worst.first <= max(3, start * curve.n) else ()
     peak, step = worst.before + worst.height, curve.step_at(worst.peak)
     yield Evidence(
         onset=curve.step_at(worst.first),
         last=curve.step_at(worst.last),
+        severity="low" if tall else "info",
         aspects=("single", *early, *with_norm(features, step)),
         values={"name": curve.name, "peak": peak, "before": worst.before, "onset": step, "settle": worst.settle},
         points=(EvidencePoint(curve.name, step, peak, worst.before),),

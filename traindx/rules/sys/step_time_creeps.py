@@ -45,7 +45,7 @@ def step_time_creeps(
     Why it matters: something piles up from step to step: a list, a graph, fragments of memory, heat.
 
     When it is wrong: larger batches and longer sequences take longer (their signals are looked at, where logged); an
-    average since the start creeps while it forgets a fast beginning, but saturates; a sudden change is
+    average since the start creeps (and so do the episodes of an agent that learns: info where rewards are logged) while it forgets a fast beginning, but saturates; a sudden change is
     step-time-jumps.
 
     What to try: time the parts of a step; count live tensors; see whether memory grows as well.
@@ -69,6 +69,7 @@ def step_time_creeps(
         onset=float(steps[0]),
         last=float(steps[-1]),
         strength=1.0 if seen.ratio >= 2 else 0.5,
+        severity="info" if features.is_reinforcement else None,  # episodes get longer as an agent learns
         aspects=("data",) if is_data(data, seen.last - seen.first) else ("compute",) if data is not None else (),
         values={"ratio": seen.ratio},
         points=(EvidencePoint(duration.signal, float(steps[-1]), seen.last, seen.first, "s"),),
