@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.noise import autocorrelation, difference_noise
+from traindx.features.shared import Features
 from traindx.features.spikes import Spike, spikes, tail_threshold
+from traindx.vocabulary.signals import direction_of
 
 
 def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float = 0.15) -> list[Spike]:
@@ -57,3 +61,28 @@ def is_rough(curve: Curve) -> bool:
     losses of adversarial players): its differences scatter as widely as the curve itself."""
     y = curve.oriented[curve.n // 4 :]
     return len(y) > 8 and autocorrelation(y, 1) < 0.1 and float(np.std(y)) > 0.5 * curve.span
+
+
+PLAYERS = frozenset({"d", "g", "gan", "disc", "gen", "critic", "discriminator", "generator"})
+APART = frozenset({"time", "mem", "util", "x", "lr", "grad_norm", "loss_scale"})
+
+
+def beside_objective(features: Features, least: int) -> list[Curve]:
+    """Other curves on which a spike tells something: the held-out loss, rewards and scores, the parts of a loss and
+    the players of a game; those with at least `least` points."""
+    found = []
+    for name in features.run.series:
+        words = set(re.split(r"[^a-z]+", name.lower()))
+        told = direction_of(name) != "none" and name.startswith(("train/", "val/"))
+        if name == features.objective_name or not (told or words & PLAYERS) or name.split("/")[0] in APART:
+            continue
+        curve = features.curve(name)
+        if curve is not None and curve.n >= least:
+            found.append(curve)
+    return sorted(found, key=lambda c: (c.name != "val/loss", c.name))
+
+
+def towers(curve: Curve, found: list[Spike], *, times: float = 10.0) -> list[Spike]:
+    """Spikes to ten times the usual level and more: they mean something on however rough a curve."""
+    usual = float(np.median(np.abs(curve.values)))
+    return [s for s in found if s.before + s.height > times * usual]

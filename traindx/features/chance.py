@@ -54,8 +54,8 @@ def chance_classes(
     common, for a caller who has a second witness). None when there is none."""
     if level <= 0.5:
         return None
-    known = classes is not None and classes > 1
-    candidates = (classes,) if known else (among or COMMON_CLASSES)
+    known = (classes,) if classes is not None and classes > 1 else ()
+    candidates = known or among or COMMON_CLASSES
     tolerance = tolerance or (KNOWN if known else GUESSED)
     near = [(abs(level / chance_loss(k) - 1.0), k) for k in candidates]
     gap, best = min(near)

@@ -37,13 +37,15 @@ def loss_diverges(
     decade: float = threshold(10.0, "x the best", basis="convention", source="a fall that is seen on a log scale only"),
     times: float = threshold(2.0, "x the level before", basis="convention", source="few points: doubled or worse"),
     few: float = threshold(20, "points", basis="convention", source="of more, levels can be told"),
+    visible: float = threshold(0.3, "of the best level", basis="convention", source="a rise that is a loss whatever"),
 ) -> Iterator[Evidence]:
     """The loss ends well above a level it had already reached, and stays there.
 
     ## What it sees
     The level at the end against the best level before, in units of the noise of a level and of the progress made.
     Half of the progress must be lost (all of it is critical), or the run must end above where it began. A loss that
-    had fallen to a tenth and less is looked at on a log scale as well. In a log of few points, one is told that rises
+    had fallen to a tenth and less is looked at on a log scale as well, and a rise that takes back half of what was
+    gained since the first tenth of the run is told too (medium). In a log of few points, one is told that rises
     point by point to twice its level and more.
 
     ## Why it matters
@@ -75,8 +77,12 @@ def loss_diverges(
     gained, risen = max(curve.start - curve.best, 0.0), end - curve.best
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
-    decades = lost_decades(curve, end, lost, decade, noise) and risen > noise * error
-    if best >= curve.n - len(tail) or still_recovering(tail, falling * risen) or not (risen > needed or decades):
+    since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
+    plain = risen > needed
+    lately = risen > max(lost * since, visible * abs(curve.best)) or lost_decades(curve, end, lost, decade, noise)
+    if best >= curve.n - len(tail) or still_recovering(tail, falling * risen):
+        return
+    if not plain and not (lately and risen > noise * error):
         return
     # Rewards and held-out losses wander; only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(gained, 2 * needed):
@@ -87,7 +93,7 @@ def loss_diverges(
     yield Evidence(
         onset=curve.step_at(onset),
         last=float(curve.steps[-1]),
-        severity="critical" if end >= curve.start - error else "high",
+        severity="critical" if end >= curve.start - error else "high" if plain else "medium",
         strength=min(1.0, 0.5 + 0.5 * risen / max(gained, risen)),
         aspects=(begun, "sudden" if settle_length(curve, onset, end) <= max(2, sudden * curve.n) else "gradual"),
         values={"name": curve.name, "best": low.value, "end": end * curve.sign, "onset": low.step},
@@ -113,7 +119,7 @@ def climbs(curve: Curve, times: float) -> Evidence | None:
     above = float(y[-1] / y[0]) >= times
     return Evidence(
         onset=curve.step_at(low),
-        last=float(curve.steps[-1]),
+        last=float(curve.raw.steps[-1]),  # up to where it breaks, where it does
         severity="high" if above else "medium",
         strength=0.5,
         aspects=("from-start" if above else "late", "short"),

@@ -12,7 +12,7 @@ from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
 from traindx.features.scores import is_late
 from traindx.features.shared import Features
-from traindx.features.smoothing import TREND_PARTS
+from traindx.features.smoothing import TREND_PARTS, block_medians
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -40,13 +40,14 @@ def loss_flat_from_start(
     same: float = threshold(0.005, "of the level", basis="measured", source="fault catalogue: flat runs move < 0.5 %"),
     epochs: float = threshold(5, "epochs", basis="convention", source="a few points are judged late in a run only"),
     steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
+    many: float = threshold(100, "points", basis="theory", source="a mean of ten is known to a third of the scatter"),
 ) -> Iterator[Evidence]:
     """The loss is where it began, for the whole run.
 
     ## What it sees
     The fall from the first to the last tenth of the points is less than 2 % of the level and no trend inside the run
     is clear against the noise. Where the noise could hide a fall of 10 % of the level, it says that it cannot judge.
-    Of three to seven points only a loss that repeats itself, or moves by less than 0.5 % late in a run, is told.
+    A reward is measured by its own scatter. Of three to seven points only a loss that repeats itself, or moves by less than 0.5 % late in a run, is told.
 
     ## Why it matters
     Nothing is learned: something between the data and the weights is cut, or the steps are far too small.
@@ -73,6 +74,9 @@ def loss_flat_from_start(
     short = curve.n < few
     if short and not (constant or (np.ptp(curve.values) < same * level and is_late(features, epochs, steps))):
         raise CannotJudge(f"{curve.n} points that move tell no trend")
+    if curve.sign < 0 and not constant:
+        yield from scattered(curve, many, surely)
+        return
     fall, error = improvement(curve)
     fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
@@ -91,6 +95,25 @@ def loss_flat_from_start(
         aspects=tuple(aspects(features, curve, level, constant, tiny_norm)),
         strength=0.5 if short or not (constant or error < moved * level) else 1.0,
         severity="medium" if short else None,
+        values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
+        points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
+    )
+
+
+def scattered(curve: Curve, many: float, surely: float) -> Iterator[Evidence]:
+    """A reward or another score, which has no zero to be measured from, that has gained nothing against its own
+    scatter: neither at the end nor anywhere."""
+    fall, error = improvement(curve)
+    scatter = float(np.std(curve.values))
+    best = block_medians(curve.oriented, TREND_PARTS // 2)
+    gained = float(best[0] - best.min())
+    if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
+        return
+    yield Evidence(
+        onset=float(curve.steps[0]),
+        last=float(curve.steps[-1]),
+        strength=0.5,
+        aspects=("score",),
         values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
