@@ -22,7 +22,7 @@ def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float =
     usual = curve.derived(("tail", multiple), lambda: tail_threshold(curve.oriented, multiple=multiple, margin=1.0))
     found = spikes(curve.oriented, least=least, usual=usual)
     found = [s for s in found if s.height >= tall * abs(s.before)]
-    return [s for s in found if above_scatter(curve, s)] if found and falls_by_decades(curve) else found
+    return [s for s in found if above_scatter(curve, s, visible)] if found and falls_by_decades(curve) else found
 
 
 def falls_by_decades(curve: Curve, *, factor: float = 10.0) -> bool:
@@ -30,10 +30,11 @@ def falls_by_decades(curve: Curve, *, factor: float = 10.0) -> bool:
     return bool(curve.n and curve.oriented.min() > 0 and curve.start > factor * curve.best > 0)
 
 
-def above_scatter(curve: Curve, spike: Spike, *, multiple: float = 6.0) -> bool:
-    """Whether a spike stands out of the scatter of the logarithm, too."""
+def above_scatter(curve: Curve, spike: Spike, visible: float, *, multiple: float = 6.0) -> bool:
+    """Whether a spike stands out of the scatter of the logarithm, too, and is a visible part of its range."""
     scatter = curve.derived("log scatter", lambda: difference_noise(np.log(curve.oriented)))
-    return spike.before > 0 and float(np.log1p(spike.height / spike.before)) > multiple * scatter
+    bar = max(multiple * scatter, visible * float(np.log(curve.start / curve.best)))
+    return spike.before > 0 and float(np.log1p(spike.height / spike.before)) > bar
 
 
 def fails_after(curve: Curve, spike: Spike, *, points: int = 3) -> bool:

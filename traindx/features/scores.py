@@ -12,9 +12,10 @@ from traindx.features.pairs import metrics
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Floats
 
-SHARES = frozenset(
-    "accuracy acc acc1 acc5 top1 top5 f1 auc auroc auprc precision recall map map50 ap ap50 ap75 iou miou dice bleu".split()
-)
+SHARES = frozenset({
+    "accuracy", "acc", "acc1", "acc5", "top1", "top5", "f1", "auc", "auroc", "auprc", "precision", "recall", "map",
+    "map50", "ap", "ap50", "ap75", "iou", "miou", "dice", "bleu",
+})  # fmt: skip
 ERRORS = frozenset({"wer", "cer", "ter"})
 HALF = frozenset({"auc", "auroc"})  # a coin gives one half
 HARD = frozenset({"accuracy", "acc", "acc1", "acc5", "top1", "top5"})  # a guess gives 1/k
@@ -78,6 +79,19 @@ def scores(features: Features, split: str, least: int) -> list[Curve]:
         if curve is not None and curve.n >= least and scale_of(curve.name, curve.values) is not None:
             found.append(curve)
     return found
+
+
+def best_skill(features: Features) -> float:
+    """How far the best score of either split has come from knowing nothing (0, also where there is none) to perfect
+    (1); a score whose guess is not known is counted from 0."""
+    found = [0.0]
+    for curve in (*scores(features, "val/", 1), *scores(features, "train/", 1)):
+        scale = scale_of(curve.name, curve.values, features.run.setup.classes)
+        if scale is not None:
+            level = late(curve)
+            known = skill(level, scale)
+            found.append(known if known is not None else level / scale.perfect if curve.sign < 0 else 0.0)
+    return max(found)
 
 
 def is_late(features: Features, epochs: float, steps: float) -> bool:

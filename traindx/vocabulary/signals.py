@@ -142,6 +142,9 @@ def direction_of(name: str) -> Direction:
     words = name.rsplit("/", 1)[-1].lower().replace("-", "_").replace("(", "_").replace("@", "_").split("_")
     if any(w in LOWER_WORDS or w.endswith("loss") or w.endswith("error") for w in words):
         return "lower"
-    if any(w in HIGHER_WORDS or w.startswith(("accuracy", "map5", "reward")) or (w.startswith("top") and w[3:].isdigit()) for w in words):
+    if any(
+        w in HIGHER_WORDS or w.startswith(("accuracy", "map5", "reward")) or (w.startswith("top") and w[3:].isdigit())
+        for w in words
+    ):
         return "higher"
     return "none"

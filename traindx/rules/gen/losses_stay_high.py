@@ -15,6 +15,7 @@ from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Run
 
+
 class State(NamedTuple):
     """The loss at both ends and its improvement as share of the level at the start (`late`: over the last half,
     in either direction); where an accuracy is known, that, and its share of the way from where it began to 1."""

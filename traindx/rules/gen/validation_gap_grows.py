@@ -48,7 +48,9 @@ def validation_gap_grows(
     strong: float = threshold(0.5, "of the level or improvement", basis="convention", source="half of it is gone"),
     mild: float = threshold(0.1, "of the level or improvement", basis="convention", source="usual early stopping"),
     wide: float = threshold(3.0, "x the training loss", basis="seed", source="a gap below 2x is tolerable"),
-    huge: float = threshold(10.0, "x the training loss", basis="convention", source="another task, or learned by heart"),
+    huge: float = threshold(
+        10.0, "x the training loss", basis="convention", source="another task, or learned by heart"
+    ),
     apart: float = threshold(0.15, "of accuracy", basis="convention", source="beyond usual augmentation and dropout"),
     torn: float = threshold(0.4, "of accuracy", basis="convention", source="hardly anything carries over"),
 ) -> Iterator[Evidence]:

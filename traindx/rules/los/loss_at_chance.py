@@ -29,7 +29,9 @@ def loss_at_chance(
     features: Features,
     *,
     near: float = threshold(0.01, "of ln k, k known", basis="measured", source="fault catalogue 3, 14, 30-36"),
-    exact: float = threshold(0.003, "of ln k, k guessed", basis="theory", source="four levels: 1 loss in 100 by chance"),
+    exact: float = threshold(
+        0.003, "of ln k, k guessed", basis="theory", source="four levels: 1 loss in 100 by chance"
+    ),
     steady: float = threshold(0.02, "of the level", basis="convention", source="a level that holds"),
     stretch: float = threshold(0.3, "of the run", basis="convention", source="the last third must be there"),
     better: float = threshold(1.5, "x chance accuracy", basis="convention", source="something is learned"),

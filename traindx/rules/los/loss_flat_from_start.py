@@ -10,7 +10,7 @@ from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
 from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
-from traindx.features.scores import is_late
+from traindx.features.scores import best_skill, is_late
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS, block_medians
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -40,6 +40,7 @@ def loss_flat_from_start(
     same: float = threshold(0.005, "of the level", basis="measured", source="fault catalogue: flat runs move < 0.5 %"),
     epochs: float = threshold(5, "epochs", basis="convention", source="a few points are judged late in a run only"),
     steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
+    good: float = threshold(0.9, "of the way to perfect", basis="convention", source="a score that is good"),
     many: float = threshold(100, "points", basis="theory", source="a mean of ten is known to a third of the scatter"),
 ) -> Iterator[Evidence]:
     """The loss is where it began, for the whole run.
@@ -71,6 +72,8 @@ def loss_flat_from_start(
     constant = bool(np.ptp(curve.values) == 0)
     if metric_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
         return
+    if constant and curve.sign > 0 and best_skill(features) >= good:
+        return  # it repeats itself at a good place: a plateau
     short = curve.n < few
     if short and not (constant or (np.ptp(curve.values) < same * level and is_late(features, epochs, steps))):
         raise CannotJudge(f"{curve.n} points that move tell no trend")

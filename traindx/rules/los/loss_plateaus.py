@@ -9,6 +9,7 @@ import numpy as np
 from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
 from traindx.features.plateaus import Flat, flat_tail, improvement
+from traindx.features.scores import best_skill
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.diagnosis import Severity
@@ -19,7 +20,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="LOS004",
     needs=("objective",),
-    min_points=12,
+    min_points=5,
     severity="low",
     message="{name} has been level at {level:.4g} since step {onset:g} ({share:.0%} of the run)",
     follows=("loss-diverges", "loss-not-finite", "learning-rate-vanishes-early", "learning-rate-is-zero"),
@@ -34,6 +35,7 @@ def loss_plateaus(
     little: float = threshold(0.3, "of the starting level", basis="convention", source="hardly anything learned"),
     done: float = threshold(0.1, "of the starting level", basis="convention", source="that is arrival"),
     decayed: float = threshold(0.1, "of the peak learning rate", basis="convention", source="what schedules do"),
+    least: float = threshold(12, "points", basis="convention", source="fewer show no plateau, unless one repeats"),
     good: float = threshold(0.9, "accuracy", basis="convention", source="a level reached for a good reason"),
     tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: < 0.01 vanishes"),
 ) -> Iterator[Evidence]:
@@ -62,12 +64,16 @@ def loss_plateaus(
     """
     curve = features.curve("objective")
     assert curve is not None
-    flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
+    flat = repeated(curve)
+    if flat is None and curve.n >= least:
+        flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
     if flat is None:
         return
     level = float(np.median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
+    if np.ptp(curve.values) == 0 and best_skill(features) < good:
+        return  # a loss that never moved, and nothing good beside it, is another rule's
     marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm)))
     yield Evidence(
         onset=curve.step_at(flat.first),
@@ -83,6 +89,11 @@ def loss_plateaus(
         },
         points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
     )
+
+
+def repeated(curve: Curve) -> Flat | None:
+    """The whole log as one plateau, where it repeats one value."""
+    return Flat(0, 0.0, 0.0, 1.0) if curve.n and np.ptp(curve.values) == 0 else None
 
 
 def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:

@@ -43,7 +43,7 @@ def loss_spikes_recur(
     ## What it sees
     As for single spikes; at least three of them. Medium when they go on in the second half of the run and some are as
     high as half of the curve's range; low otherwise. Where the objective is calm, the held-out loss, the parts of the
-    loss and the players of a game are looked at as well. When they come at a fixed interval, that is said.
+    loss and the players of a game are looked at as well (info; medium where they go on and tower tenfold). When they come at a fixed interval, that is said.
 
     ## Why it matters
     Repeated spikes cost progress, often grow, and end in divergence. A fixed interval points to a batch, a schedule
@@ -71,7 +71,8 @@ def loss_spikes_recur(
         serious = height > heavy * (other.start - other.best) and found[-1].first > late * other.n
         # What is not the objective is told for itself only where its spikes tower above all else.
         serious = serious and (other is curve or len(towers(other, found)) >= many)
-        yield recurring(other, found, "medium" if serious else "low", int(many))
+        mild: Severity = "low" if other is curve else "info"
+        yield recurring(other, found, "medium" if serious else mild, int(many))
         return
 
 
