@@ -58,7 +58,7 @@ def fires() -> dict[str, Run]:
             "val/accuracy": np.array([0.26, 0.24, 0.36, 0.35, 0.33, 0.35]),
         }),
         "one validation, at the end": make.run({
-            "train/loss": np.array([0.9, 0.4, 0.2, 0.1, 0.06]), "val/loss": ([4.0], [1.9])
+            "train/loss": np.array([0.9, 0.5, 0.3, 0.2, 0.1, 0.08, 0.07, 0.06, 0.06]), "val/loss": ([8.0], [1.9])
         }),
         "only accuracies": make.run({
             "train/accuracy": 1 - fall(60, 0.9, 0.0),

@@ -12,5 +12,6 @@ from traindx.causes.next_measures import next_measures
 from traindx.causes.rank import rank
 from traindx.causes.recommend import recommend
 from traindx.causes.shapes import pattern
+from traindx.causes.undecided import undecided
 
-__all__ = ["catalogue", "decide", "find", "next_measures", "pattern", "patterns", "rank", "recommend"]
+__all__ = ["catalogue", "decide", "find", "next_measures", "pattern", "patterns", "rank", "recommend", "undecided"]

@@ -8,6 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from traindx.causes.shapes import fired, pattern
+from traindx.causes.undecided import undecided
 from traindx.causes.words import lowered
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -103,14 +104,18 @@ def validation_worsens(
 def clearly_improving(
     case: Case,
     *,
-    least: float = threshold(5, "points", basis="convention", source="fewer are no trend"),
+    least: float = threshold(3, "points", basis="convention", source="two are no trend"),
+    much: float = threshold(0.1, "of the first", basis="convention", source="few points: better each time, by this"),
     surely: float = threshold(4.0, "x standard error", basis="theory", source="a trend beyond doubt"),
 ) -> bool:
     """Whether even a short curve leaves no doubt that it improves."""
     curve = case.features.objective
     if curve is None or curve.n < least:
         return False
-    fit = slope(curve.oriented)
+    y = curve.oriented
+    if curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > much * abs(float(y[0])):
+        return True
+    fit = slope(y)
     return bool(fit.change < -surely * fit.error)
 
 
@@ -120,10 +125,13 @@ def broken(case: Case) -> str | None:
     for event in case.run.events:
         if event.kind in ENDED_BADLY and not (survived and event.kind == "out-of-memory"):
             return ENDED_BADLY[event.kind]
-    if case.has("loss-not-finite") and ends_not_finite(case):
+    grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
+    if grave and ends_not_finite(case):
         return "the loss is not finite and does not come back"
     if diverged_for_good(case):
         return "the loss has diverged and ends above where it began"
+    if "frozen" in case.aspects.get("loss-at-chance", frozenset()):
+        return "the loss repeats the value of a guess digit for digit: nothing reaches the outputs any more"
     return None
 
 
@@ -234,10 +242,16 @@ def inspect_sick(case: Case, health: Health) -> Decision | None:
 
 
 def go_on_short(case: Case, health: Health) -> Decision | None:
+    """Little can be told: wait, if what is there gets better; look, if there is something to see or nothing at all."""
     if case.shape != "too-short-to-tell" or health == "healthy":
         return None
-    main = next((f.message for f in case.findings if f.severity != "info"), "nothing in it speaks for stopping")
-    return Decision("continue", f"too short to judge; {main}", 0.5)
+    main = next((f.message for f in case.findings if f.severity != "info"), None)
+    if main is not None:
+        return Decision("inspect", f"too short for a verdict, and yet: {main}", 0.5)
+    curve = case.features.objective
+    if curve is None or curve.n == 0:
+        return Decision("inspect", "the log holds no loss and no score: whether it learns cannot be told", 0.5)
+    return Decision("continue", f"too short to tell either way: {curve.n} points of {curve.name}", 0.5)
 
 
 def inspect_doubt(case: Case, health: Health) -> Decision | None:
@@ -245,12 +259,17 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
     leading = case.leading
     if health != "watch" or leading is None or leading.probability <= case.healthy:
         return None
+    if undecided(case.hypotheses) and not any(f.severity in ("critical", "high", "medium") for f in case.findings):
+        return None
     return Decision("inspect", f"possibly: {lowered(leading.title)}", leading.probability)
 
 
 def go_on_watching(case: Case, health: Health) -> Decision | None:
     if health != "watch" or not case.findings:
         return None
+    grave = next((f for f in case.findings if f.severity in ("critical", "high", "medium")), None)
+    if grave is not None:
+        return Decision("inspect", f"look at this before going on: {grave.message}", 0.5)
     return Decision("continue", f"keep an eye on this: {case.findings[0].message}", max(case.healthy, 0.5))
 
 

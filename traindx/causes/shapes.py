@@ -37,7 +37,7 @@ def too_short_to_tell(
     points: float = threshold(10, "points", basis="convention", source="fewer do not tell a trend from noise"),
     epochs: float = threshold(4, "epochs", basis="convention", source="a point that averages an epoch says more"),
     early: float = threshold(0.1, "of the plan", basis="convention", source="most of what matters is to come"),
-    many: float = threshold(60, "points", basis="convention", source="enough to judge whatever was planned"),
+    many: float = threshold(20, "points", basis="convention", source="enough to judge whatever was planned"),
 ) -> bool:
     """Too few points, or few of them and less than a tenth of the planned run."""
     if run.axis == "sample":
@@ -152,7 +152,8 @@ def levelled_off(
 
 def still_learning(seen: Seen, run: Run, features: Features) -> bool:
     """The loss ends lower than it began and is not level yet."""
-    if {"loss-flat-from-start", "loss-at-chance", "loss-diverges", "loss-plateaus"} & set(seen):
+    level = seen.get("loss-plateaus", frozenset({"validation"})) != {"validation"}
+    if level or {"loss-flat-from-start", "loss-at-chance", "loss-diverges"} & set(seen):
         return False
     curve = features.objective
     return "loss-still-falling-at-end" in seen or (curve is not None and curve.start - curve.end > 2 * curve.spread)

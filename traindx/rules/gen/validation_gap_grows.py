@@ -141,8 +141,10 @@ def stalled(pair: Pair, wide: float, least: float) -> Evidence | None:
     """Held-out loss level over the second half of the run while the training loss falls far below it."""
     val, train = pair.val.oriented, pair.train_at_val()
     half = len(val) // 2
-    if not pair.same or len(val) < 4 * 4 or min(val.min(), train.min()) <= 0:
+    if not pair.same or len(val) < 4 or min(val.min(), train.min()) <= 0:
         return None
+    if len(val) < 4 * 4:
+        return unmoved(pair, val, train, least)
     quarter = half // 2
     before, after = float(np.median(val[half - quarter : half + 1])), float(np.median(val[-quarter:]))
     then, now = float(np.median(train[half - quarter : half + 1])), float(np.median(train[-quarter:]))
@@ -160,6 +162,25 @@ def stalled(pair: Pair, wide: float, least: float) -> Evidence | None:
         message=f"{pair.val.name} has not improved since step {at:g} ({after:.4g}) and is {after / now:.2g} times "
         f"{pair.train.name}, which still falls",
         points=(EvidencePoint(pair.val.name, last, after, before), EvidencePoint(pair.train.name, last, now, then)),
+    )
+
+
+def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | None:
+    """The held-out loss of a few evaluations is where it was at the first, and training has fallen below it."""
+    fall = 1 - float(train[-1]) / float(train[0])
+    if np.ptp(val) > least * float(val[0]) or fall < 4 * least or train[-1] > (1 - least) * val[-1]:
+        return None
+    at, last = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
+    return Evidence(
+        onset=at,
+        last=last,
+        where=pair.val.name,
+        strength=0.5,
+        severity="low",
+        aspects=("stalled",),
+        message=f"{pair.val.name} stays at {float(val[-1]):.4g} in {len(val)} evaluations while {pair.train.name} "
+        f"goes from {float(train[0]):.4g} to {float(train[-1]):.4g}",
+        points=(EvidencePoint(pair.val.name, last, float(val[-1]), float(val[0])),),
     )
 
 

@@ -35,7 +35,7 @@ def loss_at_chance(
     steady: float = threshold(0.02, "of the level", basis="convention", source="a level that holds"),
     stretch: float = threshold(0.3, "of the run", basis="convention", source="the last third must be there"),
     better: float = threshold(1.5, "x chance accuracy", basis="convention", source="something is learned"),
-    nothing: float = threshold(0.02, "of the way to perfect", basis="convention", source="what rounding may hide"),
+    nothing: float = threshold(0.05, "of the way to perfect", basis="convention", source="what rounding may hide"),
     epochs: float = threshold(5, "epochs", basis="convention", source="detectors score 0 in their first epochs"),
     steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
 ) -> Iterator[Evidence]:
@@ -73,11 +73,12 @@ def loss_at_chance(
         return
     if moves(tail, steady * level) or (curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes):
         return
+    frozen = len(tail) > 2 and bool(np.ptp(tail) == 0) and curve.n > 2 * 4 and bool(np.ptp(curve.values) > 0)
     yield Evidence(
         onset=curve.step_at(first_at(curve.values, level, steady)),
         last=float(curve.steps[-1]),
         strength=1.0 if classes else 0.5,
-        aspects=("known-classes",) if run.setup.classes else (),
+        aspects=("known-classes",) * bool(run.setup.classes) + ("frozen",) * frozen,
         values={"name": name, "level": level, "classes": found, "chance": chance_loss(found)},
         points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
     )

@@ -68,6 +68,7 @@ def loss_plateaus(
     if flat is None and curve.n >= least:
         flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
     if flat is None:
+        yield from beside(features, curve, still, most, least)
         return
     level = float(np.median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
@@ -89,6 +90,26 @@ def loss_plateaus(
         },
         points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
     )
+
+
+def beside(features: Features, objective: Curve, still: float, most: float, least: float) -> Iterator[Evidence]:
+    """The held-out loss lies level while the training loss goes on: a note."""
+    curve = features.curve("val/loss")
+    if curve is None or curve is objective or curve.n < least:
+        return
+    flat = flat_tail(curve, still=still, most=most)
+    if flat is not None:
+        level, onset = float(np.median(curve.oriented[flat.first :])), curve.step_at(flat.first)
+        yield Evidence(
+            onset=onset,
+            last=float(curve.steps[-1]),
+            where=curve.name,
+            severity="info",
+            strength=0.5,
+            aspects=("validation",),
+            values={"name": curve.name, "level": level, "onset": onset, "share": flat.share},
+            points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
+        )
 
 
 def repeated(curve: Curve) -> Flat | None:
