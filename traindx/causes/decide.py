@@ -19,6 +19,7 @@ from traindx.vocabulary.run import Run
 ENDED_BADLY = {"crash": "the log shows an error that ended the run", "out-of-memory": "the device ran out of memory"}
 
 
+LATE = ("delayed-generalization", "epoch-wise-double-descent", "s-curve")  # what looked bad has come right
 STUCK = ("loss-flat-from-start", "loss-at-chance")
 
 
@@ -113,7 +114,7 @@ def clearly_improving(
     if curve is None or curve.n < least:
         return False
     y = curve.oriented
-    if curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > much * abs(float(y[0])):
+    if least < curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > much * abs(float(y[0])):
         return True
     fit = slope(y)
     return bool(fit.change < -surely * fit.error)
@@ -268,7 +269,7 @@ def go_on_watching(case: Case, health: Health) -> Decision | None:
     if health != "watch" or not case.findings:
         return None
     grave = next((f for f in case.findings if f.severity in ("critical", "high", "medium")), None)
-    if grave is not None:
+    if grave is not None and case.shape not in LATE:
         return Decision("inspect", f"look at this before going on: {grave.message}", 0.5)
     return Decision("continue", f"keep an eye on this: {case.findings[0].message}", max(case.healthy, 0.5))
 
