@@ -10,6 +10,7 @@ from msgspec import Struct
 from traindx.causes.shapes import fired, pattern
 from traindx.causes.undecided import undecided
 from traindx.causes.words import lowered
+from traindx.features.scores import ERRORS, HARD, late, scale_of, scores, skill, words_of
 from traindx.features.shared import Features
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
@@ -86,7 +87,36 @@ def health_of(
     doubtful = (leading is not None and leading.probability > case.healthy) or (recorded and case.healthy < sure)
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)
     unknown = unknown or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
+    unknown = unknown or poor_and_settled(case.features)
     return "watch" if doubtful or unknown else "healthy"
+
+
+def poor_and_settled(
+    features: Features,
+    *,
+    poor: float = threshold(0.4, "of the way to perfect", basis="convention", source="an accuracy that helps nobody"),
+    none: float = threshold(0.05, "of the way to perfect", basis="convention", source="mAP and BLEU are low by nature"),
+    least: float = threshold(5, "points", basis="convention", source="fewer do not show that it has settled"),
+    moves: float = threshold(0.03, "of the scale", basis="convention", source="an improvement worth waiting for"),
+) -> bool:
+    """Whether a held-out score (of training, where there is none) has come to rest at a poor place: silence of the
+    other rules is no health then."""
+    for split in ("val/", "train/"):
+        found = scores(features, split, int(least))
+        for curve in found:
+            scale = scale_of(curve.name, curve.values, features.run.setup.classes)
+            assert scale is not None
+            level = late(curve)
+            known = skill(level, scale)
+            share = known if known is not None else level / scale.perfect
+            bar = poor if words_of(curve.name) & (HARD | ERRORS) else none
+            size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
+            before = float(np.median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
+            if share < bar and before - float(np.median(curve.oriented[-3:])) < moves * size:
+                return True
+        if found:
+            return False
+    return False
 
 
 def validation_worsens(

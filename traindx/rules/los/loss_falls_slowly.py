@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.curve import Curve
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -58,6 +59,8 @@ def loss_falls_slowly(
     y, n = curve.oriented, curve.n
     if curve.start <= 0:
         raise CannotJudge("needs a positive loss")
+    if cut_short(features, curve):
+        raise CannotJudge("the learning rate falls before the end: what the loss does then is the schedule's")
     skip = int(transient * n)
     first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
     fall, error = curve.start - curve.end, improvement(curve)[1]
@@ -72,7 +75,17 @@ def loss_falls_slowly(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
         strength=1.0 if fraction < slow / 2 else 0.5,
+        severity=None if fraction < slow / 2 else "info",
         aspects=("straight", *(() if norm is None else ("norm-tiny" if tiny else "norm-healthy",))),
         values={"name": curve.name, "fraction": fraction, "start": curve.start, "end": curve.end},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
+
+
+def cut_short(features: Features, curve: Curve) -> bool:
+    """Whether the learning rate is at most half of its peak over the second half of the points."""
+    lr = features.curve("lr")
+    if lr is None or lr.n < 2 or lr.values.max() <= 0:
+        return False
+    rates = lr.at_steps(curve.steps[curve.n // 2 :])
+    return bool(np.median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2 and rates[0] > lr.values.max() / 2)
