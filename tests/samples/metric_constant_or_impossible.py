@@ -35,5 +35,3 @@ def stays_quiet() -> dict[str, Run]:
         "large targets": run({"train/loss": 1e13 * LOSS}),
         "word errors beyond one": run({"val/wer": 104.0 - np.arange(60) + rng(1).standard_normal(60)}),
     }
-
-

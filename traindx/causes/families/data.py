@@ -73,6 +73,7 @@ Mistaken for: too little capacity, a net that learns nothing.
 
 Settled by: counts per class, recall per class; class weights raise the minority's recall.""",
         weights={
+            "metric-constant-or-impossible": W(1.2),
             "predictions-collapse": W(1.6),
             "classes-imbalanced": W(3.5, -3.0), "fact:answers-one-class": W(2.2), "metric-contradicts-loss": W(0.5),
             "metric-contradicts-loss:overconfidence": W(-0.6), "loss-plateaus": W(0.2), "losses-stay-high": W(0.3),
@@ -248,6 +249,7 @@ Mistaken for: an unstable operation, a memorized training set.
 
 Settled by: counting the targets that are not ignored.""",
         weights={
+            "metric-constant-or-impossible": W(0.8),
             "loss-near-zero-early": W(2.6, -0.8), "loss-not-finite:from-start": W(2.0), "loss-not-finite": W(0.3),
             "loss-not-finite:recovered": W(1.2), "loss-not-finite:norm-grew-before": W(-2.0),
             "loss-not-finite:loss-grew-before": W(-1.5), "loss-flat-from-start:never-moved": W(0.8),
