@@ -34,8 +34,7 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "steps-skipped-often": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
     "metric-constant-or-impossible": {"healthy": -1.2, "learning-rate-too-high": 0.8},
     "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2},
-    "fact:ended-in-error": {"healthy": -2.5},
-    "fact:labels-out-of-range": {"misaligned-labels": 4.0, "corrupt-samples": 3.0},
+    "loss-oscillates:no-progress": {"learning-rate-too-high": 0.8},
 }  # fmt: skip
 
 LOG, LITTLE = 0.9, 0.3  # of the evidence: what a log carries, and one in which nothing could be judged
@@ -48,11 +47,11 @@ def log_terms(signs: Mapping[str, Sign], run: Run) -> dict[str, dict[str, float]
     if run.panels:
         return added
     for key, by_cause in TERMS.items():
-        subject, _, aspect = (key, "", "") if key.startswith("fact:") else key.partition(":")
+        subject, _, aspect = key.partition(":")
         sign = signs.get(subject)
         if sign is None or not sign.held or (aspect and aspect not in sign.marks):
             continue
-        size = 1.0 if key.startswith("fact:") else max(sign.strength, 0.5) * GRAVITY[sign.severity]
+        size = max(sign.strength, 0.5) * GRAVITY[sign.severity]
         for cause, weight in by_cause.items():
             own = added.setdefault(cause, {})
             own[subject] = own.get(subject, 0.0) + weight * size

@@ -61,7 +61,8 @@ def rank(
     scale, base_of = fit.scale.get(view, 1.0), fit.base.get(view, {})
     surprise = fit.surprise.get(view, scale)
     terms = [together(*halves(c, signs), scale, surprise, more.get(c.slug, {})) for c in chosen]
-    terms = [tempered(t, alone.get(c.slug, {}), part) for c, t in zip(chosen, terms, strict=True)]
+    if causes is None:  # what is known of logs is known of our own causes
+        terms = [tempered(t, alone.get(c.slug, {}), part) for c, t in zip(chosen, terms, strict=True)]
     bases = [scale * c.prior + base_of.get(c.slug, 0.0) for c in chosen]
     scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
     probabilities = np.exp(scores - scores.max())

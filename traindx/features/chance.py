@@ -51,7 +51,8 @@ def chance_classes(
     among: tuple[int, ...] | None = USUAL_CLASSES,
 ) -> int | None:
     """The number of classes whose chance level (ln k, nats) a loss `level` sits at, within
-    `tolerance` of it (by default 1 % where k is known, 0.3 % where it is guessed); only `classes` is tried where it is known, else those in `among` (None: all that are
+    `tolerance` of it (by default 1 % where k is known, 0.3 % where it is guessed); only `classes` is tried where it is
+    known, else those in `among` (None: all that are
     common, for a caller who has a second witness). None when there is none."""
     if level <= 0.5:
         return None

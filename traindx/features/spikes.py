@@ -31,7 +31,8 @@ def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
     """How far a point of `values[n]` must rise to be no ordinary noise: `multiple` sigmas of the
     point-to-point noise, or `margin` times the largest rise that the signal's own tail leads one to
     expect (a power tail fitted between the 80th and 95th percentile of the rises), whichever is more.
-    Heavy-tailed batch losses thus raise their own bar; spikes that recur do not (see `without_events`). Only rises count: a steep descent is no noise.
+    Heavy-tailed batch losses thus raise their own bar; spikes that recur do not (see `without_events`). Only rises
+    count: a steep descent is no noise.
     """
     rises = np.diff(values)
     sigma = difference_noise(values)

@@ -33,7 +33,7 @@ def ends_well(objective: Curve | None, lost: float) -> bool:
         return True
     # An excerpt around a leap begins at the level it comes back to.
     height = float(objective.oriented.max()) - objective.start
-    return height > 0 and float(objective.oriented[-1]) - objective.start <= lost * height
+    return height > max(gained, 0.0) and float(objective.oriented[-1]) - objective.start <= lost * height
 
 
 @rule(
@@ -60,7 +60,8 @@ def gradient_norm_spikes(
     """The global gradient norm leaps far above the level around it for a few steps.
 
     What it sees: stretches more than ten times above the local level and six times the noise of the
-    logarithm. Info for one or two that the loss does not answer, else low; medium when the loss answers, or when it happens again and again, and the norm goes well beyond
+    logarithm. Info for one or two that the loss does not answer, else low; medium when the loss answers, or when it
+    happens again and again, and the norm goes well beyond
     what it was at the start (late in training, when all is small, one hard batch makes a leap), unless the loss ends
     about as low as it ever was.
 

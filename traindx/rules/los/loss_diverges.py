@@ -102,8 +102,8 @@ def loss_diverges(
 
 
 def climbs(curve: Curve, times: float) -> Evidence | None:
-    """The end of a short log rises from point to point to `times` its level and more; two points must differ sixteenfold
-    instead. Of six and more, the rise must stand out from the changes before it."""
+    """The end of a short log rises from point to point to `times` its level and more; two points must differ by
+    the fourth power of that. Of six and more, the rise must stand out from the changes before it."""
     y = curve.oriented
     if curve.sign < 0 or y.min() <= 0:
         return None

@@ -48,7 +48,8 @@ def loss_flat_from_start(
     ## What it sees
     The fall from the first to the last tenth of the points is less than 2 % of the level and no trend inside the run
     is clear against the noise. Where the noise could hide a fall of 10 % of the level, it says that it cannot judge.
-    A reward is measured by its own scatter. Of three to seven points only a loss that repeats itself, or moves by less than 0.5 % late in a run, is told.
+    A reward is measured by its own scatter. Of three to seven points only a loss that repeats itself, or moves by less
+    than 0.5 % late in a run, is told.
 
     ## Why it matters
     Nothing is learned: something between the data and the weights is cut, or the steps are far too small.

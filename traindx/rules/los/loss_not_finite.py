@@ -45,7 +45,8 @@ def loss_not_finite(
     """The loss holds NaN or infinite values, or the run ended with an error that says so.
 
     ## What it sees
-    Values of a loss (the training loss or whatever stands for it, then held-out loss and parts) that are not finite: from some step to the end, or
+    Values of a loss (the training loss or whatever stands for it, then held-out loss and parts) that are not finite:
+    from some step to the end, or
     here and there. What the log itself replaced (a NaN written as 0.0, Caffe's 87.3365) counts too, where that is
     certain.
 

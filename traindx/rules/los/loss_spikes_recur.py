@@ -43,8 +43,10 @@ def loss_spikes_recur(
 
     ## What it sees
     As for single spikes; at least three of them. Medium when they go on in the second half of the run and some are as
-    high as half of the curve's range; else low where one doubles the loss, and info where none does. Where the objective is calm, the held-out loss, the parts of the
-    loss and the players of a game are looked at as well (info; medium where they go on and tower tenfold). When they come at a fixed interval, that is said.
+    high as half of the curve's range; else low where one doubles the loss, and info where none does. Where the
+    objective is calm, the held-out loss, the parts of the
+    loss and the players of a game are looked at as well (info; medium where they go on and tower tenfold). When they
+    come at a fixed interval, that is said.
 
     ## Why it matters
     Repeated spikes cost progress, often grow, and end in divergence. A fixed interval points to a batch, a schedule

@@ -20,7 +20,7 @@ from traindx.vocabulary.run import Run
     needs=("objective",),
     min_points=4,
     severity="info",
-    message="{name} is still improving at the end: the last quarter of the run gave {share:.0%} of all it gained{ahead}",
+    message="{name} is still improving at the end: its last quarter gave {share:.0%} of all it gained{ahead}",
     follows=("loss-falls-slowly",),
 )
 def loss_still_falling_at_end(

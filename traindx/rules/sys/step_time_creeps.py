@@ -48,7 +48,8 @@ def step_time_creeps(
     Why it matters: something piles up from step to step: a list, a graph, fragments of memory, heat.
 
     When it is wrong: larger batches and longer sequences take longer (their signals are looked at, where logged); an
-    average since the start creeps (and so do the episodes of an agent that learns: info where rewards are logged) while it forgets a fast beginning, but saturates; a sudden change is
+    average since the start creeps (and so do the episodes of an agent that learns: info where rewards are logged)
+    while it forgets a fast beginning, but saturates; a sudden change is
     step-time-jumps.
 
     What to try: time the parts of a step; count live tensors; see whether memory grows as well.
