@@ -141,13 +141,27 @@ def clearly_improving(
 ) -> bool:
     """Whether even a short curve leaves no doubt that it improves."""
     curve = case.features.objective
-    if curve is None or curve.n < least:
+    if curve is None or curve.n < least or not others_agree(case.features):
         return False
     y = curve.oriented
     if least < curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > much * abs(float(y[0])):
         return True
     fit = slope(y)
     return bool(fit.change < -surely * fit.error)
+
+
+def others_agree(
+    features: Features,
+    *,
+    worse: float = threshold(0.02, "of the first", basis="convention", source="beyond what an evaluation wavers by"),
+) -> bool:
+    """Whether no held-out loss and no score ends worse than it began, or never moves."""
+    val = features.curve("val/loss")
+    others = [*([val] if val is not None and val.n > 1 else []), *scores(features, "val/", 2)]
+    return not any(
+        c.oriented[-1] - c.oriented[0] > worse * abs(float(c.values[0])) or (c.n > 2 and np.ptp(c.values) == 0)
+        for c in others
+    )
 
 
 def broken(case: Case) -> str | None:
@@ -280,6 +294,8 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
     if main is not None:
         return Decision("inspect", f"too short for a verdict, and yet: {main}", 0.5)
     curve = case.features.objective
+    if (curve is None or curve.n == 0) and any(e.kind == "skipped-step" for e in case.run.events):
+        return Decision("continue", "a few skipped steps are how a loss scaler finds its range; no loss is told", 0.5)
     if curve is None or curve.n == 0:
         return Decision("inspect", "the log holds no loss and no score: whether it learns cannot be told", 0.5)
     return Decision("continue", f"too short to tell either way: {curve.n} points of {curve.name}", 0.5)

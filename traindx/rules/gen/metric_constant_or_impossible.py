@@ -14,6 +14,9 @@ from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
 
+TOTALS = ("train/loss", "val/loss")
+
+
 @rule(
     code="GEN009",
     needs=("train/*|val/*",),
@@ -68,6 +71,10 @@ def metric_constant_or_impossible(
     for curve in seen:
         if curve.n < least or not np.all(np.isfinite(curve.raw.values[-int(least) :])):
             continue
+        policy = features.is_reinforcement  # whose loss is about 0 by construction
+        if curve.name in TOTALS and not policy and not np.any(curve.values):
+            yield evidence(curve, f"{curve.name} is exactly 0 in all of its {curve.n} points", "medium", ("zero",))
+            return
         if vanished(curve, tail, fell):
             told = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
             yield evidence(curve, told, "high", ("zero",))

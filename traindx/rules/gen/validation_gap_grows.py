@@ -168,7 +168,7 @@ def stalled(pair: Pair, wide: float, least: float) -> Evidence | None:
 def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | None:
     """The held-out loss of a few evaluations is where it was at the first, and training has fallen below it."""
     fall = 1 - float(train[-1]) / float(train[0])
-    if np.ptp(val) > least * float(val[0]) or fall < 4 * least or train[-1] > (1 - least / 2) * val[-1]:
+    if np.ptp(val) > least * float(val[0]) or fall < 3 * least or train[-1] > (1 - least / 2) * val[-1]:
         return None
     at, last = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
     return Evidence(

@@ -33,6 +33,7 @@ def loss_diverges(
     rise: float = threshold(0.05, "of the level", basis="convention", source="a rise that one sees"),
     sudden: float = threshold(0.05, "of the points", basis="convention", source="a jump, not a drift"),
     ending: float = threshold(0.1, "of the points", basis="convention", source="what counts as the end of the run"),
+    nearly: float = threshold(0.8, "of the progress", basis="convention", source="a reward that is back at its start"),
     falling: float = threshold(0.4, "of the rise", basis="convention", source="the end may be the flank of a spike"),
     decade: float = threshold(10.0, "x the best", basis="convention", source="a fall that is seen on a log scale only"),
     times: float = threshold(2.0, "x the level before", basis="convention", source="few points: doubled or worse"),
@@ -85,7 +86,7 @@ def loss_diverges(
     if not plain and not (lately and risen > noise * error):
         return
     # Rewards and held-out losses wander; only a training loss is expected to go down.
-    if curve.name != "train/loss" and risen < max(gained, 2 * needed):
+    if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
     low = curve.point(lowest_near(curve, best))
     onset = onset_index(curve, best, risen)

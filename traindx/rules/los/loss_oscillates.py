@@ -66,7 +66,7 @@ def loss_oscillates(
     assert curve is not None
     y = curve.oriented[curve.n // 3 :]
     found = swing(y)
-    if found is None:
+    if found is None or found.amplitude == 0:
         raise CannotJudge("too few points, or none that vary")
     scale = max(improvement(curve)[0], 2 * found.amplitude)
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
