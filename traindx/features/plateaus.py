@@ -51,7 +51,7 @@ def flat_tail(
         allowed = max(min(still * speed * np.log(1.0 / (1.0 - share)), most * gained), nothing * gained)
         wiggle = float(np.ptp(block_medians(y[first:], 6)))
         if allowed > 0 and abs(fit.change) + 2 * fit.error < allowed and wiggle < 2 * allowed:
-            return Flat(first, fit.change, fit.error, share)
+            return Flat(first, fit.change, fit.error, (n - first) / n)
     return None
 
 

@@ -13,7 +13,6 @@ from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
-
 TOTALS = ("train/loss", "val/loss")
 
 
