@@ -99,3 +99,9 @@ def test_every_experiment_is_one_that_the_launcher_knows(cause: str) -> None:
     measure, interventions = TRIED[cause]
     assert measure
     assert len(parse(interventions)) == len(interventions)
+
+
+def test_two_signals_of_one_row_each_have_a_cost() -> None:
+    """A pasted line of training and one of validation: no step can be timed from them."""
+    pasted = make.run({"train/loss": ([100.0], [2.3]), "val/loss": ([200.0], [2.2])})
+    assert clock(pasted) == Clock(TYPICAL_RUN, False, None, 0.0)

@@ -120,6 +120,14 @@ def test_survives_every_prefix(rule: Rule) -> None:
 
 
 @every_rule
+def test_survives_a_loss_of_exactly_zero(rule: Rule) -> None:
+    for name, run, _ in cases(rule):
+        for changed in variants.zeroed(run):
+            for evidence in judged(rule, changed).evidence:
+                assert said(rule, evidence).strip(), name
+
+
+@every_rule
 def test_answers_twice_alike(rule: Rule) -> None:
     for name, run, _ in cases(rule):
         first, second = judged(rule, run), judged(rule, run)

@@ -48,6 +48,17 @@ def halved(run: Run) -> Run:
     return msgspec.structs.replace(map_series(run, half), panels=panels)
 
 
+def zeroed(run: Run) -> Iterator[Run]:
+    """Every loss exactly 0 from the middle on, from the first point on, and at every third point."""
+
+    def zeros(mask: Callable[[int], np.ndarray]) -> Callable[[str, Series], Series]:
+        return lambda name, s: series(s.steps, np.where(mask(len(s)), 0.0, s.values), s.times) if is_loss(name) else s
+
+    yield map_series(run, zeros(lambda n: np.arange(n) >= n // 2))
+    yield map_series(run, zeros(lambda n: np.ones(n, dtype=bool)))
+    yield map_series(run, zeros(lambda n: np.arange(n) % 3 == 1))
+
+
 def map_series(run: Run, change: Callable[[str, Series], Series]) -> Run:
     return msgspec.structs.replace(run, series={n: change(n, s) for n, s in run.series.items()})
 

@@ -29,6 +29,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "validation-missing",
         "validation-too-rare",
         "metric-contradicts-loss",
+        "metric-constant-or-impossible",
     ),
     "GRD": (
         "gradients-vanish-with-depth",

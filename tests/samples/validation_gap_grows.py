@@ -52,6 +52,14 @@ def fires() -> dict[str, Run]:
         "validation stalls while training goes on": both(
             fall(60, 2.3, 0.01), 0.7 + 1.6 * np.exp(-np.arange(60.0) / 5) + noise(60, 0.005)
         ),
+        "four level points, far above": both(fall(400, 1.4, 0.1), np.array([1.20, 1.13, 1.15, 1.14]), 100),
+        "another set, from the first epoch": make.run({
+            "train/accuracy": np.array([0.88, 0.99, 0.994, 0.995, 0.995, 0.996]),
+            "val/accuracy": np.array([0.26, 0.24, 0.36, 0.35, 0.33, 0.35]),
+        }),
+        "one validation, at the end": make.run({
+            "train/loss": np.array([0.9, 0.5, 0.3, 0.2, 0.1, 0.08, 0.07, 0.06, 0.06]), "val/loss": ([8.0], [1.9])
+        }),
         "only accuracies": make.run({
             "train/accuracy": 1 - fall(60, 0.9, 0.0),
             "val/accuracy": 0.8 - 0.6 * np.exp(-np.arange(60) / 5) - np.maximum(np.arange(60) - 25, 0) * 0.006,
@@ -84,6 +92,6 @@ def stays_quiet() -> dict[str, Run]:
         ),
         "rises and falls again": both(fall(60, 2.3, 0.01), hump),
         "levels off": both(fall(60, 2.3, 0.5), 0.7 + 1.6 * np.exp(-t / 5) + noise(60, 0.005)),
-        "four noisy points": both(fall(400, 1.4, 0.1), np.array([1.20, 1.13, 1.15, 1.14]), 100),
+        "four noisy points": both(fall(400, 1.4, 0.6), np.array([1.20, 1.13, 1.15, 1.14]), 100),
         "both losses near zero": both(fall(60, 2.3, 1e-5), 1e-4 + 2.3 * np.exp(-t) + np.maximum(t - 30, 0) * 2e-6),
     }

@@ -6,6 +6,7 @@ Like those of `setup_facts`, each is a pure function of the run: True, False, or
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 
@@ -135,3 +136,20 @@ def answers_one_class(
     top = 100.0 if accuracy.values.max() > 1 else 1.0
     stays = counts[usual] >= same * accuracy.n and accuracy.values[0] == values[usual]
     return bool(stays and values[usual] < perfect * top)
+
+
+def ended_in_error(run: Run, features: Features) -> bool | None:
+    """The log ends with an error."""
+    return True if any(e.kind == "crash" for e in run.events) else None
+
+
+LABELS = re.compile(
+    r"target -?\d+ is out of bounds|device-side assert|t >= 0 && t < n_classes|label value of \S+ which is outside"
+    r"|index out of range in self",
+    re.IGNORECASE,
+)
+
+
+def labels_out_of_range(run: Run, features: Features) -> bool | None:
+    """The error that ended the run is one that a label or an index outside of its range causes."""
+    return True if any(e.kind == "crash" and LABELS.search(e.message) for e in run.events) else None

@@ -8,7 +8,9 @@ import numpy as np
 from msgspec import Struct
 
 from traindx.causes.shapes import fired, pattern
+from traindx.causes.undecided import undecided
 from traindx.causes.words import lowered
+from traindx.features.scores import ERRORS, HARD, late, scale_of, scores, skill, words_of
 from traindx.features.shared import Features
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
@@ -18,6 +20,7 @@ from traindx.vocabulary.run import Run
 ENDED_BADLY = {"crash": "the log shows an error that ended the run", "out-of-memory": "the device ran out of memory"}
 
 
+LATE = ("delayed-generalization", "epoch-wise-double-descent", "s-curve")  # what looked bad has come right
 STUCK = ("loss-flat-from-start", "loss-at-chance")
 
 
@@ -84,7 +87,36 @@ def health_of(
     doubtful = (leading is not None and leading.probability > case.healthy) or (recorded and case.healthy < sure)
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)
     unknown = unknown or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
+    unknown = unknown or poor_and_settled(case.features)
     return "watch" if doubtful or unknown else "healthy"
+
+
+def poor_and_settled(
+    features: Features,
+    *,
+    poor: float = threshold(0.4, "of the way to perfect", basis="convention", source="an accuracy that helps nobody"),
+    none: float = threshold(0.05, "of the way to perfect", basis="convention", source="mAP and BLEU are low by nature"),
+    least: float = threshold(5, "points", basis="convention", source="fewer do not show that it has settled"),
+    moves: float = threshold(0.03, "of the scale", basis="convention", source="an improvement worth waiting for"),
+) -> bool:
+    """Whether a held-out score (of training, where there is none) has come to rest at a poor place: silence of the
+    other rules is no health then."""
+    for split in ("val/", "train/"):
+        found = scores(features, split, int(least))
+        for curve in found:
+            scale = scale_of(curve.name, curve.values, features.run.setup.classes)
+            assert scale is not None
+            level = late(curve)
+            known = skill(level, scale)
+            share = known if known is not None else level / scale.perfect
+            bar = poor if words_of(curve.name) & (HARD | ERRORS) else none
+            size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
+            before = float(np.median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
+            if share < bar and before - float(np.median(curve.oriented[-3:])) < moves * size:
+                return True
+        if found:
+            return False
+    return False
 
 
 def validation_worsens(
@@ -103,15 +135,33 @@ def validation_worsens(
 def clearly_improving(
     case: Case,
     *,
-    least: float = threshold(5, "points", basis="convention", source="fewer are no trend"),
+    least: float = threshold(3, "points", basis="convention", source="two are no trend"),
+    much: float = threshold(0.1, "of the first", basis="convention", source="few points: better each time, by this"),
     surely: float = threshold(4.0, "x standard error", basis="theory", source="a trend beyond doubt"),
 ) -> bool:
     """Whether even a short curve leaves no doubt that it improves."""
     curve = case.features.objective
-    if curve is None or curve.n < least:
+    if curve is None or curve.n < least or not others_agree(case.features):
         return False
-    fit = slope(curve.oriented)
+    y = curve.oriented
+    if least < curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > much * abs(float(y[0])):
+        return True
+    fit = slope(y)
     return bool(fit.change < -surely * fit.error)
+
+
+def others_agree(
+    features: Features,
+    *,
+    worse: float = threshold(0.02, "of the first", basis="convention", source="beyond what an evaluation wavers by"),
+) -> bool:
+    """Whether no held-out loss and no score ends worse than it began, or never moves."""
+    val = features.curve("val/loss")
+    others = [*([val] if val is not None and val.n > 1 else []), *scores(features, "val/", 2)]
+    return not any(
+        c.oriented[-1] - c.oriented[0] > worse * abs(float(c.values[0])) or (c.n > 2 and np.ptp(c.values) == 0)
+        for c in others
+    )
 
 
 def broken(case: Case) -> str | None:
@@ -120,10 +170,13 @@ def broken(case: Case) -> str | None:
     for event in case.run.events:
         if event.kind in ENDED_BADLY and not (survived and event.kind == "out-of-memory"):
             return ENDED_BADLY[event.kind]
-    if case.has("loss-not-finite") and ends_not_finite(case):
+    grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
+    if grave and ends_not_finite(case):
         return "the loss is not finite and does not come back"
     if diverged_for_good(case):
         return "the loss has diverged and ends above where it began"
+    if "frozen" in case.aspects.get("loss-at-chance", frozenset()):
+        return "the loss repeats the value of a guess digit for digit: nothing reaches the outputs any more"
     return None
 
 
@@ -232,10 +285,18 @@ def inspect_sick(case: Case, health: Health) -> Decision | None:
 
 
 def go_on_short(case: Case, health: Health) -> Decision | None:
+    """Little can be told: wait, if what is there gets better; look, if there is something to see or nothing at all."""
     if case.shape != "too-short-to-tell" or health == "healthy":
         return None
-    main = next((f.message for f in case.findings if f.severity != "info"), "nothing in it speaks for stopping")
-    return Decision("continue", f"too short to judge; {main}", 0.5)
+    main = next((f.message for f in case.findings if f.severity != "info"), None)
+    if main is not None:
+        return Decision("inspect", f"too short for a verdict, and yet: {main}", 0.5)
+    curve = case.features.objective
+    if (curve is None or curve.n == 0) and any(e.kind == "skipped-step" for e in case.run.events):
+        return Decision("continue", "a few skipped steps are how a loss scaler finds its range; no loss is told", 0.5)
+    if curve is None or curve.n == 0:
+        return Decision("inspect", "the log holds no loss and no score: whether it learns cannot be told", 0.5)
+    return Decision("continue", f"too short to tell either way: {curve.n} points of {curve.name}", 0.5)
 
 
 def inspect_doubt(case: Case, health: Health) -> Decision | None:
@@ -243,12 +304,17 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
     leading = case.leading
     if health != "watch" or leading is None or leading.probability <= case.healthy:
         return None
+    if undecided(case.hypotheses) and not any(f.severity in ("critical", "high", "medium") for f in case.findings):
+        return None
     return Decision("inspect", f"possibly: {lowered(leading.title)}", leading.probability)
 
 
 def go_on_watching(case: Case, health: Health) -> Decision | None:
     if health != "watch" or not case.findings:
         return None
+    grave = next((f for f in case.findings if f.severity in ("critical", "high", "medium")), None)
+    if grave is not None and case.shape not in LATE:
+        return Decision("inspect", f"look at this before going on: {grave.message}", 0.5)
     return Decision("continue", f"keep an eye on this: {case.findings[0].message}", max(case.healthy, 0.5))
 
 

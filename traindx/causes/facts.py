@@ -50,6 +50,8 @@ FACTS: tuple[FactCheck, ...] = (
     curve_facts.clamped_loss,
     curve_facts.accumulation_scaled,
     curve_facts.answers_one_class,
+    curve_facts.ended_in_error,
+    curve_facts.labels_out_of_range,
 )
 
 # fact -> (what to ask, how to say it); facts that the user cannot know are not here.

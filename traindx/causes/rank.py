@@ -18,6 +18,7 @@ from traindx.causes.evidence import SECOND_HAND, Sign, signs_of, values_of
 from traindx.causes.facts import facts_of
 from traindx.causes.fitted import Fitted, added, fitted, view_of
 from traindx.causes.grades.scales import grades_of
+from traindx.causes.log_view import carried, log_terms
 from traindx.causes.shapes import pattern
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
@@ -56,11 +57,13 @@ def rank(
     fit = fitted() if fit is None else fit
     symptoms = run.setup.word("symptoms").replace(",", " ").split()
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
-    more = added(fit, values_of(signs))
+    more, alone, part = added(fit, values_of(signs)), log_terms(signs, run), carried(signs, run, features)
     view = view_of(run)
     scale, base_of = fit.scale.get(view, 1.0), fit.base.get(view, {})
     surprise = fit.surprise.get(view, scale)
     terms = [together(*halves(c, signs), scale, surprise, more.get(c.slug, {})) for c in chosen]
+    if causes is None:  # what is known of logs is known of our own causes
+        terms = [tempered(t, alone.get(c.slug, {}), part) for c, t in zip(chosen, terms, strict=True)]
     bases = [scale * c.prior + base_of.get(c.slug, 0.0) for c in chosen]
     scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
     probabilities = np.exp(scores - scores.max())
@@ -89,6 +92,11 @@ def together(
     """Terms by hand, scaled, with those that the fit adds."""
     keys = {**own, **rest, **more}
     return {k: scale * own.get(k, 0.0) + surprise * rest.get(k, 0.0) + more.get(k, 0.0) for k in keys}
+
+
+def tempered(terms: Mapping[str, float], alone: Mapping[str, float], part: float) -> dict[str, float]:
+    """Terms with those that a log alone adds, and of all of them the part that it carries."""
+    return {k: part * (terms.get(k, 0.0) + alone.get(k, 0.0)) for k in {**terms, **alone}}
 
 
 def hand_scores(signs: Mapping[str, Sign]) -> dict[str, tuple[float, float]]:

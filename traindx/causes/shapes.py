@@ -38,7 +38,9 @@ def too_short_to_tell(
     points: float = threshold(10, "points", basis="convention", source="fewer do not tell a trend from noise"),
     epochs: float = threshold(4, "epochs", basis="convention", source="a point that averages an epoch says more"),
     early: float = threshold(0.1, "of the plan", basis="convention", source="most of what matters is to come"),
-    many: float = threshold(60, "points", basis="convention", source="enough to judge whatever was planned"),
+    first: float = threshold(0.01, "of the plan", basis="convention", source="hardly begun, however closely logged"),
+    close: float = threshold(60, "points", basis="convention", source="enough to judge even a beginning"),
+    many: float = threshold(20, "points", basis="convention", source="enough to judge whatever was planned"),
 ) -> bool:
     """Too few points, or few of them and less than a tenth of the planned run."""
     if run.axis == "sample":
@@ -47,7 +49,9 @@ def too_short_to_tell(
     if curve is None or curve.n < (epochs if of_epochs(curve, run) else points):
         return True
     planned, last = run.setup.number("planned_steps"), run.last_step
-    return bool(planned and last is not None and 0 <= last < early * planned and curve.n < many)
+    if not planned or last is None or last < 0:
+        return False
+    return bool((last < early * planned and curve.n < many) or (last < first * planned and curve.n < close))
 
 
 def of_epochs(curve: Curve, run: Run) -> bool:
@@ -153,7 +157,8 @@ def levelled_off(
 
 def still_learning(seen: Seen, run: Run, features: Features) -> bool:
     """The loss ends lower than it began and is not level yet."""
-    if {"loss-flat-from-start", "loss-at-chance", "loss-diverges", "loss-plateaus"} & set(seen):
+    level = seen.get("loss-plateaus", frozenset({"validation"})) != {"validation"}
+    if level or {"loss-flat-from-start", "loss-at-chance", "loss-diverges"} & set(seen):
         return False
     curve = features.objective
     return "loss-still-falling-at-end" in seen or (curve is not None and curve.start - curve.end > 2 * curve.spread)

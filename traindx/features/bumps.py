@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.middle import median
-from traindx.features.noise import autocorrelation
+from traindx.features.noise import autocorrelation, difference_noise
+from traindx.features.shared import Features
 from traindx.features.spikes import Spike, spikes, tail_threshold
+from traindx.vocabulary.signals import direction_of
 
 
 def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float = 0.15) -> list[Spike]:
@@ -18,7 +22,20 @@ def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float =
     least = visible * float(np.ptp(later)) if len(later) else 0.0
     usual = curve.derived(("tail", multiple), lambda: tail_threshold(curve.oriented, multiple=multiple, margin=1.0))
     found = spikes(curve.oriented, least=least, usual=usual)
-    return [s for s in found if s.height >= tall * abs(s.before)]
+    found = [s for s in found if s.height >= tall * abs(s.before)]
+    return [s for s in found if above_scatter(curve, s, visible)] if found and falls_by_decades(curve) else found
+
+
+def falls_by_decades(curve: Curve, *, factor: float = 10.0) -> bool:
+    """Whether a positive curve comes down to a tenth and less: its noise is then a share of its level."""
+    return bool(curve.n and curve.oriented.min() > 0 and curve.start > factor * curve.best > 0)
+
+
+def above_scatter(curve: Curve, spike: Spike, visible: float, *, multiple: float = 6.0) -> bool:
+    """Whether a spike stands out of the scatter of the logarithm, too, and is a visible part of its range."""
+    scatter = curve.derived("log scatter", lambda: difference_noise(np.log(curve.oriented)))
+    bar = max(multiple * scatter, visible * float(np.log(curve.start / curve.best)))
+    return spike.before > 0 and float(np.log1p(spike.height / spike.before)) > bar
 
 
 def fails_after(curve: Curve, spike: Spike, *, points: int = 3) -> bool:
@@ -46,3 +63,28 @@ def is_rough(curve: Curve) -> bool:
     losses of adversarial players): its differences scatter as widely as the curve itself."""
     y = curve.oriented[curve.n // 4 :]
     return len(y) > 8 and autocorrelation(y, 1) < 0.1 and float(np.std(y)) > 0.5 * curve.span
+
+
+PLAYERS = frozenset({"d", "g", "gan", "disc", "gen", "critic", "discriminator", "generator"})
+APART = frozenset({"time", "mem", "util", "x", "lr", "grad_norm", "loss_scale"})
+
+
+def beside_objective(features: Features, least: int) -> list[Curve]:
+    """Other curves on which a spike tells something: the held-out loss, rewards and scores, the parts of a loss and
+    the players of a game; those with at least `least` points."""
+    found = []
+    for name in features.run.series:
+        words = set(re.split(r"[^a-z]+", name.lower()))
+        told = direction_of(name) != "none" and name.startswith(("train/", "val/"))
+        if name == features.objective_name or not (told or words & PLAYERS) or name.split("/")[0] in APART:
+            continue
+        curve = features.curve(name)
+        if curve is not None and curve.n >= least:
+            found.append(curve)
+    return sorted(found, key=lambda c: (c.name != "val/loss", c.name))
+
+
+def towers(curve: Curve, found: list[Spike], *, times: float = 10.0) -> list[Spike]:
+    """Spikes to ten times the usual level and more: they mean something on however rough a curve."""
+    usual = float(np.median(np.abs(curve.values)))
+    return [s for s in found if s.before + s.height > times * usual]

@@ -39,12 +39,26 @@ def chance_loss(classes: int) -> float:
     return float(np.log(classes))
 
 
-def chance_classes(level: float, classes: int | None = None, *, tolerance: float = 0.01) -> int | None:
+USUAL_CLASSES = (2, 10, 100, 1000)  # the only ones that are guessed from a loss alone
+KNOWN, GUESSED = 0.01, 0.003  # of ln k: rounding and noise; four levels that one loss in a hundred hits by chance
+
+
+def chance_classes(
+    level: float,
+    classes: int | None = None,
+    *,
+    tolerance: float | None = None,
+    among: tuple[int, ...] | None = USUAL_CLASSES,
+) -> int | None:
     """The number of classes whose chance level (ln k, nats) a loss `level` sits at, within
-    `tolerance` of it; only `classes` is tried where it is known. None when there is none."""
+    `tolerance` of it (by default 1 % where k is known, 0.3 % where it is guessed); only `classes` is tried where it is
+    known, else those in `among` (None: all that are
+    common, for a caller who has a second witness). None when there is none."""
     if level <= 0.5:
         return None
-    candidates = (classes,) if classes and classes > 1 else COMMON_CLASSES
+    known = (classes,) if classes is not None and classes > 1 else ()
+    candidates = known or among or COMMON_CLASSES
+    tolerance = tolerance or (KNOWN if known else GUESSED)
     near = [(abs(level / chance_loss(k) - 1.0), k) for k in candidates]
     gap, best = min(near)
     return best if gap <= tolerance else None

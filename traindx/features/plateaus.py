@@ -25,7 +25,12 @@ class Flat(NamedTuple):
 
 
 def flat_tail(
-    curve: Curve, *, still: float, most: float, shares: tuple[float, ...] = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3)
+    curve: Curve,
+    *,
+    still: float,
+    most: float,
+    nothing: float = 0.01,
+    shares: tuple[float, ...] = (0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3),
 ) -> Flat | None:
     """The longest final stretch in which the curve has stopped improving; None when even the
     shortest of `shares` has not.
@@ -33,7 +38,7 @@ def flat_tail(
     Speed is counted per unit of the logarithm of the position, in which an ordinary power law slows
     down little: a stretch is flat when what it may have gained (its change plus two standard errors) is
     less than `still` times as fast as the curve gained over the doubling right before it, and less
-    than `most` of all that was gained before.
+    than `most` of all that was gained before; or less than `nothing` of that, however little moved before.
     """
     y = curve.oriented
     n = len(y)
@@ -43,10 +48,11 @@ def flat_tail(
             continue
         fit = slope(y[first:])
         speed = (level_at(y, first // 2) - level_at(y, first)) / np.log(2.0)
-        allowed = min(still * speed * np.log(1.0 / (1.0 - share)), most * (curve.start - level_at(y, first)))
+        gained = curve.start - level_at(y, first)
+        allowed = max(min(still * speed * np.log(1.0 / (1.0 - share)), most * gained), nothing * gained)
         wiggle = float(np.ptp(block_medians(y[first:], 6)))
         if allowed > 0 and abs(fit.change) + 2 * fit.error < allowed and wiggle < 2 * allowed:
-            return Flat(first, fit.change, fit.error, share)
+            return Flat(first, fit.change, fit.error, (n - first) / n)
     return None
 
 

@@ -34,6 +34,11 @@ class Features:
             self._curves[name] = Curve(name, raw)
         return self._curves[name]
 
+    def floor(self, name: str) -> float:
+        """The least that a signal can be where its original name tells: 1 for a perplexity, else 0."""
+        words = re.split(r"[^a-z]+", self.run.originals.get(name, name).lower())
+        return 1.0 if {"ppl", "perplexity"} & set(words) else 0.0
+
     @cached_property
     def is_reinforcement(self) -> bool:
         """Whether rewards are logged: then a loss may rise while the agent learns."""

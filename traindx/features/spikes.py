@@ -32,11 +32,12 @@ def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
     """How far a point of `values[n]` must rise to be no ordinary noise: `multiple` sigmas of the
     point-to-point noise, or `margin` times the largest rise that the signal's own tail leads one to
     expect (a power tail fitted between the 80th and 95th percentile of the rises), whichever is more.
-    Heavy-tailed batch losses thus raise their own bar. Only rises count: a steep descent is no noise.
+    Heavy-tailed batch losses thus raise their own bar; spikes that recur do not (see `without_events`). Only rises
+    count: a steep descent is no noise.
     """
     rises = np.diff(values)
-    rises = rises[rises > 0]
     sigma = difference_noise(values)
+    rises = without_events(rises[rises > 0], multiple * sigma)
     if len(rises) < 8:
         return multiple * sigma
     q80, q95 = quantile(rises, (0.80, 0.95))
@@ -46,6 +47,19 @@ def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
     # Beyond 2000 points the extrapolation would hide real spikes rather than explain noise.
     expected = q95 * max(0.05 * min(len(rises), 2000), 1.0) ** exponent
     return float(max(multiple * sigma, margin * expected))
+
+
+def without_events(rises: Floats, bar: float, *, most: float = 0.2, gap: float = 2.0, least: int = 3) -> Floats:
+    """`rises[n]` without those that are events of their own: at most a fifth of them, three or more, above `bar`, and
+    set off from all others by a gap of a factor of two. A tail, however heavy, has no such gap: of a power tail with
+    exponent 3 three values lie beyond one in 1 of 500 cases."""
+    ordered = np.sort(rises)
+    first = int(len(ordered) * (1 - most))
+    if len(ordered) < 4 * least or bar <= 0:
+        return rises
+    below, above = ordered[first:-least], ordered[first + 1 : len(ordered) - least + 1]
+    cut = np.flatnonzero((above > bar) & (above >= gap * below))
+    return rises[rises < above[cut[0]]] if len(cut) else rises
 
 
 def spikes(

@@ -120,12 +120,17 @@ LOWER_WORDS = (
     "hinge",
     "l1",
     "l2",
+    "smoothl1",
+    "multiclass",
+    "xent",
+    "exploitability",
+    "ter",
 )
 HIGHER_WORDS = (
     "accuracy", "acc", "acc1", "acc5", "top1", "top5", "f1", "auc", "auroc", "auprc", "precision", "recall", "map",
     "map50", "ap", "ap50", "ap75", "iou", "miou", "dice", "bleu", "rouge", "psnr", "ssim", "r2", "reward",
     "return", "score", "success", "kappa", "mcc", "ndcg", "mrr", "hit", "rew", "winrate", "correct", "las", "uas",
-    "chrf", "meteor", "cider", "spice", "pearson", "spearman", "matthews", "exact",
+    "chrf", "meteor", "cider", "spice", "pearson", "spearman", "matthews", "exact", "totalf1",
 )  # fmt: skip
 
 
@@ -137,6 +142,9 @@ def direction_of(name: str) -> Direction:
     words = name.rsplit("/", 1)[-1].lower().replace("-", "_").replace("(", "_").replace("@", "_").split("_")
     if any(w in LOWER_WORDS or w.endswith("loss") or w.endswith("error") for w in words):
         return "lower"
-    if any(w in HIGHER_WORDS or w.startswith(("accuracy", "map5", "top", "reward")) for w in words):
+    if any(
+        w in HIGHER_WORDS or w.startswith(("accuracy", "map5", "reward")) or (w.startswith("top") and w[3:].isdigit())
+        for w in words
+    ):
         return "higher"
     return "none"

@@ -73,6 +73,7 @@ Mistaken for: too little capacity, a net that learns nothing.
 
 Settled by: counts per class, recall per class; class weights raise the minority's recall.""",
         weights={
+            "metric-constant-or-impossible": W(1.2),
             "predictions-collapse": W(1.6),
             "classes-imbalanced": W(3.5, -3.0), "fact:answers-one-class": W(2.2), "metric-contradicts-loss": W(0.5),
             "metric-contradicts-loss:overconfidence": W(-0.6), "loss-plateaus": W(0.2), "losses-stay-high": W(0.3),
@@ -119,6 +120,7 @@ Mistaken for: an unstable operation, a learning rate that is too high, exploding
 
 Settled by: the batch at the spike; training without it.""",
         weights={
+            "fact:labels-out-of-range": W(3.0),
             "inputs-not-finite": W(5.5, -1.5, "theory"), "inputs-have-outliers": W(5.0, -0.5),
             "files-unreadable": W(5.0, -0.3), "values-missing": W(4.0, -0.3), "targets-have-outliers": W(4.0, -0.3),
             "loss-spikes-recur": W(1.5, -0.3), "loss-spikes-recur:periodic": W(1.7),
@@ -154,6 +156,7 @@ Mistaken for: overfitting (there validation is good first), a learning rate that
 
 Settled by: a control with permuted labels: if that learns as fast, the real ones carry nothing.""",
         weights={
+            "fact:labels-out-of-range": W(4.0),
             "validation-gap-grows": W(0.5), "fact:validation-never-improves": W(2.6, -0.4),
             "fact:validation-bad-at-once": W(0.5),
             "loss-at-chance": W(0.9, -0.4), "loss-falls-slowly": W(0.5), "loss-flat-from-start": W(0.5),
@@ -248,6 +251,7 @@ Mistaken for: an unstable operation, a memorized training set.
 
 Settled by: counting the targets that are not ignored.""",
         weights={
+            "metric-constant-or-impossible": W(0.8),
             "loss-near-zero-early": W(2.6, -0.8), "loss-not-finite:from-start": W(2.0), "loss-not-finite": W(0.3),
             "loss-not-finite:recovered": W(1.2), "loss-not-finite:norm-grew-before": W(-2.0),
             "loss-not-finite:loss-grew-before": W(-1.5), "loss-flat-from-start:never-moved": W(0.8),

@@ -240,6 +240,7 @@ Mistaken for: a wrong output activation, overconfidence under overfitting (there
 
 Settled by: the loss that belongs to the target's type.""",
         weights={
+            "metric-constant-or-impossible": W(0.6),
             "loss-does-not-fit-targets": W(5.5, -1.5), "metric-contradicts-loss": W(1.8, -0.3),
             "metric-contradicts-loss:overconfidence": W(-1.8), "losses-stay-high": W(0.5), "loss-at-chance": W(0.2),
             "loss-plateaus:metric-good": W(-0.8), "loss-not-finite": W(-0.6), "validation-gap-grows": W(-1.0),

@@ -26,6 +26,7 @@ Mistaken for: nothing; but silence about a signal that was never logged is no ev
 
 Settled by: what the report lists as not evaluated.""",
         weights={
+            "fact:ended-in-error": W(-2.5),
             "loss-diverges": W(0.0, 0.2), "loss-not-finite": W(0.0, 0.2), "loss-flat-from-start": W(-2.5, 0.3),
             "loss-flat-from-start:lr-zero": W(-2.0), "loss-at-chance": W(-2.5, 0.2), "losses-stay-high": W(0.0, 0.3),
             "validation-gap-grows": W(0.0, 0.4), "loss-oscillates": W(0.0, 0.1), "loss-plateaus": W(0.0, 0.1),

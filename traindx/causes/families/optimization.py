@@ -27,6 +27,7 @@ Mistaken for: bad initialization or raw inputs (both raise the loss before the f
 Settled by: a tenth of the rate for a hundred steps. If the loss then falls at once, it was the rate. If scaling the
 inputs at the old rate cures it too, the inputs are nearer to the root.""",
         weights={
+            "metric-constant-or-impossible": W(0.5),
             "predictions-collapse": W(0.6), "curvature-beyond-stability": W(2.0),
             "loss-not-finite": W(1.8, -0.3), "loss-not-finite:early": W(1.2), "loss-not-finite:late": W(-0.3),
             "loss-not-finite:norm-grew-before": W(1.2), "loss-not-finite:norm-normal-before": W(-1.6),

@@ -16,8 +16,6 @@ from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Run
 
-USUAL_CLASSES = (2, 10, 100, 1000)  # numbers of classes that a loss at chance, ln k, is recognized by
-
 
 class State(NamedTuple):
     """The loss at both ends and its improvement as share of the level at the start (`late`: over the last half,
@@ -62,8 +60,7 @@ def losses_stay_high(
     What it sees: a long run whose loss no longer moves much, and one of: an accuracy that is still poor; a start
     at ln k (an untrained classifier) with little gone of it; an end above the start.
     Why it matters: the network does not even fit its training data; more data or regularization cannot help.
-    When it is wrong: targets that cannot be predicted better; a fine-tuning that began at ln 2 or ln 10 by accident;
-    a late drop that is still to come.
+    When it is wrong: targets that cannot be predicted better; a late drop that is still to come.
     What to try: overfit one batch; then learning rate, capacity, regularization, and what the inputs hold.
     Sources: Goodfellow et al., "Deep Learning" (2016), ch. 11; Karpathy, "A recipe for training neural networks".
     """
@@ -111,11 +108,10 @@ def judge(
             return "score-poor", "medium"
     if state.end > state.start + 2 * chance * state.start + 3 * state.curve.noise:
         return "above-start", "medium"
-    if classes is not None and classes > 1:
-        near = abs(state.start / np.log(classes) - 1) < 2 * chance
-        return ("from-chance", "medium") if near and state.progress < little else None
-    near = any(abs(state.start / np.log(k) - 1) < chance for k in USUAL_CLASSES)
-    return ("from-chance", "low") if near and state.progress < little else None
+    if classes is None or classes < 2:
+        return None  # some k always fits: chance is not guessed after the fact
+    near = abs(state.start / np.log(classes) - 1) < 2 * chance
+    return ("from-chance", "medium") if near and state.progress < little else None
 
 
 def tell(state: State, kind: tuple[str, Severity]) -> Evidence:

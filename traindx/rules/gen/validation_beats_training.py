@@ -65,7 +65,7 @@ def tell(pair: Pair, half: int, gap: float, large: bool) -> Evidence:
         last=last,
         where=pair.val.name,
         aspects=("large",) if large else (),
-        severity="low" if large else "info",
+        severity="info",
         values={"signal": pair.val.name, "beside": pair.train.name, "val": val, "train": train},
         points=(EvidencePoint(pair.val.name, last, val, train),),
     )

@@ -10,6 +10,7 @@ import numpy as np
 from traindx.features.generalization import Rise, rise_after_low
 from traindx.features.middle import median
 from traindx.features.pairs import Pair, pairs, score
+from traindx.features.scores import scale_of
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -29,7 +30,7 @@ class Seen(NamedTuple):
 @rule(
     code="GEN001",
     needs=("val/*", "train/*"),
-    min_points=4,
+    min_points=1,
     severity="medium",
     message="{signal} is best at step {at:.6g} ({low:.4g}) and ends at {end:.4g}; "
     "{beside} goes from {then:.4g} to {now:.4g} meanwhile",
@@ -48,13 +49,19 @@ def validation_gap_grows(
     strong: float = threshold(0.5, "of the level or improvement", basis="convention", source="half of it is gone"),
     mild: float = threshold(0.1, "of the level or improvement", basis="convention", source="usual early stopping"),
     wide: float = threshold(3.0, "x the training loss", basis="seed", source="a gap below 2x is tolerable"),
+    huge: float = threshold(
+        10.0, "x the training loss", basis="convention", source="another task, or learned by heart"
+    ),
+    apart: float = threshold(0.15, "of accuracy", basis="convention", source="beyond usual augmentation and dropout"),
+    torn: float = threshold(0.4, "of accuracy", basis="convention", source="hardly anything carries over"),
 ) -> Iterator[Evidence]:
     """The held-out loss goes up from a visible minimum while the training loss goes on down or stays low.
 
     What it sees: a held-out curve whose later level lies above its lowest one by more than the curve's own noise
     (what the best falling-then-rising curve leaves unexplained), for good, and not shared by the training curve.
-    A constant gap, or one that grows while validation still improves, is not it. Where validation has stopped
-    improving for half of the run while training fell to a third of it or less, that is said too ("stalled", low).
+    A gap that grows while validation still improves is not it. Where validation has stopped improving for half of
+    the run while training fell to a third of it or less, that is said too ("stalled", low); and so is a gap that
+    stands ("wide": a loss of three times the training loss, an accuracy 0.15 below; medium from ten times or 0.4 on).
     Why it matters: from the minimum on the network learns what holds for its training data only; the weights at
     the minimum are the better ones.
     When it is wrong: accuracy may improve while the held-out loss rises (the finding is milder then and says
@@ -65,15 +72,19 @@ def validation_gap_grows(
     Sources: Prechelt, "Early Stopping - But When?" (1998); Zhang et al., arXiv:1611.03530; Ayer et al. (1955).
     """
     candidates = pairs(features, min_points=4)
-    if features.is_reinforcement or not candidates:
-        raise CannotJudge("needs a metric on training and held-out data, with at least 4 points of each")
+    few = [p for p in pairs(features, min_points=1) if p.same]
+    if features.is_reinforcement or not (candidates or few):
+        raise CannotJudge("needs a metric on training and held-out data")
     seen = [s for p in candidates if (s := look(p)) is not None]
     seen = [s for s in seen if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and alone(s, shared)]
     losses = [s for s in seen if "loss" in s.pair.val.name]
     for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
         yield tell(worst, improves(features, worst), strong, mild, lost)
-    if not seen:
-        yield from (e for p in candidates[:1] if (e := stalled(p, wide, relative)) is not None)
+    if seen:
+        return
+    level = [e for p in candidates[:1] if (e := stalled(p, wide, relative)) is not None]
+    level += [e for p in few if (e := stands(features, p, (wide, huge, apart, torn), relative)) is not None]
+    yield from level[:1]
 
 
 def look(pair: Pair) -> Seen | None:
@@ -131,8 +142,10 @@ def stalled(pair: Pair, wide: float, least: float) -> Evidence | None:
     """Held-out loss level over the second half of the run while the training loss falls far below it."""
     val, train = pair.val.oriented, pair.train_at_val()
     half = len(val) // 2
-    if not pair.same or len(val) < 4 * 4 or min(val.min(), train.min()) <= 0:
+    if not pair.same or len(val) < 4 or min(val.min(), train.min()) <= 0:
         return None
+    if len(val) < 4 * 4:
+        return unmoved(pair, val, train, least)
     quarter = half // 2
     before, after = float(median(val[half - quarter : half + 1])), float(median(val[-quarter:]))
     then, now = float(median(train[half - quarter : half + 1])), float(median(train[-quarter:]))
@@ -151,6 +164,73 @@ def stalled(pair: Pair, wide: float, least: float) -> Evidence | None:
         f"{pair.train.name}, which still falls",
         points=(EvidencePoint(pair.val.name, last, after, before), EvidencePoint(pair.train.name, last, now, then)),
     )
+
+
+def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | None:
+    """The held-out loss of a few evaluations is where it was at the first, and training has fallen below it."""
+    fall = 1 - float(train[-1]) / float(train[0])
+    if np.ptp(val) > least * float(val[0]) or fall < 3 * least or train[-1] > (1 - least / 2) * val[-1]:
+        return None
+    at, last = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
+    return Evidence(
+        onset=at,
+        last=last,
+        where=pair.val.name,
+        strength=0.5,
+        severity="low",
+        aspects=("stalled",),
+        message=f"{pair.val.name} stays at {float(val[-1]):.4g} in {len(val)} evaluations while {pair.train.name} "
+        f"goes from {float(train[0]):.4g} to {float(train[-1]):.4g}",
+        points=(EvidencePoint(pair.val.name, last, float(val[-1]), float(val[0])),),
+    )
+
+
+def stands(features: Features, pair: Pair, bounds: tuple[float, float, float, float], part: float) -> Evidence | None:
+    """A wide gap between the two at the end that validation is not about to close."""
+    wide, huge, apart, torn = bounds
+    scale = scale_of(pair.val.name, pair.val.values)
+    val, train = ending(pair.val.values), ending(pair.train.values)
+    if scale is not None and pair.val.sign < 0:
+        gap = (train - val) / scale.perfect
+        large, grave = gap >= apart, gap >= torn
+        told = f"{pair.val.name} is {val:.4g} beside {train:.4g} of {pair.train.name}"
+    else:
+        floor = features.floor(pair.val.name)
+        if pair.val.name.rpartition("/")[2] != "loss" or min(val, train) <= floor:
+            return None
+        ratio = val / train
+        large, grave = ratio >= wide, ratio >= huge
+        told = f"{pair.val.name} is {val:.4g}, {ratio:.2g} times {pair.train.name} ({train:.4g})"
+    if not large or improving(pair, part):
+        return None
+    last = float(pair.val.steps[-1])
+    return Evidence(
+        onset=float(pair.val.steps[0]),
+        last=last,
+        where=pair.val.name,
+        strength=1.0 if grave else 0.5,
+        severity="medium" if grave else "low",
+        aspects=("wide", *(["strong"] if grave else [])),
+        message=f"{told}, and the gap does not close",
+        points=(EvidencePoint(pair.val.name, last, val, train),),
+    )
+
+
+def ending(values: Floats) -> float:
+    """The level at the end: the median of the last twentieth, of three points at least."""
+    return float(np.median(values[-max(3, len(values) // (4 * 4)) :]))
+
+
+def improving(pair: Pair, part: float) -> bool:
+    """Whether validation still gets better over its last half, by more than `part` of its level."""
+    y = pair.val.oriented
+    if len(y) < 3:
+        return False
+    if len(y) < 4 * 2:
+        return bool(np.all(np.diff(y[-3:]) < 0))
+    third = max(1, len(y) // (2 * 3))
+    before, end = float(np.median(y[len(y) // 2 :][:third])), float(np.median(y[-third:]))
+    return before - end > part * abs(end)
 
 
 def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:

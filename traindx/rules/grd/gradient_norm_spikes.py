@@ -10,7 +10,7 @@ from traindx.features.curve import Curve
 from traindx.features.gradients import excursions
 from traindx.features.middle import median
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -30,7 +30,11 @@ def ends_well(objective: Curve | None, lost: float) -> bool:
     if objective is None or objective.n < 4:
         return False
     gained = objective.start - objective.best
-    return gained > 0 and objective.end <= objective.best + lost * gained
+    if gained > 0 and objective.end <= objective.best + lost * gained:
+        return True
+    # An excerpt around a leap begins at the level it comes back to.
+    height = float(objective.oriented.max()) - objective.start
+    return height > max(gained, 0.0) and float(objective.oriented[-1]) - objective.start <= lost * height
 
 
 @rule(
@@ -57,7 +61,8 @@ def gradient_norm_spikes(
     """The global gradient norm leaps far above the level around it for a few steps.
 
     What it sees: stretches more than ten times above the local level and six times the noise of the
-    logarithm. Low; medium when the loss answers, or when it happens again and again, and the norm goes well beyond
+    logarithm. Info for one or two that the loss does not answer, else low; medium when the loss answers, or when it
+    happens again and again, and the norm goes well beyond
     what it was at the start (late in training, when all is small, one hard batch makes a leap), unless the loss ends
     about as low as it ever was.
 
@@ -88,7 +93,7 @@ def gradient_norm_spikes(
         onset=float(steps[found[0].start]),
         last=float(steps[found[-1].stop - 1]),
         strength=1.0 if often and answered else 0.5,
-        severity="medium" if (answered or often) and beyond and not ends_well(features.objective, lost) else "low",
+        severity=severity(bool(answered), often, beyond and not ends_well(features.objective, lost)),
         aspects=marks + ("unresolved",) * (found[-1].stop == len(values)),
         values={"count": len(found), "factor": max(e.factor for e in found)},
         points=tuple(
@@ -96,3 +101,10 @@ def gradient_norm_spikes(
             for e in sorted(found, key=lambda e: -e.factor)[:3]
         ),
     )
+
+
+def severity(answered: bool, often: bool, harmful: bool) -> Severity:
+    """By whether the loss answers or it happens again and again, and whether harm is left."""
+    if not (answered or often):
+        return "info"
+    return "medium" if harmful else "low"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.gradients import improved, usual_level
+from traindx.features.gradients import improved, shed, usual_level
 from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.smoothing import trend
@@ -20,7 +20,7 @@ from traindx.vocabulary.run import Run
     needs=("grad_norm", "objective"),
     min_points=8,
     severity="high",
-    message="the gradient norm is down to {norm:.1e} while the loss has not come down",
+    message="the gradient norm is down to {norm:.1e} while the loss {what}",
 )
 def gradient_norm_vanishes(
     run: Run,
@@ -31,11 +31,13 @@ def gradient_norm_vanishes(
     early: float = threshold(0.2, "of the run", basis="convention", source="the stretch that stands for the start"),
     learnt: float = threshold(0.5, "of the first loss", basis="convention", source="half the loss gone is learning"),
     score: float = threshold(8.0, "x spread of the loss", basis="convention", source="a clear improvement"),
+    little: float = threshold(0.2, "of the first loss", basis="convention", source="less is hardly learning"),
 ) -> Iterator[Evidence]:
     """The global gradient norm falls to nearly nothing, or starts there, and the objective stays where it was.
 
     What it sees: a norm that ends a thousand times below its early level, or that is below 1e-6 throughout,
-    while the objective has lost less than half of its first level and not clearly improved.
+    while the objective has lost less than half of its first level and not clearly improved; medium where it has,
+    by less than a fifth.
 
     Why it matters: without gradients nothing is learnt, however long the run goes on.
 
@@ -53,8 +55,10 @@ def gradient_norm_vanishes(
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= norm.n // 2:
         raise CannotJudge("most gradient norms are exactly zero")
-    if improved(objective, share=learnt, score=score):
+    gone = shed(objective)
+    if gone >= learnt or (gone >= little and improved(objective, share=learnt, score=score)):
         return
+    gains = gone > 0 and improved(objective, share=learnt, score=score)
     level = usual_level(values, share=early)
     smooth = np.exp(trend(np.log(values)))
     end = float(median(smooth[-3:]))
@@ -67,6 +71,7 @@ def gradient_norm_vanishes(
         last=float(steps[-1]),
         strength=1.0 if end <= tiny else 0.5,
         aspects=("from-start",) if throughout else ("later",),
-        values={"norm": end},
+        severity="medium" if gains else None,
+        values={"norm": end, "what": f"has lost only {gone:.0%}" if gains else "has not come down"},
         points=(EvidencePoint("grad_norm", float(steps[-1]), end, level, "L2"),),
     )

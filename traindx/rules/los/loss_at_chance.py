@@ -1,4 +1,4 @@
-"""LOS011: the loss sits at the level of a uniform guess."""
+"""LOS011: the loss, or a score, sits at the level of a guess."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.chance import chance_classes, chance_loss
+from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.noise import robust_sigma
+from traindx.features.scores import is_late, late, scale_of, scores, skill
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import Evidence, rule, threshold
@@ -17,8 +19,8 @@ from traindx.vocabulary.run import Run
 
 @rule(
     code="LOS011",
-    needs=("train/loss|val/loss",),
-    min_points=6,
+    needs=("train/*|val/*",),
+    min_points=3,
     severity="high",
     message="{name} ends at {level:.4g}: a uniform guess over {classes} classes scores ln {classes} = {chance:.4g}",
     follows=("loss-flat-from-start", "loss-plateaus", "loss-diverges", "learning-rate-is-zero"),
@@ -27,29 +29,31 @@ def loss_at_chance(
     run: Run,
     features: Features,
     *,
-    near: float = threshold(
-        0.01,
-        "of ln k",
-        basis="measured",
-        source="fault catalogue 3, 14, 30-36",
+    near: float = threshold(0.01, "of ln k, k known", basis="measured", source="fault catalogue 3, 14, 30-36"),
+    exact: float = threshold(
+        0.003, "of ln k, k guessed", basis="theory", source="four levels: 1 loss in 100 by chance"
     ),
     steady: float = threshold(0.02, "of the level", basis="convention", source="a level that holds"),
-    far: float = threshold(1.25, "x chance", basis="convention", source="a sane net starts within a quarter of ln k"),
     stretch: float = threshold(0.3, "of the run", basis="convention", source="the last third must be there"),
     better: float = threshold(1.5, "x chance accuracy", basis="convention", source="something is learned"),
+    nothing: float = threshold(0.05, "of the way to perfect", basis="convention", source="what rounding may hide"),
+    epochs: float = threshold(5, "epochs", basis="convention", source="detectors score 0 in their first epochs"),
+    steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
 ) -> Iterator[Evidence]:
-    """The final level is that of a classifier which knows nothing.
+    """The final level is that of a model which knows nothing.
 
     ## What it sees
-    The last third of the run scatters tightly around ln k for a known number of classes, or for one that is common.
-    An accuracy clearly above 1/k overrules it.
+    The last third of the run scatters tightly around ln k for a known number of classes. Where the number is not
+    known, only ln 2, ln 10, ln 100 and ln 1000 are tried, and only within 0.3 %; any k that fits after the fact would
+    condemn losses that merely pass. An accuracy clearly above 1/k overrules it. Scores are judged by their own scale:
+    an AUC of one half, a word error rate of 100 %, a BLEU, mAP, F1 or a reward of 0 late in the run.
 
     ## Why it matters
     The outputs do not depend on the inputs: whatever fell before, the run now predicts nothing.
 
     ## When it is wrong
     A loss of another kind may pass through or rest at such a number; with the number of classes given
-    (`--fact classes=10`) chance is no longer guessed.
+    (`--fact classes=10`) chance is no longer guessed. Detectors score 0 for some epochs before they find anything.
 
     ## What to try
     Train on one batch; blank the inputs and compare; check that gradients reach the first layer.
@@ -57,28 +61,62 @@ def loss_at_chance(
     ## Sources
     Theory (entropy of the uniform distribution); requirements (initial loss against ln k).
     """
+    yield from scores_know_nothing(run, features, nothing, epochs, steps)
     name = "train/loss" if features.curve("train/loss") is not None else "val/loss"
     curve = features.curve(name)
-    assert curve is not None
+    if curve is None or curve.n < 3 or features.is_game or features.is_reinforcement:
+        return
     tail = curve.values[-max(3, int(stretch * curve.n)) :]
     level = float(median(tail))
-    classes = chance_classes(level, run.setup.classes, tolerance=near)
-    if classes is None or robust_sigma(tail) > steady * level or knows_better(features, classes, better):
+    classes = run.setup.classes or guessed_by_accuracy(features, level, near)
+    found = chance_classes(level, classes, tolerance=near if classes else exact)
+    if found is None or robust_sigma(tail) > steady * level or knows_better(features, found, better):
         return
-    if moves(tail, steady * level):
+    if moves(tail, steady * level) or (curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes):
         return
-    onset = first_at(curve.values, level, steady)
-    # A guessed number of classes is only believed where the run never knew more than chance: a loss that
-    # came from far above may rest anywhere.
-    known = run.setup.classes is not None or curve.start < far * level or guesses(features, classes, near)
+    frozen = len(tail) > 2 and bool(np.ptp(tail) == 0) and curve.n > 2 * 4 and bool(np.ptp(curve.values) > 0)
     yield Evidence(
-        onset=curve.step_at(onset),
+        onset=curve.step_at(first_at(curve.values, level, steady)),
         last=float(curve.steps[-1]),
-        strength=1.0 if run.setup.classes else 0.5,
-        severity=None if known else "info",
-        aspects=("known-classes",) if run.setup.classes else (),
-        values={"name": name, "level": level, "classes": classes, "chance": chance_loss(classes)},
-        points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(classes), "nats"),),
+        strength=1.0 if classes else 0.5,
+        aspects=("known-classes",) * bool(run.setup.classes) + ("frozen",) * frozen,
+        values={"name": name, "level": level, "classes": found, "chance": chance_loss(found)},
+        points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
+    )
+
+
+def scores_know_nothing(
+    run: Run, features: Features, nothing: float, epochs: float, steps: float
+) -> Iterator[Evidence]:
+    """Every score of a split lies where knowing nothing puts it."""
+    for split in ("val/", "train/"):
+        found = [c for c in scores(features, split, 3) if knowledge(c, run.setup.classes) is not None]
+        reward = features.curve(split + "reward")
+        if not found and reward is not None and reward.n >= 3 and not np.any(reward.values):
+            found = [reward]
+        if not found or not is_late(features, epochs, steps):
+            continue
+        if all((knowledge(c, run.setup.classes) or 0.0) <= nothing for c in found):
+            yield told(max(found, key=lambda c: c.n))
+            return
+
+
+def knowledge(curve: Curve, classes: int | None) -> float | None:
+    """What a score has come to, from knowing nothing (0) to perfect (1)."""
+    scale = scale_of(curve.name, curve.values, classes)
+    return None if scale is None else skill(late(curve), scale)
+
+
+def told(curve: Curve) -> Evidence:
+    level, last = late(curve), float(curve.steps[-1])
+    return Evidence(
+        onset=float(curve.steps[0]),
+        last=last,
+        where=curve.name,
+        strength=1.0 if curve.n > 2 * 4 else 0.5,
+        aspects=("score",),
+        message=f"{curve.name} ends at {level:.4g}, which a model that knows nothing gets as well",
+        points=(EvidencePoint(curve.name, last, level),),
     )
 
 
@@ -90,26 +128,26 @@ def moves(tail: np.ndarray, bound: float) -> bool:
 
 def knows_better(features: Features, classes: int, factor: float) -> bool:
     """Whether an accuracy shows that more than chance is known."""
-    for name in ("train/accuracy", "val/accuracy"):
-        curve = features.curve(name)
-        if (
-            curve is not None
-            and curve.n
-            and float(median(curve.values[-3:])) > min(factor / classes, 0.5 * (1 + 1 / classes))
-        ):
-            return True
-    return False
+    bar = min(factor / classes, 0.5 * (1 + 1 / classes))
+    return any(usual > bar for usual in accuracies(features))
 
 
-def guesses(features: Features, classes: int, near: float) -> bool:
-    """Whether an accuracy on training or held-out data is that of a guess, 1/k."""
+def guessed_by_accuracy(features: Features, level: float, near: float) -> int | None:
+    """The number of classes of which both say the same: the loss is ln k, and an accuracy 1/k."""
+    classes = chance_classes(level, None, tolerance=2 * near, among=None)
+    if classes is None:
+        return None
+    alike = any(abs(usual - 1 / classes) < 1 / (4 * classes) + near for usual in accuracies(features))
+    return classes if alike else None
+
+
+def accuracies(features: Features) -> Iterator[float]:
+    """Where each accuracy on training or held-out data has come to, as a share."""
     for name in ("train/accuracy", "val/accuracy"):
         curve = features.curve(name)
         if curve is not None and curve.n:
-            usual = float(median(curve.values[-3:]))
-            if abs(usual - 1 / classes) < 1 / (4 * classes) + near:
-                return True
-    return False
+            scale = scale_of(name, curve.values)
+            yield float(median(curve.values[-3:])) / (scale.perfect if scale else 1.0)
 
 
 def first_at(values: np.ndarray, level: float, steady: float) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.middle import median
-from traindx.features.noise import median_error
+from traindx.features.noise import difference_noise, median_error
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.rule import Evidence, rule, threshold
@@ -20,7 +20,7 @@ SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly en
 @rule(
     code="LOS002",
     needs=("objective",),
-    min_points=6,
+    min_points=2,
     severity="high",
     message="{name} gets worse for good: {best:.4g} at step {onset:g}, {end:.4g} at the end",
     follows=("loss-not-finite", "loss-repeats-each-epoch"),
@@ -34,13 +34,21 @@ def loss_diverges(
     rise: float = threshold(0.05, "of the level", basis="convention", source="a rise that one sees"),
     sudden: float = threshold(0.05, "of the points", basis="convention", source="a jump, not a drift"),
     ending: float = threshold(0.1, "of the points", basis="convention", source="what counts as the end of the run"),
+    nearly: float = threshold(0.8, "of the progress", basis="convention", source="a reward that is back at its start"),
     falling: float = threshold(0.4, "of the rise", basis="convention", source="the end may be the flank of a spike"),
+    decade: float = threshold(10.0, "x the best", basis="convention", source="a fall that is seen on a log scale only"),
+    times: float = threshold(2.0, "x the level before", basis="convention", source="few points: doubled or worse"),
+    few: float = threshold(20, "points", basis="convention", source="of more, levels can be told"),
+    visible: float = threshold(0.3, "of the best level", basis="convention", source="a rise that is a loss whatever"),
 ) -> Iterator[Evidence]:
     """The loss ends well above a level it had already reached, and stays there.
 
     ## What it sees
     The level at the end against the best level before, in units of the noise of a level and of the progress made.
-    Half of the progress must be lost (all of it is critical), or the run must end above where it began.
+    Half of the progress must be lost (all of it is critical), or the run must end above where it began. A loss that
+    had fallen to a tenth and less is looked at on a log scale as well, and a rise that takes back half of what was
+    gained since the first tenth of the run is told too (medium). In a log of few points, one is told that rises
+    point by point to twice its level and more.
 
     ## Why it matters
     A run that diverges does not come back by itself; every further step is wasted.
@@ -59,16 +67,27 @@ def loss_diverges(
     """
     curve = features.curve("objective")
     assert curve is not None
+    climb = climbs(curve, times) if curve.n < few else None
+    if climb is not None:
+        yield climb
+        return
+    if curve.n < 2 * 3:
+        return
     best = curve.best_index
     tail = curve.oriented[-max(3, int(ending * curve.n)) :]
     end, error = float(median(tail)), median_error(max(curve.noise, curve.spread), len(tail))
     gained, risen = max(curve.start - curve.best, 0.0), end - curve.best
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
-    if risen <= needed or best >= curve.n - len(tail) or still_recovering(tail, falling * risen):
+    since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
+    plain = risen > needed
+    lately = risen > max(lost * since, visible * abs(curve.best)) or lost_decades(curve, end, lost, decade, noise)
+    if best >= curve.n - len(tail) or still_recovering(tail, falling * risen):
+        return
+    if not plain and not (lately and risen > noise * error):
         return
     # Rewards and held-out losses wander; only a training loss is expected to go down.
-    if curve.name != "train/loss" and risen < max(gained, 2 * needed):
+    if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
     low = curve.point(lowest_near(curve, best))
     onset = onset_index(curve, best, risen)
@@ -76,12 +95,51 @@ def loss_diverges(
     yield Evidence(
         onset=curve.step_at(onset),
         last=float(curve.steps[-1]),
-        severity="critical" if end >= curve.start - error else "high",
+        severity="critical" if end >= curve.start - error else "high" if plain else "medium",
         strength=min(1.0, 0.5 + 0.5 * risen / max(gained, risen)),
         aspects=(begun, "sudden" if settle_length(curve, onset, end) <= max(2, sudden * curve.n) else "gradual"),
         values={"name": curve.name, "best": low.value, "end": end * curve.sign, "onset": low.step},
         points=(low, curve.point(-1, end, low.value * curve.sign)),
     )
+
+
+def climbs(curve: Curve, times: float) -> Evidence | None:
+    """The end of a short log rises from point to point to `times` its level and more; two points must differ by
+    the fourth power of that. Of six and more, the rise must stand out from the changes before it."""
+    y = curve.oriented
+    if curve.sign < 0 or y.min() <= 0:
+        return None
+    falls = np.flatnonzero(np.diff(y) <= 0)
+    low = int(falls[-1]) + 1 if len(falls) else 0
+    up = curve.n - 1 - low
+    factor = float(y[-1] / y[low])
+    before = np.abs(np.diff(np.log(y[: low + 1])))
+    usual = float(np.median(before)) if len(before) > 3 else 0.0
+    alone = up < 2 and not (curve.n == 2 and factor >= times**4)
+    if alone or factor < times or y[-1] < y.max() or np.log(factor) < 3 * usual * np.sqrt(up):
+        return None
+    above = float(y[-1] / y[0]) >= times
+    return Evidence(
+        onset=curve.step_at(low),
+        last=float(curve.raw.steps[-1]),  # up to where it breaks, where it does
+        severity="high" if above else "medium",
+        strength=0.5,
+        aspects=("from-start" if above else "late", "short"),
+        message=f"{curve.name} rises from point to point: {y[low]:.4g} at step {curve.step_at(low):g}, {y[-1]:.4g} "
+        f"at step {curve.step_at(curve.n - 1):g}",
+        points=(curve.point(low), curve.point(-1, float(y[-1]), float(y[low]))),
+    )
+
+
+def lost_decades(curve: Curve, end: float, lost: float, decade: float, noise: float) -> bool:
+    """Whether a positive loss that had fallen to a tenth and less has lost half of that fall as seen on a log scale,
+    beyond the scatter of its logarithm."""
+    y = curve.oriented
+    if y.min() <= 0 or curve.start < decade * curve.best or curve.best <= 0 or end <= 0:
+        return False
+    rise, gained = float(np.log(end / curve.best)), float(np.log(curve.start / curve.best))
+    scatter = difference_noise(np.log(y))
+    return rise > max(lost * gained, noise * scatter)
 
 
 def lowest_near(curve: Curve, index: int) -> int:

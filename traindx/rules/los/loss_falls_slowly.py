@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
@@ -17,7 +20,7 @@ from traindx.vocabulary.run import Run
     needs=("objective",),
     min_points=10,
     severity="low",
-    message="{name} falls slowly: by {fraction:.1%} of its level over the run, and it still falls at the end",
+    message="{name} falls slowly, nearly in a straight line: from {start:.4g} to {end:.4g}, by {fraction:.1%}",
     follows=("learning-rate-vanishes-early",),
 )
 def loss_falls_slowly(
@@ -57,9 +60,11 @@ def loss_falls_slowly(
     y, n = curve.oriented, curve.n
     if curve.start <= 0:
         raise CannotJudge("needs a positive loss")
+    if cut_short(features, curve):
+        raise CannotJudge("the learning rate falls before the end: what the loss does then is the schedule's")
     skip = int(transient * n)
     first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
-    fall, error = improvement(curve)
+    fall, error = curve.start - curve.end, improvement(curve)[1]
     fraction = fall / curve.start
     if not least < fraction < slow or fall < surely * error:
         return
@@ -71,7 +76,17 @@ def loss_falls_slowly(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
         strength=1.0 if fraction < slow / 2 else 0.5,
+        severity=None if fraction < slow / 2 else "info",
         aspects=("straight", *(() if norm is None else ("norm-tiny" if tiny else "norm-healthy",))),
-        values={"name": curve.name, "fraction": fraction},
+        values={"name": curve.name, "fraction": fraction, "start": curve.start, "end": curve.end},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
+
+
+def cut_short(features: Features, curve: Curve) -> bool:
+    """Whether the learning rate is at most half of its peak over the second half of the points."""
+    lr = features.curve("lr")
+    if lr is None or lr.n < 2 or lr.values.max() <= 0:
+        return False
+    rates = lr.at_steps(curve.steps[curve.n // 2 :])
+    return bool(np.median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2 and rates[0] > lr.values.max() / 2)

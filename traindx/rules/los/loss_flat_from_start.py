@@ -11,8 +11,9 @@ from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
+from traindx.features.scores import best_skill, is_late
 from traindx.features.shared import Features
-from traindx.features.smoothing import TREND_PARTS
+from traindx.features.smoothing import TREND_PARTS, block_medians
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -20,7 +21,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="LOS003",
     needs=("objective",),
-    min_points=8,
+    min_points=3,
     severity="high",
     message="{name} has not improved since the start: {start:.4g} then, {end:.4g} after {n} points",
     follows=("learning-rate-is-zero", "loss-diverges"),
@@ -36,12 +37,20 @@ def loss_flat_from_start(
     gained: float = threshold(0.1, "of the metric", basis="convention", source="an improvement worth having"),
     dip: float = threshold(0.06, "of the level", basis="convention", source="a level in mid-run that was really lower"),
     tiny_norm: float = threshold(1e-3, "gradient norm", basis="seed", source="healthy: 0.1 to 10"),
+    few: float = threshold(8, "points", basis="convention", source="noise cannot be told from fewer"),
+    same: float = threshold(0.005, "of the level", basis="measured", source="fault catalogue: flat runs move < 0.5 %"),
+    epochs: float = threshold(5, "epochs", basis="convention", source="a few points are judged late in a run only"),
+    steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
+    good: float = threshold(0.9, "of the way to perfect", basis="convention", source="a score that is good"),
+    many: float = threshold(100, "points", basis="theory", source="a mean of ten is known to a third of the scatter"),
 ) -> Iterator[Evidence]:
     """The loss is where it began, for the whole run.
 
     ## What it sees
     The fall from the first to the last tenth of the points is less than 2 % of the level and no trend inside the run
     is clear against the noise. Where the noise could hide a fall of 10 % of the level, it says that it cannot judge.
+    A reward is measured by its own scatter. Of three to seven points only a loss that repeats itself, or moves by less
+    than 0.5 % late in a run, is told.
 
     ## Why it matters
     Nothing is learned: something between the data and the weights is cut, or the steps are far too small.
@@ -61,9 +70,17 @@ def loss_flat_from_start(
     assert curve is not None
     if any(e.code == "late-start" for e in run.events):
         raise CannotJudge("the log does not show the start of the run")
-    level = float(median(np.abs(curve.values)))
+    level = float(median(np.abs(curve.values))) - features.floor(curve.name)
     constant = bool(np.ptp(curve.values) == 0)
-    if metric_improves(features, curve, clearly, gained) or (constant and level == 0):
+    if metric_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
+        return
+    if constant and curve.sign > 0 and best_skill(features) >= good:
+        return  # it repeats itself at a good place: a plateau
+    short = curve.n < few
+    if short and not (constant or (np.ptp(curve.values) < same * level and is_late(features, epochs, steps))):
+        raise CannotJudge(f"{curve.n} points that move tell no trend")
+    if curve.sign < 0 and not constant:
+        yield from scattered(curve, many, surely)
         return
     fall, error = improvement(curve)
     fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
@@ -81,7 +98,27 @@ def loss_flat_from_start(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
         aspects=tuple(aspects(features, curve, level, constant, tiny_norm)),
-        strength=1.0 if constant or error < moved * level else 0.5,
+        strength=0.5 if short or not (constant or error < moved * level) else 1.0,
+        severity="medium" if short else None,
+        values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
+        points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
+    )
+
+
+def scattered(curve: Curve, many: float, surely: float) -> Iterator[Evidence]:
+    """A reward or another score, which has no zero to be measured from, that has gained nothing against its own
+    scatter: neither at the end nor anywhere."""
+    fall, error = improvement(curve)
+    scatter = float(np.std(curve.values))
+    best = block_medians(curve.oriented, TREND_PARTS // 2)
+    gained = float(best[0] - best.min())
+    if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
+        return
+    yield Evidence(
+        onset=float(curve.steps[0]),
+        last=float(curve.steps[-1]),
+        strength=0.5,
+        aspects=("score",),
         values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )

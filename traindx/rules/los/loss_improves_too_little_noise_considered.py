@@ -46,6 +46,8 @@ def loss_improves_too_little_noise_considered(
     assert curve is not None
     if curve.noise == 0:
         raise CannotJudge("it does not vary")
+    if any(e.code == "late-start" for e in run.events):
+        raise CannotJudge("the log does not show the start of the run")
     fall, error = improvement(curve)
     if abs(fall) > doubtful * error:
         return

@@ -26,7 +26,7 @@ WORDS = (
 
 @rule(
     code="LOS001",
-    needs=("objective|event:crash",),
+    needs=("objective|train/*|val/*|event:crash",),
     min_points=1,
     severity="critical",
     message="{name} is not finite {how} (first at step {onset:g})",
@@ -46,7 +46,8 @@ def loss_not_finite(
     """The loss holds NaN or infinite values, or the run ended with an error that says so.
 
     ## What it sees
-    Values of the loss (training, or whatever stands for it) that are not finite: from some step to the end, or
+    Values of a loss (the training loss or whatever stands for it, then held-out loss and parts) that are not finite:
+    from some step to the end, or
     here and there. What the log itself replaced (a NaN written as 0.0, Caffe's 87.3365) counts too, where that is
     certain.
 
@@ -64,9 +65,27 @@ def loss_not_finite(
     Requirements: decision tree for NaN; fault catalogue rows 5, 32, 55-57, 60, 69, 100.
     """
     yield from said_by_crash(run)
-    curve = features.curve("objective")
-    if curve is None or not len(curve.nonfinite_steps):
-        return
+    broken = [c for c in losses(features) if len(c.nonfinite_steps)]
+    if broken:
+        yield judged(run, features, broken[0], early, grown, often)
+
+
+def losses(features: Features) -> Iterator[Curve]:
+    """The objective, then every loss: of a total and its parts one may break first. A reward or a score that is not
+    finite says only that there was nothing to average, where a loss beside it is sound."""
+    names = [n for n in features.run.series if "loss" in n.rsplit("/", 1)[-1] and n.startswith(("train/", "val/"))]
+    objective = features.objective
+    sound = any((c := features.curve(n)) is not None and c.n for n in names)
+    if objective is not None and (objective.name in names or not sound):
+        yield objective
+    for name in sorted(names, key=lambda n: (n not in ("train/loss", "val/loss"), n)):
+        curve = features.curve(name)
+        if curve is not None and curve is not objective:
+            yield curve
+
+
+def judged(run: Run, features: Features, curve: Curve, early: float, grown: float, often: float) -> Evidence:
+    """The evidence of one curve that holds values which are not finite."""
     raw = curve.raw.values
     bad = ~np.isfinite(raw)
     first = int(np.argmax(bad))
@@ -76,9 +95,11 @@ def loss_not_finite(
     persistent = tail > 0
     share = float(bad.mean())
     severity: Severity = "critical" if persistent else ("medium" if share > often else "low")
+    if persistent and curve is not features.objective:
+        severity = "high"  # a part, or the held-out loss: the training loss itself still is a number
     if not persistent:
         aspects.append("recovered")
-    yield Evidence(
+    return Evidence(
         onset=float(curve.raw.steps[first]),
         last=float(curve.raw.steps[np.flatnonzero(bad)[-1]]),
         strength=1.0 if persistent else 0.5,

@@ -45,7 +45,8 @@ def loss_oscillates(
     Points that alternate up and down, or a period, that white noise would give with p < 0.0001, explain a good part
     of the variance around the trend, and are large against all that the run has gained.
 
-    A held-out score that scatters by 15 % of its whole gain between evaluations counts too ("erratic", low).
+    A held-out score that scatters by 15 % of its whole gain between evaluations counts too ("erratic", info; low from
+    half of the gain on).
 
     ## Why it matters
     Steps that overshoot: the optimizer jumps across the valley instead of going down it.
@@ -65,7 +66,7 @@ def loss_oscillates(
     assert curve is not None
     y = curve.oriented[curve.n // 3 :]
     found = swing(y)
-    if found is None:
+    if found is None or found.amplitude == 0:
         raise CannotJudge("too few points, or none that vary")
     scale = max(improvement(curve)[0], 2 * found.amplitude)
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
@@ -102,7 +103,7 @@ def erratic_scores(features: Features, share: float, enough: float) -> Iterator[
             onset=curve.step_at(curve.n // 2),
             last=float(curve.steps[-1]),
             aspects=("erratic",),
-            severity="low" if scatter < 0.5 * gained else "medium",
+            severity="info" if scatter < 0.5 * gained else "low",
             strength=0.5 if scatter < 0.5 * gained else 1.0,
             message=f"{name} scatters by {scatter:.3g} between evaluations, {scatter / gained:.0%} of all it gained",
             points=(EvidencePoint(name, float(curve.steps[-1]), scatter, share * gained, "scatter"),),

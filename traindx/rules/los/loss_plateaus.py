@@ -10,6 +10,7 @@ from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.plateaus import Flat, flat_tail, improvement
+from traindx.features.scores import best_skill
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.diagnosis import Severity
@@ -20,7 +21,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="LOS004",
     needs=("objective",),
-    min_points=12,
+    min_points=5,
     severity="low",
     message="{name} has been level at {level:.4g} since step {onset:g} ({share:.0%} of the run)",
     follows=("loss-diverges", "loss-not-finite", "learning-rate-vanishes-early", "learning-rate-is-zero"),
@@ -35,6 +36,7 @@ def loss_plateaus(
     little: float = threshold(0.3, "of the starting level", basis="convention", source="hardly anything learned"),
     done: float = threshold(0.1, "of the starting level", basis="convention", source="that is arrival"),
     decayed: float = threshold(0.1, "of the peak learning rate", basis="convention", source="what schedules do"),
+    least: float = threshold(12, "points", basis="convention", source="fewer show no plateau, unless one repeats"),
     good: float = threshold(0.9, "accuracy", basis="convention", source="a level reached for a good reason"),
     tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: < 0.01 vanishes"),
 ) -> Iterator[Evidence]:
@@ -63,18 +65,23 @@ def loss_plateaus(
     """
     curve = features.curve("objective")
     assert curve is not None
-    flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
+    flat = repeated(curve)
+    if flat is None and curve.n >= least:
+        flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
     if flat is None:
+        yield from beside(features, curve, still, most, least)
         return
     level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
-    marks = tuple(aspects(features, curve, flat, level, little, decayed, good, tiny_norm))
+    if np.ptp(curve.values) == 0 and best_skill(features) < good:
+        return  # a loss that never moved, and nothing good beside it, is another rule's
+    marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm)))
     yield Evidence(
         onset=curve.step_at(flat.first),
         last=float(curve.steps[-1]),
         aspects=marks,
-        severity="medium" if flat.share == 1 else severity(marks),
+        severity=severity(marks),
         strength=min(1.0, 0.5 + flat.share / 2),
         values={
             "name": curve.name,
@@ -84,6 +91,31 @@ def loss_plateaus(
         },
         points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
     )
+
+
+def beside(features: Features, objective: Curve, still: float, most: float, least: float) -> Iterator[Evidence]:
+    """The held-out loss lies level while the training loss goes on: a note."""
+    curve = features.curve("val/loss")
+    if curve is None or curve is objective or curve.n < least:
+        return
+    flat = flat_tail(curve, still=still, most=most)
+    if flat is not None:
+        level, onset = float(np.median(curve.oriented[flat.first :])), curve.step_at(flat.first)
+        yield Evidence(
+            onset=onset,
+            last=float(curve.steps[-1]),
+            where=curve.name,
+            severity="info",
+            strength=0.5,
+            aspects=("validation",),
+            values={"name": curve.name, "level": level, "onset": onset, "share": flat.share},
+            points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
+        )
+
+
+def repeated(curve: Curve) -> Flat | None:
+    """The whole log as one plateau, where it repeats one value."""
+    return Flat(0, 0.0, 0.0, 1.0) if curve.n and np.ptp(curve.values) == 0 else None
 
 
 def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:
@@ -101,8 +133,9 @@ def severity(marks: tuple[str, ...]) -> Severity:
 
 
 def aspects(
-    features: Features, curve: Curve, flat: Flat, level: float, little: float, decayed: float, good: float, tiny: float
+    features: Features, curve: Curve, flat: Flat, level: float, bounds: tuple[float, float, float, float]
 ) -> Iterator[str]:
+    little, decayed, good, tiny = bounds
     if curve.name.endswith("loss") and chance_classes(level, features.run.setup.classes):
         yield "at-chance"
     fall = curve.start - level

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from traindx.features.bumps import curve_spikes
+import numpy as np
+
+from traindx.features.bumps import beside_objective, curve_spikes, is_rough
+from traindx.features.curve import Curve
 from traindx.features.shared import Features
+from traindx.features.spikes import Spike
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
@@ -16,7 +20,7 @@ from traindx.vocabulary.run import Run
     needs=("objective",),
     min_points=8,
     severity="low",
-    message="{name} spikes to {peak:.4g} at step {onset:g} (from {before:.4g}) and recovers within {settle} points",
+    message="{name} {goes} to {peak:.4g} at step {onset:g} (from {before:.4g}) and recovers within {settle} points",
     follows=("loss-not-finite", "loss-diverges", "loss-jumps-on-resume"),
 )
 def loss_spikes_and_recovers(
@@ -30,6 +34,9 @@ def loss_spikes_and_recovers(
         0.08, "of the curve's range", basis="convention", source="smaller bumps are not worth a line"
     ),
     many: float = threshold(3, "spikes", basis="convention", source="from three on they recur"),
+    clear: float = threshold(0.25, "of the range of a score", basis="convention", source="scores wander more"),
+    enough: float = threshold(20, "points", basis="convention", source="of a curve that is not the objective"),
+    large: float = threshold(1.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
     start: float = threshold(
         0.03, "of the points", basis="convention", source="the first steps, where warm-up belongs"
     ),
@@ -38,7 +45,9 @@ def loss_spikes_and_recovers(
 
     ## What it sees
     Points that stand out from the running median by 8 robust sigmas, and by more than the curve's own tail explains,
-    and that fall back to within a third of their height. Three or more are another rule's.
+    and that fall back to within a third of their height. Three or more are another rule's. Where the objective is
+    calm, the held-out loss, the parts of the loss and rewards (which drop) are looked at as well. Low from a doubling
+    of the objective on, else a note.
 
     ## Why it matters
     Alone it does not: most runs survive single spikes of two or three times the average. It marks where to look
@@ -55,19 +64,35 @@ def loss_spikes_and_recovers(
     """
     curve = features.curve("objective")
     assert curve is not None
-    found = [s for s in curve_spikes(curve, multiple=multiple, visible=visible) if s.recovered]
-    if not 0 < len(found) < many or curve.sign < 0:
-        return
-    worst = max(found, key=lambda s: s.height)
+    for other in (curve, *beside_objective(features, least=int(enough))):
+        bar = visible if other is curve and curve.sign > 0 else clear
+        found = [s for s in curve_spikes(other, multiple=multiple, visible=bar) if s.recovered]
+        if is_rough(other) and (other is not curve or curve.sign < 0):
+            continue
+        if other is curve and len(found) >= many:
+            return
+        if 0 < len(found) < many:
+            yield told(features, other, max(found, key=lambda s: s.height), large if other is curve else np.inf, start)
+            return
+
+
+def told(features: Features, curve: Curve, worst: Spike, large: float, start: float) -> Evidence:
+    """The evidence of one spike; that of a score is a drop."""
     early = ("early",) if worst.first <= max(3, start * curve.n) else ()
-    peak, step = worst.before + worst.height, curve.step_at(worst.peak)
-    yield Evidence(
+    tall = worst.height >= large * abs(worst.before) and not early and curve.sign > 0
+    peak, step = (worst.before + worst.height) * curve.sign, curve.step_at(worst.peak)
+    before = worst.before * curve.sign
+    return Evidence(
         onset=curve.step_at(worst.first),
         last=curve.step_at(worst.last),
+        severity="low" if tall else "info",
         aspects=("single", *early, *with_norm(features, step)),
-        values={"name": curve.name, "peak": peak, "before": worst.before, "onset": step, "settle": worst.settle},
-        points=(EvidencePoint(curve.name, step, peak, worst.before),),
-    )
+        values={
+            "name": curve.name, "goes": "spikes" if curve.sign > 0 else "drops", "peak": peak, "before": before,
+            "onset": step, "settle": worst.settle,
+        },
+        points=(EvidencePoint(curve.name, step, peak, before),),
+    )  # fmt: skip
 
 
 def with_norm(features: Features, step: float) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from traindx.features.bumps import curve_spikes, is_rough, regular_interval
+from traindx.features.bumps import beside_objective, curve_spikes, is_rough, regular_interval, towers
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
 from traindx.features.spikes import Spike
@@ -36,12 +36,17 @@ def loss_spikes_recur(
         0.5, "of all that was gained", basis="convention", source="a spike that undoes half of the training"
     ),
     late: float = threshold(0.5, "of the run", basis="convention", source="spikes that go on are not those of warm-up"),
+    large: float = threshold(1.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
+    enough: float = threshold(50, "points", basis="convention", source="of a curve that is not the objective"),
 ) -> Iterator[Evidence]:
     """Three or more spikes, each far out of the noise.
 
     ## What it sees
     As for single spikes; at least three of them. Medium when they go on in the second half of the run and some are as
-    high as half of the curve's range; low otherwise. When they come at a fixed interval, that is said.
+    high as half of the curve's range; else low where one doubles the loss, and info where none does. Where the
+    objective is calm, the held-out loss, the parts of the
+    loss and the players of a game are looked at as well (info; medium where they go on and tower tenfold). When they
+    come at a fixed interval, that is said.
 
     ## Why it matters
     Repeated spikes cost progress, often grow, and end in divergence. A fixed interval points to a batch, a schedule
@@ -58,14 +63,21 @@ def loss_spikes_recur(
     """
     curve = features.curve("objective")
     assert curve is not None
-    if curve.sign < 0 or is_rough(curve):
+    for other in (curve, *beside_objective(features, least=int(enough))):
+        if other.sign < 0:
+            continue
+        found = curve_spikes(other, multiple=multiple, visible=visible)
+        found = towers(other, found) if is_rough(other) else found
+        if len(found) < many:
+            continue
+        height = max(s.height for s in found)
+        serious = height > heavy * (other.start - other.best) and found[-1].first > late * other.n
+        # What is not the objective is told for itself only where its spikes tower above all else.
+        serious = serious and (other is curve or len(towers(other, found)) >= many)
+        doubled = sum(s.height > large * abs(s.before) for s in found) >= 1
+        mild: Severity = "low" if other is curve and doubled else "info"
+        yield recurring(other, found, "medium" if serious else mild, int(many))
         return
-    found = curve_spikes(curve, multiple=multiple, visible=visible)
-    if len(found) < many:
-        return
-    height = max(s.height for s in found)
-    serious = height > heavy * (curve.start - curve.best) and found[-1].first > late * curve.n
-    yield recurring(curve, found, "medium" if serious else "low", int(many))
 
 
 def recurring(curve: Curve, found: list[Spike], severity: Severity, shown: int) -> Evidence:

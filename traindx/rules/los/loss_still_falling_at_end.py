@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.forecast import forecast_curve, target_step
 from traindx.features.shared import Features
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -14,9 +18,9 @@ from traindx.vocabulary.run import Run
 @rule(
     code="LOS015",
     needs=("objective",),
-    min_points=10,
+    min_points=4,
     severity="info",
-    message="{name} is still improving at the end: the last quarter of the run gave {share:.0%} of all it gained",
+    message="{name} is still improving at the end: its last quarter gave {share:.0%} of all it gained{ahead}",
     follows=("loss-falls-slowly",),
 )
 def loss_still_falling_at_end(
@@ -31,11 +35,14 @@ def loss_still_falling_at_end(
     ),
     slack: float = threshold(0.1, "of the whole gain", basis="convention", source="how far above its best it may end"),
     surely: float = threshold(3.0, "x standard error", basis="theory", source="a slope beyond doubt"),
+    few: float = threshold(10, "points", basis="convention", source="fewer have no slope: each must be better"),
 ) -> Iterator[Evidence]:
     """The slope over the last quarter is clear, and still a good part of the whole.
 
     ## What it sees
-    The change over the last quarter of the points, against its standard error and against all that was gained.
+    The change over the last quarter of the points, against its standard error and against all that was gained. Of
+    four to nine points each must be better than the one before. Where the curve lets itself be continued, it says
+    what going on as long again would bring.
 
     ## Why it matters
     More steps would have bought more: the budget, not the model, set the result.
@@ -52,6 +59,9 @@ def loss_still_falling_at_end(
     """
     curve = features.curve("objective")
     assert curve is not None
+    if curve.n < few:
+        yield from every_time(curve, gained)
+        return
     tail = slope(curve.oriented[min(int(curve.n * (1 - last)), curve.n - 4) :])
     total = curve.start - curve.end
     share = -tail.change / total if total > 0 else 0.0
@@ -64,10 +74,37 @@ def loss_still_falling_at_end(
         onset=curve.step_at(int(curve.n * (1 - last))),
         last=float(curve.steps[-1]),
         strength=min(1.0, 0.5 + share),
-        values={"name": curve.name, "share": min(share, 1.0)},
+        values={"name": curve.name, "share": min(share, 1.0), "ahead": continued(run, curve)},
         points=(
             EvidencePoint(
                 curve.name, float(curve.steps[-1]), tail.change * curve.sign, None, "change over the last quarter"
             ),
         ),
+    )
+
+
+def continued(run: Run, curve: Curve) -> str:
+    """What going on would bring, in words: the forecast for the planned end, or for as long again."""
+    target = target_step(run, curve)
+    ahead = forecast_curve(curve, target)
+    if ahead is None:
+        return ""
+    better = (curve.end * curve.sign - ahead[0]) * curve.sign
+    return f"; by {run.axis} {target:.6g} about {ahead[0]:.3g} can be expected" if better > 0 else ""
+
+
+def every_time(curve: Curve, gained: float) -> Iterator[Evidence]:
+    """The few points of a short log get better one after the other, the last by a good part of the whole."""
+    changes = np.diff(curve.oriented)
+    total = float(curve.oriented[0] - curve.oriented[-1])
+    if not len(changes) or changes.max() >= 0 or -float(changes[-1]) < gained * total:
+        return
+    first, last = float(curve.values[0]), float(curve.values[-1])
+    yield Evidence(
+        onset=float(curve.steps[0]),
+        last=float(curve.steps[-1]),
+        strength=0.5,
+        aspects=("short",),
+        message=f"{curve.name} improves at every point, from {first:.4g} to {last:.4g}, and is not done at the end",
+        points=(curve.point(0), curve.point(-1)),
     )

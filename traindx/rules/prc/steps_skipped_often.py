@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import numpy as np
@@ -36,7 +37,7 @@ def skipped_shares(run: Run, features: Features) -> tuple[Floats, Floats]:
 @rule(
     code="PRC004",
     needs=("skipped_steps|event:skipped-step",),
-    min_points=10,
+    min_points=0,
     severity="medium",
     message="{share:.0%} of the optimizer steps from step {step:g} to {last:g} were skipped",
     follows=("loss-scale-collapses", "gradient-not-finite", "loss-not-finite"),
@@ -50,11 +51,17 @@ def steps_skipped_often(
     search: float = threshold(20, "steps", basis="theory", source="halvings from 2**32 to the range of fp16 gradients"),
     window: float = threshold(0.2, "of the run", basis="convention", source="long enough to be no accident"),
     least: float = threshold(3, "skips", basis="convention", source="fewer may be chance"),
+    few: float = threshold(10, "points", basis="convention", source="of fewer, shares say nothing: skips are counted"),
+    in_a_row: float = threshold(4, "skips", basis="convention", source="16-fold; one or two are everyday"),
+    usual: float = threshold(
+        2.0**14, "scale", basis="convention", source="scales of 2**15-2**20 are where fp16 runs settle"
+    ),
 ) -> Iterator[Evidence]:
     """The optimizer skips many of its steps.
 
     What it sees: in some fifth of the run, at least one step in twenty was skipped; the first twenty skips
-    of the run are not counted. High when it is one in four.
+    of the run are not counted. High when it is one in four. In a log of hardly anything but skips these are counted:
+    four and more; medium from twenty on or where the scale they tell of has sunk below 2**14, high at 1 and below.
 
     Why it matters: a skipped step is work thrown away, and a sign that gradients are often not finite.
 
@@ -65,6 +72,9 @@ def steps_skipped_often(
 
     Sources: Micikevicius et al. (2018), Mixed precision training; Megatron-LM's count of skipped iterations.
     """
+    if run.points < few:
+        yield from burst(run, in_a_row, search, usual)
+        return
     steps, shares = skipped_shares(run, features)
     n = len(shares)
     if n == 0 or run.axis not in COUNTING:
@@ -88,4 +98,28 @@ def steps_skipped_often(
         severity=severity,
         values={"share": share, "step": first, "last": last},
         points=(EvidencePoint("skipped_steps", first, share, often, "of the steps"),),
+    )
+
+
+COUNT, SCALE = re.compile(r"^(\d+) skipped"), re.compile(r"\bscale\b.*?\bto:?\s*([-+\d.e]+?)\.?$", re.IGNORECASE)
+
+
+def burst(run: Run, in_a_row: float, search: float, usual: float) -> Iterator[Evidence]:
+    """Skips that a short log tells of one after the other, and the loss scale that their last line names."""
+    events = [e for e in run.events if e.kind == "skipped-step"]
+    count = sum(int(m[1]) if (m := COUNT.match(e.message)) else 1 for e in events)
+    if not events or count < in_a_row:
+        return
+    told = SCALE.search(events[-1].message)
+    scale = float(told[1]) if told and told[1].strip("+-.e") else float("inf")
+    severity: Severity = "high" if scale <= 1 else "medium" if count > search or scale < usual else "low"
+    sunk = f", down to a loss scale of {scale:g}" if scale < float("inf") else ""
+    yield Evidence(
+        onset=run.first_step,
+        last=run.last_step,
+        strength=1.0 if severity == "high" else 0.5,
+        severity=severity,
+        aspects=("scale-sinks",) if scale < usual else (),
+        message=f"{count} optimizer steps were skipped one after the other{sunk}",
+        points=(EvidencePoint("event:skipped-step", run.last_step, float(count), in_a_row, "skips"),),
     )

@@ -27,6 +27,7 @@ def memory_grows(
     doubled: float = threshold(1.5, "x the first level", basis="convention", source="for maxima and for two readings"),
     steady: float = threshold(0.95, "rank correlation", basis="convention", source="of block medians with time"),
     late: float = threshold(0.2, "of the growth", basis="theory", source="1/3 for a line; caches saturate"),
+    line: float = threshold(0.28, "of the growth", basis="theory", source="1/3 for a line: no maximum grows evenly"),
     rises: float = threshold(0.5, "of the last blocks", basis="theory", source="a leak rises in nearly all of them"),
     start: float = threshold(0.05, "of the run", basis="convention", source="allocators and caches fill up first"),
     points: float = threshold(12, "rows", basis="convention", source="fewer show no trend"),
@@ -37,8 +38,8 @@ def memory_grows(
     """Memory in use grows steadily and does not level off.
 
     What it sees: the level rises with time nearly without setback, by a fifth after the start (half, where the log
-    gives the maximum so far), and a due part of it in the last third. Of fewer than twelve readings: host memory
-    that grew by half and by gigabytes from the first to the last, low.
+    gives the maximum so far, which does not grow evenly), and a due part of it in the last third. Of fewer than twelve
+    readings: host memory that grew by half and by gigabytes from the first to the last, low.
 
     Why it matters: it ends with the run being killed, after hours; meanwhile steps get slower.
 
@@ -58,7 +59,7 @@ def memory_grows(
         else:
             skip = start_up(curve.n, start, 1)
             seen = growth(curve.values[skip:])
-            least = doubled if never_falls(curve.values) else ratio
+            least = doubled if never_falls(curve.values) and seen.late < line else ratio
             found = seen.ratio >= least and seen.correlation >= steady and seen.late >= late and seen.rises >= rises
         if found:
             first, last = float(curve.values[skip]), float(curve.values[-1])

@@ -8,7 +8,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.shared import Features
-from traindx.features.systems import durations, growth, is_stairs, levels, start_up, work_grows
+from traindx.features.systems import Duration, durations, growth, is_stairs, levels, start_up, work_grows
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -18,7 +18,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="SYS002",
     needs=("time/step|throughput",),
-    min_points=20,
+    min_points=4,
     severity="medium",
     message="steps take longer and longer: {ratio:.2f} times as long at the end as at the start",
     follows=("memory-grows",),
@@ -36,16 +36,20 @@ def step_time_creeps(
     start: float = threshold(0.05, "of the run", basis="convention", source="compilation and warm caches"),
     step: float = threshold(0.15, "log ratio", basis="convention", source="a sudden change of this size is a jump"),
     clear: float = threshold(4.0, "x noise", basis="convention", source="two levels told apart"),
+    few: float = threshold(20, "points", basis="convention", source="of fewer, only a doubling is told"),
+    times: float = threshold(2.0, "x the first half", basis="convention", source="no noise of a step's time"),
 ) -> Iterator[Evidence]:
     """The time for a step grows steadily through the run.
 
     What it sees: the level of the step time (or of the inverse throughput) rises with time nearly without
-    setback, by a fifth or more, and goes on rising in the last third.
+    setback, by a fifth or more, and goes on rising in the last third. In a short log every time of the second half
+    must be twice that of the first.
 
     Why it matters: something piles up from step to step: a list, a graph, fragments of memory, heat.
 
     When it is wrong: larger batches and longer sequences take longer (their signals are looked at, where logged); an
-    average since the start creeps while it forgets a fast beginning, but saturates; a sudden change is
+    average since the start creeps (and so do the episodes of an agent that learns: info where rewards are logged)
+    while it forgets a fast beginning, but saturates; a sudden change is
     step-time-jumps.
 
     What to try: time the parts of a step; count live tensors; see whether memory grows as well.
@@ -53,6 +57,9 @@ def step_time_creeps(
     Sources: Spearman (1904) for the rank correlation; requirements, systems symptoms.
     """
     duration = durations(features)
+    if len(duration.seconds) < few:
+        yield from doubled(features, duration, times)
+        return
     skip = start_up(len(duration.seconds), start, 1)
     steps, seconds = duration.steps[skip:], duration.seconds[skip:]
     if len(seconds) < 3:
@@ -69,6 +76,7 @@ def step_time_creeps(
         onset=float(steps[0]),
         last=float(steps[-1]),
         strength=1.0 if seen.ratio >= 2 else 0.5,
+        severity="info" if features.is_reinforcement else None,  # episodes get longer as an agent learns
         aspects=("data",) if is_data(data, seen.last - seen.first) else ("compute",) if data is not None else (),
         values={"ratio": seen.ratio},
         points=(EvidencePoint(duration.signal, float(steps[-1]), seen.last, seen.first, "s"),),
@@ -81,3 +89,20 @@ def is_data(data: Curve | None, grown: float) -> bool:
         return False
     seen = growth(data.values)
     return seen.last - seen.first >= 0.5 * grown
+
+
+def doubled(features: Features, duration: Duration, times: float) -> Iterator[Evidence]:
+    """Every step of a short log's second half takes `times` as long as any of the first."""
+    seconds, half = duration.seconds, len(duration.seconds) // 2
+    if half < 2 or float(seconds[half:].min()) < times * float(seconds[:half].max()):
+        return
+    first, last = float(np.median(seconds[:half])), float(np.median(seconds[half:]))
+    yield Evidence(
+        onset=float(duration.steps[half]),
+        last=float(duration.steps[-1]),
+        strength=0.5,
+        severity="info" if features.is_reinforcement else None,
+        aspects=("short",),
+        values={"ratio": last / first},
+        points=(EvidencePoint(duration.signal, float(duration.steps[-1]), last, first, "s"),),
+    )

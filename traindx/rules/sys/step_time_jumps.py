@@ -64,11 +64,19 @@ def step_time_jumps(
         recovered = has_recovered(long[at + 1 :], before.value + float(np.log(back)))
         resumed = any(e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events)
         short = is_brief(duration, brief)
-        severity: Severity = "low" if recovered or resumed or short else "high" if times >= large else "medium"
+        severity: Severity = (
+            "info"
+            if features.is_reinforcement
+            else "low"
+            if recovered or resumed or short
+            else "high"
+            if times >= large
+            else "medium"
+        )
         yield Evidence(
             onset=first,
             last=last,
-            strength=0.5 if severity == "low" else 1.0,
+            strength=0.5 if severity in ("low", "info") else 1.0,
             severity=severity,
             aspects=("recovered",) * recovered + ("after-resume",) * resumed + ("brief",) * short,
             values={"step": first, "ratio": times},

@@ -1,0 +1,37 @@
+"""Samples for GEN009."""
+
+import numpy as np
+
+from tests.make import healthy_loss, rng, run
+from traindx.vocabulary.run import Run
+
+LOSS = healthy_loss(60)
+
+
+def fires() -> dict[str, Run]:
+    dead = np.where(np.arange(60) < 20, 0.9, 0.0)
+    return {
+        "one accuracy": run({"train/loss": LOSS, "val/accuracy": np.full(60, 0.9983)}),
+        "no box found": run({"train/loss": LOSS, "val/mAP_0.5": np.zeros(60), "epoch": np.arange(60)}),
+        "every word wrong": run({"train/loss": LOSS, "val/wer": np.full(60, 100.0)}),
+        "more than all": run({"train/loss": LOSS, "val/accuracy": np.linspace(40.0, 104.0, 60)}),
+        "less than nothing": run({"train/loss": LOSS, "val/auc": np.linspace(0.5, -0.2, 60)}),
+        "perplexity below one": run({"train/loss": LOSS, "val/perplexity": np.linspace(9.0, 0.4, 60)}),
+        "an absurd loss": run({"train/loss": np.full(60, 5e26)}),
+        "a player that died": run({"train/g_loss": dead, "train/d_loss": np.where(np.arange(60) < 20, 0.03, 0.5)}),
+    }
+
+
+def stays_quiet() -> dict[str, Run]:
+    solved = np.minimum(1.0, np.linspace(0.5, 1.5, 60))
+    return {
+        "healthy": run({"train/loss": LOSS, "val/accuracy": 1 - 0.3 * LOSS}),
+        "perfect": run({"train/loss": LOSS, "val/accuracy": np.ones(60)}),
+        "perfect in percent": run({"train/loss": LOSS, "val/accuracy": 100 * solved}),
+        "nothing found yet": run({"train/loss": LOSS, "val/mAP_0.5": np.zeros(60), "epoch": np.arange(60) / 30}),
+        "a running best": run({"train/loss": LOSS, "val/best_accuracy": np.full(60, 0.91)}),
+        "stands at the end": run({"train/loss": LOSS, "val/accuracy": np.minimum(0.97, np.linspace(0.5, 1.5, 60))}),
+        "memorized to the last digit": run({"train/loss": np.maximum(LOSS - 0.45, 0.0)}),
+        "large targets": run({"train/loss": 1e13 * LOSS}),
+        "word errors beyond one": run({"val/wer": 104.0 - np.arange(60) + rng(1).standard_normal(60)}),
+    }

@@ -1,0 +1,72 @@
+"""What a log alone says of a cause, beside the weights that recordings were fitted with.
+
+Recordings show every module; a log shows a curve or two, often a few lines of them. The terms here are added for runs
+without recorded modules, and their whole evidence is tempered by what such a log can carry, so that the fitted weights
+(and the signs they were fitted on) stay what they are.
+Basis: convention, as all weights set by hand; looked at on one half of the labelled logs (docs/benchmarks.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from traindx.causes.evidence import GRAVITY, Sign
+from traindx.features.shared import Features
+from traindx.vocabulary.run import Run
+
+# Log-odds of causes by sign ("slug", or "slug:aspect"), times the finding's strength and gravity.
+TERMS: Mapping[str, Mapping[str, float]] = {
+    "validation-gap-grows": {"healthy": -1.2, "insufficient-regularization": 0.6, "too-little-data": 0.3},
+    "validation-gap-grows:wide": {"val-preprocessing-mismatch": 0.5},
+    "loss-not-finite": {"healthy": -1.5, "learning-rate-too-high": 0.9},
+    "loss-not-finite:recovered": {"corrupt-samples": 1.2, "unstable-numerics": 0.8},
+    "loss-diverges": {"healthy": -0.8, "insufficient-capacity": -1.5},
+    "loss-diverges:short": {"learning-rate-too-high": 0.6},
+    "loss-at-chance": {"healthy": -0.5},
+    "loss-at-chance:frozen": {"learning-rate-too-high": 2.0, "dead-relus": 1.0, "insufficient-capacity": -2.0},
+    "loss-at-chance:score": {
+        "undertrained": 1.8, "learning-rate-too-high": 1.0, "learning-rate-too-low": 1.2, "misaligned-labels": 1.2,
+    },
+    "loss-flat-from-start:score": {"learning-rate-too-low": 0.8, "undertrained": 0.8},
+    "loss-improves-too-little-noise-considered": {"batch-too-small": -4.0, "undertrained": 1.0},
+    "loss-scale-collapses": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
+    "half-precision-overflows": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
+    "steps-skipped-often": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
+    "metric-constant-or-impossible": {"healthy": -1.2, "learning-rate-too-high": 0.8},
+    "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2},
+    "loss-oscillates:no-progress": {"learning-rate-too-high": 0.8},
+}  # fmt: skip
+
+LOG, LITTLE = 0.9, 0.3  # of the evidence: what a log carries, and one in which nothing could be judged
+LEAST = 3  # points of the objective, below which a curve says nothing
+
+
+def log_terms(signs: Mapping[str, Sign], run: Run) -> dict[str, dict[str, float]]:
+    """cause -> sign -> what it adds to the log-odds; nothing for a recording."""
+    added: dict[str, dict[str, float]] = {}
+    if run.panels:
+        return added
+    for key, by_cause in TERMS.items():
+        subject, _, aspect = key.partition(":")
+        sign = signs.get(subject)
+        if sign is None or not sign.held or (aspect and aspect not in sign.marks):
+            continue
+        size = max(sign.strength, 0.5) * GRAVITY[sign.severity]
+        for cause, weight in by_cause.items():
+            own = added.setdefault(cause, {})
+            own[subject] = own.get(subject, 0.0) + weight * size
+    return added
+
+
+def carried(signs: Mapping[str, Sign], run: Run, features: Features) -> float:
+    """Which part of the evidence counts: all of it for a recording, little where no curve could be judged and nothing
+    was seen, so that facts about the setup alone name no cause."""
+    if run.panels or run.axis == "sample":
+        return 1.0
+    seen = any(
+        s.held and s.severity != "info" and "=" not in s.key and not s.key.startswith("fact:") for s in signs.values()
+    )
+    told = signs.get("fact:ended-in-error")
+    curve = features.objective
+    judged = curve is not None and len(curve.raw) >= LEAST
+    return LOG if judged or seen or (told is not None and told.held) else LITTLE

@@ -1,0 +1,143 @@
+"""GEN009: a metric that repeats one value, or has one that it cannot have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.curve import Curve
+from traindx.features.scores import EXTREMES, is_late, scale_of, scores, words_of
+from traindx.features.shared import Features
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+TOTALS = ("train/loss", "val/loss")
+
+
+@rule(
+    code="GEN009",
+    needs=("train/*|val/*",),
+    min_points=1,
+    severity="medium",
+    message="{name} is {value:.6g} in all of its {count} points, digit for digit",
+    follows=("loss-at-chance", "loss-flat-from-start", "learning-rate-is-zero", "parameters-never-change"),
+)
+def metric_constant_or_impossible(
+    run: Run,
+    features: Features,
+    *,
+    least: float = threshold(4, "points", basis="convention", source="three printed alike happen by chance"),
+    tail: float = threshold(0.5, "of the points", basis="convention", source="a value that came to stay"),
+    fell: float = threshold(0.1, "of the first loss", basis="convention", source="from above this none falls to 0"),
+    absurd: float = threshold(1e18, "loss", basis="theory", source="its square overflows single precision"),
+    slack: float = threshold(1e-4, "of the scale", basis="convention", source="rounding beyond its end"),
+    epochs: float = threshold(5, "epochs", basis="convention", source="detectors score 0 in their first epochs"),
+    steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
+) -> Iterator[Evidence]:
+    """A metric does not move by a digit, is exactly zero where it cannot be, or lies outside of its own scale.
+
+    ## What it sees
+    Scores with a scale of their own (accuracy, AUC, F1, mAP, BLEU, error rates ...), perplexities and losses. One that
+    repeats one value in four points and more, and not the perfect one; a loss that drops to exactly 0 from one point
+    to the next and stays there, or is 0 from the start beside one that is not; a share above 1 or below 0, a
+    perplexity below 1, a loss above 1e18.
+
+    ## Why it matters
+    A constant metric is computed from something that does not change: one answer for all, labels that are masked, a
+    set that is empty, a line of code that is not reached. An impossible one is computed wrongly, and what is chosen by
+    it is chosen at random.
+
+    ## When it is wrong
+    A small validation set in a run that has converged; a metric that is only computed now and then and printed in
+    between; detectors that score 0 in their first epochs (not told before the fifth).
+
+    ## What to try
+    Print the predictions for one batch, and compute the metric by hand.
+
+    ## Sources
+    Definitions of the metrics; requirements (a metric that cannot be real).
+    """
+    seen = [c for c in told_curves(features) if c.n]
+    if not seen:
+        raise CannotJudge("needs a loss or a score with finite values")
+    for curve in seen:
+        if said := impossible(curve, absurd, slack):
+            yield evidence(curve, said, "high", ("impossible",))
+            return
+    late = is_late(features, epochs, steps)
+    for curve in seen:
+        if curve.n < least or not np.all(np.isfinite(curve.raw.values[-int(least) :])):
+            continue
+        policy = features.is_reinforcement  # whose loss is about 0 by construction
+        if curve.name in TOTALS and not policy and not np.any(curve.values):
+            yield evidence(curve, f"{curve.name} is exactly 0 in all of its {curve.n} points", "medium", ("zero",))
+            return
+        if vanished(curve, tail, fell):
+            told = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
+            yield evidence(curve, told, "high", ("zero",))
+            return
+        if repeats(curve) and (late or curve.values[-1] != 0):
+            values: dict[str, object] = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
+            yield evidence(curve, None, None, ("constant",), values)
+            return
+
+
+def told_curves(features: Features) -> Iterator[Curve]:
+    """Losses (the totals first) and scores, without running extremes."""
+    names = [n for n in features.run.series if n.startswith(("train/", "val/"))]
+    losses = [n for n in names if n.endswith("loss") and not words_of(n) & EXTREMES]
+    for name in sorted(losses, key=lambda n: (n not in ("train/loss", "val/loss"), n)):
+        if (curve := features.curve(name)) is not None:
+            yield curve
+    for split in ("val/", "train/"):
+        yield from scores(features, split, 1)
+
+
+def impossible(curve: Curve, absurd: float, slack: float) -> str:
+    """What is wrong with a value that the metric cannot have ("" where there is none)."""
+    low, high = float(curve.values.min()), float(curve.values.max())
+    if curve.name.endswith("loss"):
+        return f"{curve.name} is {high:.4g}: no loss is so large" if high > absurd else ""
+    scale = scale_of(curve.name, curve.values)
+    if scale is None:
+        return ""
+    size = abs(scale.perfect) or 1.0
+    for value, beyond in ((high, high > scale.high + slack * size), (low, low < scale.low - slack * size)):
+        if beyond:
+            return f"{curve.name} is {value:.6g}, and cannot be: its scale goes from {scale.low:g} to {scale.high:g}"
+    return ""
+
+
+def vanished(curve: Curve, tail: float, fell: float) -> bool:
+    """Whether a loss drops from a good part of its start to exactly 0 in one step, and stays."""
+    if not curve.name.endswith("loss") or curve.values[-1] != 0 or not np.any(curve.values):
+        return False
+    last = int(np.flatnonzero(curve.values)[-1])
+    return curve.n - 1 - last >= max(3, tail * curve.n) and float(curve.values[last]) > fell * abs(curve.start)
+
+
+def repeats(curve: Curve) -> bool:
+    """Whether every value is the same, and is not the perfect one."""
+    if np.ptp(curve.values) != 0:
+        return False
+    scale = scale_of(curve.name, curve.values)
+    value = float(curve.values[-1])
+    return value != 0 if scale is None else value != scale.perfect
+
+
+def evidence(
+    curve: Curve, told: str | None, severity: object, aspects: tuple[str, ...], values: dict[str, object] | None = None
+) -> Evidence:
+    last = float(curve.steps[-1])
+    return Evidence(
+        onset=float(curve.steps[0]),
+        last=last,
+        where=curve.name,
+        severity=severity,  # type: ignore[arg-type]
+        aspects=aspects,
+        message=told,
+        values=values or {},
+        points=(EvidencePoint(curve.name, last, float(curve.values[-1])),),
+    )
