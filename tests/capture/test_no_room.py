@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.capture.launching import PYTHON, launched  # noqa: E402
+from tests.capture.launching import PYTHON, launched
 
 # `room` MiB of addresses are left once torch is there; `growth` MiB are taken by each step, in small pieces.
 SCRIPT = """
@@ -49,4 +49,5 @@ def test_a_recording_that_runs_out_of_memory_says_so(tmp_path: Path) -> None:
     run = done.run()
     assert run.complete is False
     assert [event.kind for event in run.events if event.kind in ("out-of-memory", "crash")] == ["out-of-memory"]
-    assert run.series["train/loss"].steps[-1] > 50 if "train/loss" in run.series else run.last_step > 50
+    assert run.last_step is not None
+    assert run.last_step > 50
