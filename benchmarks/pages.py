@@ -33,7 +33,7 @@ JARGON = re.compile(r"\bbits\b|\ba minute\b|log-odds|posterior|entropy of| [+-]\
 FALLING = re.compile(r"\bthe loss (goes on|was still|is still|keeps|falls)", re.I)
 LEVEL = re.compile(r"level(led|s) off", re.I)
 NONSENSE = re.compile(
-    r"\blower the [\w ]+ below 0(?!\.?\d)|\b(from|to) (nan|inf)\b|from (\S+) to \3(?=[ .;,(]|$)|\(0 %|\bNone\b"
+    r"\b[Ll]ower the [\w ]+ below 0(?!\.?\d)|\b(from|to) (nan|inf)\b|from (\S+) to \3(?=[ .;,(]|$)|\(0 %|\bNone\b"
 )
 UNTOLD = "The log does not tell why"
 BLAME = re.compile(r"Most likely: |look into this: ")
