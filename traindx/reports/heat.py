@@ -63,7 +63,7 @@ def middle(stretch: Floats) -> Floats:
     """The middle of each module's values in a stretch `[n, m]`; NaN where there are none."""
     ordered = np.sort(stretch, axis=0)  # what is NaN comes last
     known = (~np.isnan(stretch)).sum(axis=0)
-    return ordered[np.maximum(known - 1, 0) // 2, np.arange(stretch.shape[1])]
+    return np.asarray(ordered[np.maximum(known - 1, 0) // 2, np.arange(stretch.shape[1])])
 
 
 def heat_data(drawn: Heat) -> dict[str, object]:
