@@ -145,7 +145,8 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
             said.setdefault(slug, dated(diagnosis, finding))
     reason = diagnosis.decision.reason
     found = [sentence for sentence in said.values() if sentence[:40].lower() not in reason.lower()]
-    if run is not None and len(found) < FACTS:
+    quiet = not said or (leading is not None and leading.cause == "healthy")  # else the findings speak for themselves
+    if run is not None and quiet and len(found) < FACTS:
         told = " ".join((reason, *said.values()))
         found += [words for signal, words in courses(run, labels.axis(diagnosis.run)) if signal not in told]
     return tuple(found[:FACTS])
