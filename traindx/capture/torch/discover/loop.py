@@ -174,7 +174,7 @@ class Loop:
         stream, scene = self.stream, self.scene
 
         def backward(tensors: Any, *args: Any, **named: Any) -> Any:
-            if scene.inside_backward or not stream.active:
+            if torch.compiler.is_compiling() or scene.inside_backward or not stream.active:
                 return original(tensors, *args, **named)
             stream.safely(self.backward_begins, tensors, named.get("inputs"))
             scene.inside_backward = True

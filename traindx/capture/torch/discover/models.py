@@ -22,6 +22,7 @@ from traindx.capture.session.events import (
 )
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.loaders import partner
+from traindx.capture.torch.hooks import CALLS
 
 LISTED = 60  # modules in the fact `modules`
 MOST_LOOKS = 10_000  # calls of modules after which a root that is never called itself is given up
@@ -72,8 +73,8 @@ class Models:
     def listen(self) -> None:
         """Look at every module call."""
         if self.handle is None and not self.blocked:
-            register = torch.nn.modules.module.register_module_forward_pre_hook
-            self.handle = register(lambda module, inputs: self.stream.safely(self.seen, module, inputs))
+            safely = self.stream.safely
+            self.handle = CALLS.hear_all(lambda module, inputs, named: safely(self.seen, module, inputs, named))
 
     def disarm(self) -> None:
         if self.handle is not None:
@@ -87,18 +88,18 @@ class Models:
         self.scene.within_function |= function
         self.disarm()
 
-    def seen(self, module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
+    def seen(self, module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A module is about to be called; outer ones come first."""
-        if id(module) in self.passed or torch.compiler.is_compiling():
+        if id(module) in self.passed:
             return
         own = {id(p) for p in module.parameters()}
         if own & self.wanted:
             whole = largest(lambda m: any(part is module for part in m.modules())) if self.wanted - own else []
             self.found(whole[0] if len(whole) == 1 else module, called=module)
-            self.entered(module, inputs, {})
+            self.entered(module, inputs, named)
         elif id(module) in self.unfed:
             self.called_in(self.unfed[id(module)], module)
-            self.entered(module, inputs, {})
+            self.entered(module, inputs, named)
         self.passed.add(id(module))
         self.looks += 1
         if not self.wanted and (not self.unfed or self.looks > MOST_LOOKS):
@@ -129,11 +130,11 @@ class Models:
         if id(module) != root:
             self.stream.tell(PartCalled(module))
 
-        def entered(module: torch.nn.Module, inputs: Any, named: Any = None) -> None:
-            self.stream.safely(self.entered, module, inputs, named or {})
+        def entered(module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+            self.stream.safely(self.entered, module, inputs, named)
 
-        # before the session's own hook, which takes the inputs for the batch where none was told
-        self.calls.append(module.register_forward_pre_hook(entered, prepend=True, with_kwargs=True))
+        # before the session, which takes the inputs for the batch where none was told
+        self.calls.append(CALLS.hear_before(module, entered, first=True))
 
     def search(self) -> None:
         """A step is due and some parameters' module was never called as a whole: look among all
