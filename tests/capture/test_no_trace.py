@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.capture.launching import SCRIPTS, Launched, alone, launched
+from traindx import pipeline
 
 pytest.importorskip("torch")
 
@@ -24,10 +25,10 @@ COMPILED_SLOWLY = ("inductor", "reduced", "tuned")
 class Both:
     """A script as it is and under capture: what it found, by look."""
 
-    def __init__(self, folder: Path, *command: str) -> None:
+    def __init__(self, folder: Path, *command: str, curvature: bool = False) -> None:
         start = [sys.executable, str(TRACES / command[0]), *command[1:]]
         self.alone = alone("", folder / "alone", command=start)
-        self.recorded = launched("", folder / "recorded", command=start)
+        self.recorded = launched("", folder / "recorded", command=start, curvature=curvature)
         assert self.alone.status == 0, self.alone.err.decode()
 
     def same(self, look: str) -> None:
@@ -99,3 +100,42 @@ def test_the_same_is_compiled(look: str, steps: int, compiled: Both) -> None:
 def test_the_same_is_compiled_to_machine_code(look: str, compiled_slowly: Both) -> None:
     for steps in (0, 3, 40):
         compiled_slowly.same(f"compiled {look} after {steps}")
+
+
+ODD = {"no_truth": 60, "sparse": 60, "scripted": 60, "traced": 60, "partly_scripted": 60, "two_threads": 200,
+       "next_thread": 60}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_it_does_not_let_go(name: str, tmp_path: Path) -> None:
+    """All steps of the (first) training are there, and the script computes what it computes without us."""
+    both = Both(tmp_path, "odd.py", name, curvature=name == "sparse")
+    assert both.recorded.status == 0, both.recorded.err.decode()
+    assert both.recorded.out == both.alone.out
+    assert both.steps() == ODD[name]
+    run = both.recorded.run()
+    said = {e.code: e.message for e in run.events}
+    assert ("other-thread" in said) == (name == "two_threads")
+    assert said.get("not-measured", "") == ("curvature is not measured: gradients are sparse" * (name == "sparse"))
+    hidden = {"scripted": "all", "traced": "all", "partly_scripted": "1"}
+    assert run.setup.known("forward_not_seen") == hidden.get(name)
+    assert ("act_std" in run.panels) == (name not in ("scripted", "traced"))
+    assert {"grad_norm", "update_ratio", "weight_norm"} <= set(run.panels)
+
+
+@pytest.mark.parametrize(("name", "why"), [("odd_rate", "no number"), ("odd_batches", "no values")])
+def test_letting_go_leaves_what_was_there(name: str, why: str, tmp_path: Path) -> None:
+    """The reason is noted, what was recorded until then is diagnosed, and `--steps` still ends the script."""
+    done = launched("", tmp_path, steps=40, command=[sys.executable, str(TRACES / "odd.py"), name])
+    assert done.status == 0
+    assert [int(line.split()[0]) for line in done.out.decode().splitlines()] == list(range(39))
+    assert done.err.count(b"traindx: ") == 1
+    assert why.encode() in done.err
+    run = done.run()
+    assert len(run.series["grad_norm"]) == 30
+    (note,) = [e for e in run.events if e.code == "capture-failed"]
+    assert why in note.message
+    assert not [e for e in run.events if e.code == "ended"]
+    assert run.setup.known("optimizer") == "SGD"
+    found = pipeline.diagnose(run)
+    assert found.first.findings or found.first.health

@@ -70,6 +70,7 @@ class Calls(dict[int, Listeners]):
         self.codes: dict[bool, CodeType] = {}  # that listen: to all modules, or to some
         self.refused = ""  # why nothing can be heard
         self.silent = 0
+        self.deaf: Callable[[], bool] | None = None  # whether what happens now is none of the training's
         self.lock = threading.RLock()
 
     # Listening.
@@ -166,18 +167,21 @@ class Calls(dict[int, Listeners]):
 
     # Telling.
 
+    def listens(self) -> bool:
+        return not (self.silent or traced() or (self.deaf is not None and self.deaf()))
+
     def before(self, module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A module is about to be called."""
         found = self.get(id(module))
         hooks = self.all if found is None else (*self.all, *found.before)
-        if hooks and not self.silent and not traced():
+        if hooks and self.listens():
             for handle in hooks:
                 handle.hook(module, args, named)
 
     def after(self, module: nn.Module, args: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
         """A module has answered."""
         found = self.get(id(module))
-        if found is not None and found.after and not self.silent and not traced():
+        if found is not None and found.after and self.listens():
             for handle in found.after:
                 handle.hook(module, args, output)
 

@@ -79,6 +79,8 @@ def hessian_product(loss: torch.Tensor, parameters: Sequence[torch.Tensor]) -> C
         gradients = differentiate(loss, parameters, create_graph=True, retain_graph=True, allow_unused=True)
     except RuntimeError as error:
         raise NotDifferentiable(_first_line(error)) from error
+    if any(g is not None and g.layout is not torch.strided for g in gradients):
+        raise NotDifferentiable("gradients are sparse")
     live = [i for i, g in enumerate(gradients) if g is not None and g.requires_grad]
     sizes = [p.numel() for p in parameters]
 

@@ -20,7 +20,7 @@ class Within:
         self._wrapped = wrapped
         self._patches = Patches()
         self._handles: list[Handle] = []
-        self._whole: weakref.WeakSet[nn.Module] = weakref.WeakSet()  # models that were called as a whole
+        self._whole: dict[int, weakref.ref[nn.Module]] = {}  # models that were called as a whole, by their id
         self._at_work: int | None = None  # id of the outermost module at work
         self.armed = False
 
@@ -32,7 +32,7 @@ class Within:
         self.armed = True
         for owner, name, make in self._wrapped():
             self._patches.replace(owner, name, make)
-        heard = [m for model in models for m in ([model] if model in self._whole else model.modules())]
+        heard = [m for model in models for m in ([model] if self._was_called(model) else model.modules())]
         if not heard:
             return
         self._patches.lift()
@@ -50,10 +50,14 @@ class Within:
                 handle.remove()
             self._handles.clear()
 
+    def _was_called(self, model: nn.Module) -> bool:
+        known = self._whole.get(id(model))
+        return known is not None and known() is model
+
     def _entered(self, module: nn.Module, _args: Any, _named: Any) -> None:
         if self._at_work is None:
             self._at_work = id(module)
-            self._whole.add(module)
+            self._whole[id(module)] = weakref.ref(module)
             self._patches.lay()
 
     def _left(self, module: nn.Module, _args: Any, _output: Any) -> None:
