@@ -1,4 +1,4 @@
-"""`traindx.watch`: record the loop that is running, by PyTorch's own hooks."""
+"""`traindx.watch`: record the loop that is running. Nothing of this is part of a model, a parameter or an optimizer."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from traindx.capture.process.guard import ran_out_of_memory
+from traindx.capture.process.patches import Patches
 from traindx.capture.session.session import Session
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ Batch = TypeVar("Batch")
 
 
 class Watch(Generic[Diagnosis]):
-    """A session over models and optimizers that are at hand. A context manager: hooks are there
+    """A session over models and optimizers that are at hand. A context manager: it listens
     from entering to leaving. `diagnose` is what turns a store into a diagnosis; `on_finding` is
     called with one every `check_every` steps, when it has findings that the last one had not."""
 
@@ -39,26 +40,35 @@ class Watch(Generic[Diagnosis]):
         self._diagnose, self._on_finding, self._check_every = diagnose, on_finding, check_every
         self._handles: list[Any] = []
         self._told: set[str] = set()
-        self._in_backward: torch.Tensor | None = None
-        self._backward_handle: Any = None
+        self._patches = Patches()
+        self._smallest: torch.Tensor | None = None  # parameter, whose gradient tells of backward passes
+        self._inside_backward = False
 
     def __enter__(self) -> Watch[Diagnosis]:
+        import torch
+        from torch.optim import optimizer as optim
+
         session = self.session
         for i, model in enumerate(self._models):
             session.add_model(model, str(i) if i else "")
         for optimizer in self._optimizers:
             session.add_optimizer(optimizer)
-            self._handles.append(optimizer.register_step_pre_hook(self._step_begins))
-            self._handles.append(optimizer.register_step_post_hook(self._step_ends))
+        self._handles.append(optim.register_optimizer_step_pre_hook(self._step_begins))
+        self._handles.append(optim.register_optimizer_step_post_hook(self._step_ends))
         if self._scaler is not None:
             session.add_scaler(self._scaler)
-        self._hook_backward()
+        given = [p for o in self._optimizers for g in o.param_groups for p in g["params"] if p.requires_grad]
+        self._smallest = min(given, key=lambda p: p.numel(), default=None)
+        self._patches.replace(torch.autograd, "backward", self._backward)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._detach()
+        self._patches.undo()
+        for handle in self._handles:
+            handle.remove()
+        self._handles, self._smallest = [], None
         if kind is KeyboardInterrupt:
             self.session.event("stopped", "interrupted from the keyboard")
         elif kind is not None and issubclass(kind, Exception):
@@ -101,18 +111,16 @@ class Watch(Generic[Diagnosis]):
         return self._diagnose(self.session.folder)
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        self.session.optimizer_step_begin(optimizer)
+        if any(optimizer is one for one in self._optimizers):
+            self.session.optimizer_step_begin(optimizer)
 
     def _step_ends(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
+        if not any(optimizer is one for one in self._optimizers):
+            return
         before = self.session.step
         self.session.optimizer_step_end(optimizer)
         step = self.session.step
-        if not self.session.active:
-            self._detach()
-            return
-        if self.session.phases != (self._backward_handle is not None):
-            self._hear_backward(self.session.phases)
-        if self._on_finding is not None and step != before and step % self._check_every == 0:
+        if self.session.active and self._on_finding is not None and step != before and step % self._check_every == 0:
             self._check(self._on_finding)
 
     def _check(self, on_finding: Callable[[Diagnosis], None]) -> None:
@@ -122,28 +130,29 @@ class Watch(Generic[Diagnosis]):
             on_finding(diagnosis)
         self._told = found
 
-    def _hook_backward(self) -> None:
-        """See backward passes by a hook on one small parameter: whether its gradient was zeroed."""
-        given = [p for o in self._optimizers for g in o.param_groups for p in g["params"] if p.requires_grad]
-        if given and not any("_orig_mod" in m._modules for m in self._models):
-            self._in_backward = min(given, key=lambda p: p.numel())
-            self._hear_backward(True)
+    def _backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        from torch.compiler import is_compiling
 
-    def _hear_backward(self, wanted: bool) -> None:
-        if self._backward_handle is not None:
-            self._backward_handle.remove()
-            self._backward_handle = None
-        if wanted and self._in_backward is not None:
-            self._backward_handle = self._in_backward.register_hook(self._backward_seen)
+        watch = self
 
-    def _backward_seen(self, gradient: torch.Tensor) -> None:
-        if self._in_backward is not None:
-            left = self._in_backward.grad
-            stale = left is not None and (not left.is_cpu or bool(left.detach().any()))
-            self.session.backward_seen(stale)
+        def backward(*args: Any, **named: Any) -> Any:
+            if is_compiling() or watch._inside_backward or not (watch.session.active and watch.session.phases):
+                return original(*args, **named)
+            left, mark = watch._gradient()
+            stale = left is not None and (left.is_sparse or not left.is_cpu or bool(left.detach().any()))
+            watch._inside_backward = True
+            try:
+                result = original(*args, **named)
+            finally:
+                watch._inside_backward = False
+            now, changed = watch._gradient()
+            if now is not left or mark != changed:
+                watch.session.backward_seen(stale)
+            return result
 
-    def _detach(self) -> None:
-        for handle in self._handles:
-            handle.remove()
-        self._hear_backward(False)
-        self._handles, self._in_backward = [], None
+        return backward
+
+    def _gradient(self) -> tuple[torch.Tensor | None, int]:
+        """That of the smallest parameter, and what tells whether it has changed."""
+        found = None if self._smallest is None else self._smallest.grad
+        return found, 0 if found is None else found._version
