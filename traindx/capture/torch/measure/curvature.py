@@ -179,7 +179,7 @@ class Curvature:
 
 def _ours(hook: Any) -> bool:
     """Whether a hook is the one that `traindx.watch` sees backward passes by, which knows of this."""
-    return str(getattr(hook, "__qualname__", "")).startswith("Watch.")
+    return str(getattr(hook, "__module__", "")).startswith("traindx.")
 
 
 def _random_state() -> tuple[torch.Tensor, list[torch.Tensor] | None]:
