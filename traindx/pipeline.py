@@ -151,6 +151,8 @@ def watch(
     optimizer's step tells the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
     called with one when a check (every `check_every` steps) finds something new. `options` are
     those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder.
+    A compiled Keras model is trained inside by `model.fit(..., callbacks=[w.callback])`; for a tree of JAX's arrays
+    `optimizer` is the state of an optax optimizer with a monitor, and `w.step(state)` tells each step.
     Raises ConfigError for a model of no framework that is known."""
     from traindx.capture.process.ranks import rank_of_process
     from traindx.capture.watch import Watch, loop_of

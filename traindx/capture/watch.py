@@ -20,16 +20,29 @@ Batch = TypeVar("Batch")
 def loop_of(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: dict[str, Any]) -> Loop:
     """The loop of the framework that `model` and `optimizer` are of. One that is not loaded cannot have made them,
     and is not loaded for it. `options` are those of `Session`. Raises ConfigError."""
+    if "keras" in sys.modules:  # first: on its backend of PyTorch, models of Keras are modules, too
+        from traindx.capture.keras.discover import KerasLoop
+        from traindx.capture.keras.discover import watches as of_keras
+
+        if of_keras(model):
+            return KerasLoop(model, optimizer, out, **options)
     if "torch" in sys.modules:
         from traindx.capture.torch.backend import torch_session
-        from traindx.capture.torch.discover.watching import TorchLoop, watches
+        from traindx.capture.torch.discover.watching import TorchLoop
+        from traindx.capture.torch.discover.watching import watches as of_torch
 
         models, optimizers = several(model), several(optimizer)
-        if watches(models, optimizers):
+        if of_torch(models, optimizers):
             return TorchLoop(torch_session(out, **options), models, optimizers, scaler)
+    if "jax" in sys.modules and "optax" in sys.modules:
+        from traindx.capture.jax.discover import JaxLoop
+        from traindx.capture.jax.discover import watches as of_jax
+
+        if of_jax(model, optimizer):
+            return JaxLoop(model, optimizer, out, **options)
     raise ConfigError(
-        f"traindx.watch: a {type(model).__name__} is of no framework that is known; known are PyTorch modules with "
-        "their optimizers"
+        f"traindx.watch: a {type(model).__name__} is of no framework that is known; known are PyTorch's modules with "
+        "their optimizers, Keras models, and trees of JAX's arrays with the state of an optax optimizer"
     )
 
 
