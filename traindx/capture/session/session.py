@@ -202,12 +202,13 @@ class Session:
             self.watched.clipped(norm, float(threshold))
 
     @guarded
-    def optimizer_step_begin(self, optimizer: Any) -> None:
-        """An optimizer is about to use the gradients."""
+    def optimizer_step_begin(self, optimizer: Any, timed: bool = True) -> None:
+        """An optimizer is about to use the gradients. Not `timed`: a whole step is told once it was made."""
         if self._primary is None:
             self._primary, self._early = optimizer, []
         self.watched.step_begin(optimizer, self.sampling)
-        self.clock.begin("optimizer")
+        if timed:
+            self.clock.begin("optimizer")
 
     @guarded
     def optimizer_step_end(self, optimizer: Any) -> None:
