@@ -86,5 +86,5 @@ def beside_objective(features: Features, least: int) -> list[Curve]:
 
 def towers(curve: Curve, found: list[Spike], *, times: float = 10.0) -> list[Spike]:
     """Spikes to ten times the usual level and more: they mean something on however rough a curve."""
-    usual = float(np.median(np.abs(curve.values)))
+    usual = float(median(np.abs(curve.values)))
     return [s for s in found if s.before + s.height > times * usual]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.readers.axis import back_jumps, densest, is_shuffled
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Event, Floats, Ints
@@ -81,7 +82,7 @@ def is_new_run(start: float, previous: Floats, now: float, levels: Levels | None
     It does where the counter is back at its start. A run whose loss is where it was at this step, or where it ended,
     was resumed. Else a fall over most of the way is a new run, and so is one that the format itself declares; after
     a short fall a loss as of a new run is a resume that lost its weights."""
-    gap = float(np.median(np.diff(previous))) if len(previous) > 1 else 1.0
+    gap = float(median(np.diff(previous))) if len(previous) > 1 else 1.0
     peak = float(previous[-1])
     if now <= start + max(1.5 * gap, min(NEAR * gap, 0.05 * (peak - start))):
         return True
@@ -112,8 +113,8 @@ def levels_at(loss: RawColumn, rows: Ints, before: int, jump: int, nxt: int) -> 
         return None
     tail = first[len(first) // 2 :]
     bends = np.abs(np.diff(tail[np.isfinite(tail)], n=2))  # of a curve without noise they are next to nothing
-    noise = float(np.median(bends)) if len(bends) else 0.0
-    start, here, end, now = (float(np.median(part)) for part in parts)
+    noise = float(median(bends)) if len(bends) else 0.0
+    start, here, end, now = (float(median(part)) for part in parts)
     return Levels(start, here, end, now, noise)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.readers.aliases import words_of
 from traindx.vocabulary.run import Floats, Series, series
 
@@ -70,9 +71,9 @@ def is_clock(values: Floats) -> bool:
     if len(falls) > RESTARTS * len(change) or (finite[falls + 1] > 0.5 * finite[falls]).any():
         return False
     if len(finite) >= 20:
-        return bool(np.median(finite) > 3 * np.median(change))
+        return bool(median(finite) > 3 * median(change))
     rises = change[change > 0]
-    return bool(rises.sum() > 0.5 * len(rises) * np.median(rises) and finite.max() > 3 * max(finite[0], 0.0))
+    return bool(rises.sum() > 0.5 * len(rises) * median(rises) and finite.max() > 3 * max(finite[0], 0.0))
 
 
 def bytes_factor(values: Floats, unit: str, original: str) -> float:

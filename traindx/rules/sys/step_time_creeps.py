@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import Duration, durations, growth, is_stairs, levels, start_up, work_grows
 from traindx.features.trends import slope
@@ -96,7 +97,7 @@ def doubled(features: Features, duration: Duration, times: float) -> Iterator[Ev
     seconds, half = duration.seconds, len(duration.seconds) // 2
     if half < 2 or float(seconds[half:].min()) < times * float(seconds[:half].max()):
         return
-    first, last = float(np.median(seconds[:half])), float(np.median(seconds[half:]))
+    first, last = float(median(seconds[:half])), float(median(seconds[half:]))
     yield Evidence(
         onset=float(duration.steps[half]),
         last=float(duration.steps[-1]),
