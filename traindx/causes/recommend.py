@@ -128,7 +128,7 @@ def log_more_often(
 ) -> Recommendation | None:
     if not scene.run.series or scene.run.points >= few:
         return None
-    return Recommendation("logging", "Log more often.", f"points of the longest curve to judge by: {scene.run.points}")
+    return Recommendation("logging", "Log more often.", f"the longest curve has {scene.run.points} points")
 
 
 ADVICE: tuple[Callable[[Scene], Recommendation | None], ...] = (
