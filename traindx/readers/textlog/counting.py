@@ -66,7 +66,7 @@ def epoch_line(shapes: list[Shape]) -> EpochLine:
 
 
 def is_whole(values: Floats) -> bool:
-    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+    return bool((np.abs(values) < LAST_STEP).all() and (values == np.floor(values)).all())
 
 
 def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
