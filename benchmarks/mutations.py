@@ -3,9 +3,11 @@
     python -m benchmarks.mutations LOGS --count 10000 --out mutations.jsonl
 
 LOGS is a folder of logs; a folder in it is one log (a TensorBoard directory, a run folder ...). Case
-number i of a seed is always the same damage to the same log. Each case is diagnosed and written in
+number i of a seed is always the same damage to the same log: every second one to its bytes, the others to
+what it says (see `structures`). Each case is diagnosed and written in
 one of the four forms by a worker process with a time limit and a memory limit; a warning (a division
-by zero in numpy, say) counts as a failure too. Results are appended to --out, one JSON line a case:
+by zero in numpy, say) counts as a failure too, and so do more than `--beyond` MiB over the numbers that
+were read. Results are appended to --out, one JSON line a case:
 a run that was stopped goes on where it was.
 """
 
@@ -29,7 +31,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.structures import KINDS, special
+
 GOOD = ("diagnosed", "refused")
+MOST_BYTES = 1 << 26  # of a damaged file
+HANGS = 10  # times the limit that a case may take by the clock on the wall
 FORMS = ("text", "json", "markdown", "html")  # case by case in turn
 
 
@@ -107,11 +113,17 @@ def make_case(number: int, seed: int, logs: list[Path], folder: Path) -> tuple[P
     other_files = files_of(other)
     stranger = other_files[int(rng.integers(len(other_files)))].read_bytes()
     data, done = bytearray(victim.read_bytes()), []
-    for index in rng.integers(0, len(MUTATIONS), int(rng.integers(1, 4))):
-        if data:
-            MUTATIONS[index](data, rng, stranger)
-            done.append(MUTATIONS[index].__name__)
+    kinds = KINDS if number % 2 else MUTATIONS
+    for index in rng.integers(0, len(kinds), int(rng.integers(1, 4))):
+        if data and len(data) < MOST_BYTES:
+            kinds[index](data, rng, stranger)
+            done.append(kinds[index].__name__)
     victim.write_bytes(data)
+    if number % 2 and rng.integers(8) == 0:
+        done.append(special(victim, rng))
+        copy = folder if rng.integers(2) else copy
+    if copy.is_fifo():  # named on the command line it is waited for, as it should be
+        copy = folder
     return copy, f"{log.name}: {'+'.join(done)}"
 
 
@@ -121,10 +133,16 @@ def work(pipe: multiprocessing.connection.Connection, memory: int) -> None:
 
     warnings.simplefilter("error")
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    pipe.send("ready")
     while True:
         path, form = pipe.recv()
+        began = time.process_time()
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is that of this case
+        before, numbers = peak(), 0
         try:
-            diagnosis = traindx.diagnose(traindx.read_all(path))
+            runs = traindx.read_all(path)
+            numbers = sum(s.steps.nbytes + s.values.nbytes for run in runs for s in run.series.values()) >> 20
+            diagnosis = traindx.diagnose(runs)
             getattr(diagnosis, f"to_{form}")().encode("utf-8")
             answer = ("diagnosed", "")
         except traindx.TraindxError as error:
@@ -135,7 +153,13 @@ def work(pipe: multiprocessing.connection.Connection, memory: int) -> None:
             answer = ("warning", traceback.format_exc(limit=-3))
         except Exception:
             answer = ("traceback", traceback.format_exc(limit=-6))
-        pipe.send(answer)
+        pipe.send((*answer, peak() - before - numbers, time.process_time() - began))
+
+
+def peak() -> int:
+    """The most memory that this process held, in MiB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) >> 10
 
 
 class Worker:
@@ -152,16 +176,18 @@ class Worker:
         )
         self.process.start()
         theirs.close()
+        self.pipe.recv()
 
-    def ask(self, path: Path, form: str, limit: float) -> tuple[str, str]:
+    def ask(self, path: Path, form: str, limit: float) -> tuple[str, str, int, float]:
+        """Result, detail, MiB beyond the numbers, and seconds of the processor."""
         self.pipe.send((str(path), form))
         try:
-            if self.pipe.poll(limit):
-                answer: tuple[str, str] = self.pipe.recv()
-                return answer
-            answer = ("timeout", f"longer than {limit:g} s")
+            if self.pipe.poll(HANGS * limit):
+                result, detail, extra, spent = self.pipe.recv()
+                return ("timeout", f"{spent:.1f} s", extra, spent) if spent > limit else (result, detail, extra, spent)
+            answer = ("timeout", f"hangs for {HANGS * limit:g} s", 0, HANGS * limit)
         except EOFError:
-            answer = ("died", f"exit code {self.process.exitcode}")
+            answer = ("died", f"exit code {self.process.exitcode}", 0, 0.0)
         self.stop()
         self.start()
         return answer
@@ -183,6 +209,7 @@ def report(out: Path) -> int:
     slowest = max(results, key=lambda r: r["seconds"])
     print(f"{len(results)} cases: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     print(f"slowest {slowest['seconds']:.2f} s (case {slowest['case']}, {slowest['what']})")
+    print(f"most memory beyond the numbers {max(r.get('beyond', 0) for r in results)} MiB")
     failures = [r for r in results if r["result"] not in GOOD]
     kinds: dict[str, list[dict[str, Any]]] = {}
     for failure in failures:
@@ -200,8 +227,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("mutations.jsonl"))
-    parser.add_argument("--limit", type=float, default=5.0, help="seconds a case may take")
+    parser.add_argument("--limit", type=float, default=5.0, help="seconds of the processor a case may take")
     parser.add_argument("--memory", type=float, default=2.0, help="GiB of address space a worker may take")
+    parser.add_argument("--beyond", type=float, default=512.0, help="MiB beyond the numbers read that a case may take")
     parser.add_argument("--keep", type=Path, help="write the damaged log of one case here, and stop")
     parser.add_argument("--case", type=int, default=0, help="the case for --keep")
     given = parser.parse_args()
@@ -220,10 +248,11 @@ def run_all(given: argparse.Namespace, logs: list[Path]) -> int:
         for number in cases_to_do(given.out, given.count):
             with tempfile.TemporaryDirectory() as folder:
                 path, what = make_case(number, given.seed, logs, Path(folder))
-                began = time.monotonic()
-                result, detail = worker.ask(path, FORMS[number % len(FORMS)], given.limit)
-            seconds = round(time.monotonic() - began, 3)
-            line = {"case": number, "what": what, "result": result, "seconds": seconds, "detail": detail}
+                result, detail, extra, spent = worker.ask(path, FORMS[number // 2 % len(FORMS)], given.limit)
+            if extra > given.beyond and result in GOOD:
+                result, detail = "greedy", f"{extra} MiB beyond the numbers"
+            line = {"case": number, "what": what, "result": result, "seconds": round(spent, 3), "beyond": extra}
+            line["detail"] = detail
             out.write(json.dumps(line) + "\n")
             out.flush()
             done += 1

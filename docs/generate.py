@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from docs import catalogues, command_line, curves, interventions, modules
+from docs import architecture, catalogues, command_line, curves, indexes, interventions, modules
 
 FOLDER = Path(__file__).parent
 
 NOTE = "<!-- Made by `python -m docs.generate` from the code: change it there. -->\n\n"
 
 PAGES: dict[str, Callable[[], str]] = {
+    "architecture.md": architecture.page,
     "cli.md": command_line.cli_page,
     "signals.md": catalogues.signals,
     "thresholds.md": catalogues.thresholds,
@@ -28,10 +29,18 @@ PAGES: dict[str, Callable[[], str]] = {
     "gradients-and-activations.md": modules.page,
 }
 
+# Named from docs/, as the pages are.
+INDEXES: dict[str, Callable[[], str]] = {
+    "../traindx/rules/index.py": indexes.rules_index,
+    "../traindx/fixes/index.py": indexes.fixes_index,
+    "../traindx/readers/index.py": indexes.formats_index,
+}
+
 
 def made() -> dict[str, str]:
-    """Every generated file under docs/ with what it should hold."""
+    """Every generated file, by its name under docs/, with what it should hold."""
     texts = {name: NOTE + make().rstrip() + "\n" for name, make in PAGES.items()}
+    texts |= {name: make() for name, make in INDEXES.items()}
     return texts | {f"images/curves/{name}.svg": svg for name, svg in curves.figures().items()}
 
 

@@ -14,10 +14,8 @@ checked by the pipeline, which knows the rules.
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -107,6 +105,8 @@ def load(path: Path) -> Config:
 def table_of(path: Path) -> dict[str, Any] | None:
     """The settings in a TOML file: `[tool.traindx]` of a pyproject.toml (None when it has none),
     the whole of any other file."""
+    import tomllib
+
     try:
         whole = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -139,6 +139,8 @@ def parse(table: Mapping[str, Any], source: str) -> Config:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """ "; did you mean X?" for the nearest of `known`, or nothing when none is near."""
+    import difflib
+
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ""
 
@@ -206,6 +208,8 @@ def checked_facts(facts: Mapping[str, Any], place: str) -> dict[str, Fact]:
         if name in FACT_FIELDS:
             checked[name] = typed_fact(name, value, place)
             continue
+        import difflib
+
         near = difflib.get_close_matches(name, sorted(FACT_FIELDS), n=1, cutoff=0.8)
         if near:
             raise ConfigError(f"{place}: unknown fact {given!r}; did you mean {near[0]!r}?")

@@ -13,7 +13,8 @@ from typing import Any
 
 import traindx
 from traindx import pipeline
-from traindx.capture.launch.command import Ended, Request, environment, start_folder
+from traindx.capture.launch.command import Ended, Request, environment
+from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import experiment_stopped, recorded, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
@@ -36,7 +37,7 @@ def record(
     Raises ConfigError where the folder cannot be, or an intervention is unknown."""
     given = tuple(found.spec for found in parse(interventions))
     start_folder(out)
-    return environment(Request(out, steps, interventions=given), base, folder)
+    return environment(Request(out, steps, interventions=given, asked=True), base, folder)
 
 
 conduct = partial(trials.conduct, record=record)

@@ -51,10 +51,11 @@ class Diagnosis:
 
         return json.render(self.document)
 
-    def to_text(self, *, width: int = 100, color: bool = False) -> str:
+    def to_text(self, *, width: int = 100, color: bool = False, full: bool = False) -> str:
+        """A screen for each run; with `full` everything that was found."""
         from traindx.reports import text
 
-        return text.render(self.document, self.runs, width=width, color=color)
+        return text.render(self.document, self.runs, width=width, color=color, full=full)
 
     def to_markdown(self) -> str:
         from traindx.reports import markdown
@@ -99,7 +100,7 @@ def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosi
     """Diagnose one run or several. Raises ConfigError for thresholds that no rule has."""
     config = config or Config()
     runs = (run,) if isinstance(run, Run) else tuple(run)
-    chosen = select(rules.catalogue(), config)
+    chosen = select(rules.listed(), config)
     known = tuple(prepared(r, config) for r in runs)
     document = Document(traindx_version=traindx.__version__, runs=tuple(diagnose_one(r, chosen, config) for r in known))
     return Diagnosis(document, known)
@@ -151,7 +152,7 @@ def watch(
     called with one when a check (every `check_every` steps) finds something new. `options` are
     those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder."""
     from traindx.capture.process.ranks import rank_of_process
-    from traindx.capture.session.session import Session
+    from traindx.capture.torch.backend import torch_session
     from traindx.capture.watch import Watch
 
     if out is not None:
@@ -159,7 +160,7 @@ def watch(
     return Watch(
         several(model),
         several(optimizer),
-        Session(None if out is None else Path(out), **options),
+        torch_session(None if out is None else Path(out), **options),
         lambda folder: diagnose(read(folder), config),
         on_finding=on_finding,
         check_every=check_every,
@@ -219,7 +220,7 @@ def checked(
 
     config = config or Config()
     diagnosis = diagnose(run, config)
-    asked = {rule.slug for rule in select(rules.catalogue(), config)}
+    asked = {rule.slug for rule in select(rules.listed(), config)}
     setup, first = diagnosis.runs[0].setup, diagnosis.first
     report = CheckReport(
         traindx_version=traindx.__version__,
@@ -278,7 +279,7 @@ def judge(run: Run, config: Config | None = None) -> tuple[Outcome, ...]:
     """The outcome of every rule on a run, without the later stages."""
     config = config or Config()
     run = prepared(run, config)
-    return rules.judge(run, Features(run), select(rules.catalogue(), config), config.thresholds)
+    return rules.judge(run, Features(run), select(rules.listed(), config), config.thresholds)
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -316,8 +317,16 @@ def select(catalogue: Sequence[Rule], config: Config) -> tuple[Rule, ...]:
     return tuple(r for r in catalogue if (not config.select or named(r, config.select)) and not named(r, config.ignore))
 
 
+WORTH_A_FIX = 0.02  # probability of a cause below which nobody would act on it: no fixes are offered for it
+
+
 def with_fixes(ranked: Sequence[Hypothesis], run: Run) -> tuple[Hypothesis, ...]:
-    return tuple(msgspec.structs.replace(h, fixes=fixes.offers(h.cause, run.setup)) for h in ranked)
+    return tuple(
+        msgspec.structs.replace(h, fixes=fixes.offers(h.cause, run.setup, run.boosted))
+        if h.probability >= WORTH_A_FIX
+        else h
+        for h in ranked
+    )
 
 
 def describe(run: Run) -> RunInfo:

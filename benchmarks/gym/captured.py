@@ -40,6 +40,7 @@ def begin(folder: Path, script: str) -> None:
     watch = watcher()
     sys.meta_path.insert(0, watch)
     atexit._clear()  # what the parent would do at its end
+    atexit.register(watch.end)
     launch_attach.attach({"out": str(out), "folder": str(folder)}, watch)
 
 

@@ -9,7 +9,8 @@ from itertools import cycle, islice
 
 from benchmarks.gym import styles
 from benchmarks.gym.benign import BENIGN
-from benchmarks.gym.faults.catalogue import Fault, catalogue
+from benchmarks.gym.faults.catalogue import catalogue
+from benchmarks.gym.faults.fault import Fault
 from benchmarks.gym.recipe import Log, Recipe, script
 from benchmarks.gym.settings import SETTINGS, variant
 from benchmarks.gym.styles import STYLES, Shown

@@ -56,26 +56,26 @@ class Timed:
 def attach(timed: Timed) -> Callable[[], None]:
     """Time everything that capture hangs into a training; returns what undoes it."""
     from traindx.capture import watch
-    from traindx.capture.session import session
-    from traindx.capture.torch import watched as torch_probe_session
-    from traindx.capture.torch.discover import discovery as discover
-    from traindx.capture.torch.measure import forward as torch_probe
+    from traindx.capture.session.session import Session
+    from traindx.capture.session.stream import Stream
+    from traindx.capture.torch.looks import TorchLooks
+    from traindx.capture.torch.measure.forward import ForwardProbe
 
     places = [(watch.Watch, n) for n in ("log", "batch", "_step_begins", "_step_ends", "_backward_seen")]
-    places += [(torch_probe.ForwardProbe, "_hook"), (torch_probe_session.Watched, "_after")]
-    places += [(session.Session, "loss"), (discover.Discovery, "safely")]
+    places += [(ForwardProbe, "_hook"), (TorchLooks, "_after")]
+    places += [(Session, "loss"), (Stream, "safely")]
     kept = [(owner, name, getattr(owner, name)) for owner, name in places]
     for owner, name, function in kept:
         setattr(owner, name, timed.wrap(function))
-    before = torch_probe_session.Watched._before
+    before = TorchLooks._before
 
     def timed_before(self: Any, tells: bool) -> Callable[..., Any]:
         return timed.wrap(before(self, tells))
 
-    torch_probe_session.Watched._before = timed_before  # type: ignore[method-assign]
+    TorchLooks._before = timed_before  # type: ignore[method-assign]
 
     def undo() -> None:
-        torch_probe_session.Watched._before = before  # type: ignore[method-assign]
+        TorchLooks._before = before  # type: ignore[method-assign]
         for owner, name, function in kept:
             setattr(owner, name, function)
 

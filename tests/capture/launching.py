@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.capture import warm
 from tests.capture.styles import STYLES, Style
 from tests.capture.styles_frameworks import FRAMEWORKS
 from traindx import pipeline
@@ -84,7 +85,15 @@ def launched(name: str, folder: Path, *, steps: int = 0, command: list[str] | No
 def alone(name: str, folder: Path, *, command: list[str] | None = None) -> Launched:
     """The script as it is."""
     folder.mkdir(parents=True, exist_ok=True)
-    return finished(command or command_of(name), folder, environment(name))
+    started = command or command_of(name)
+    if started[:1] == [PYTHON] and started[1].endswith(".py") and len(started) == 2:
+        return Launched(folder, *warm.run(folder / started[1], folder, environment(name), None))
+    return finished(started, folder, environment(name))
+
+
+def attached(script: Path, folder: Path) -> Launched:
+    """A script with the capture attached, without the start of a Python of its own."""
+    return Launched(folder, *warm.run(script, folder, environment(""), folder / "run"))
 
 
 def finished(command: list[str], folder: Path, env: Mapping[str, str]) -> Launched:

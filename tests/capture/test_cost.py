@@ -18,12 +18,13 @@ from torch.nn import functional  # noqa: E402
 import traindx  # noqa: E402
 from traindx.capture.process.guard import guarded, quietly  # noqa: E402
 from traindx.capture.session.clock import Clock  # noqa: E402
+from traindx.capture.session.measures import Measures  # noqa: E402
 from traindx.capture.session.pace import PHASES, START_PHASES  # noqa: E402
 from traindx.capture.session.queue import PATIENCE, TOGETHER, Queue, Row  # noqa: E402
 from traindx.capture.torch.measure import parameters as measure_parameters  # noqa: E402
-from traindx.capture.torch.measure import steps as torch_probe_steps  # noqa: E402
-from traindx.capture.torch.measure.layout import Layout  # noqa: E402
+from traindx.capture.torch.measure.forward import ForwardProbe  # noqa: E402
 from traindx.capture.torch.measure.parameters import WINDOW, Updates  # noqa: E402
+from traindx.capture.torch.measure.tree import Tree  # noqa: E402
 
 
 class Hands:
@@ -119,8 +120,7 @@ def slow(function: Any, seconds: float) -> Any:
 def test_sampled_steps_are_not_recorded_as_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tenth step takes 0.1 s to measure: in the pass, before the step, after it, and in handing on.
     The steps themselves take a hundredth of that."""
-    probe, steps = torch_probe_steps.ForwardProbe, torch_probe_steps.Measures
-    for owner, name in ((probe, "_read"), (steps, "begin"), (steps, "end"), (steps, "panels")):
+    for owner, name in ((ForwardProbe, "_read"), (Measures, "begin"), (Measures, "end"), (Measures, "panels")):
         monkeypatch.setattr(owner, name, slow(getattr(owner, name), 0.02))
     model = nn.Sequential(nn.Linear(6, 8), nn.ReLU())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
@@ -212,7 +212,7 @@ def test_update_ratios_are_of_the_weights_before_the_step(tmp_path: Path) -> Non
 
 def test_rows_wait_for_others_but_not_for_long() -> None:
     done: list[int] = []
-    queue = Queue(lambda row: done.append(row.step))
+    queue = Queue(lambda row: done.append(row.step), lambda waiting: [])
     queue.add(Row(1, 100.0), device=False)
     assert done == [1]
     for i in range(TOGETHER - 1):
@@ -239,12 +239,12 @@ def test_overflow_is_quiet_inside_and_loud_outside() -> None:
 def test_compiled_parts_have_no_hooks() -> None:
     plain = nn.Sequential(nn.Linear(4, 4), nn.ReLU())
     own = nn.Sequential(nn.Linear(4, 4))
-    layout = Layout()
+    tree, parts_of = Tree(), []
     try:
         parts = torch.compile(nn.Sequential(nn.Linear(4, 4), nn.Tanh()))
         own.compile()
-        layout.add_model(nn.ModuleDict({"plain": plain, "parts": parts, "own": own}), "")
+        parts_of = tree.add(nn.ModuleDict({"plain": plain, "parts": parts, "own": own}), "") or []
     finally:
         torch._dynamo.reset()  # that something was compiled is known to the whole process
-    assert [name for name, _ in layout.leaves] == ["plain.0", "plain.1"]
-    assert len(layout.parameters) == 6
+    assert [name for name, _ in tree.leaves] == ["plain.0", "plain.1"]
+    assert len(parts_of) == 6

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.capture.launching import PYTHON, launched
+from tests.capture.launching import attached
 from traindx.vocabulary.run import Run
 
 HEAD = """
@@ -33,7 +33,7 @@ def step(i, backward=True):
 def run_of(script: str, folder: Path) -> Run:
     folder.mkdir(exist_ok=True)
     (folder / "train.py").write_text(HEAD + script)
-    done = launched("train", folder, command=[PYTHON, str(folder / "train.py")])
+    done = attached(folder / "train.py", folder)
     assert done.status == 0, done.err.decode()[-2000:]
     run = done.run()
     assert not [event for event in run.events if event.code == "capture-failed"]

@@ -15,11 +15,11 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
-from traindx.capture.session.session import Session  # noqa: E402
+from traindx.capture.session.noise import noise_scale_of_pairs  # noqa: E402
+from traindx.capture.torch.backend import torch_session  # noqa: E402
 from traindx.capture.torch.measure.data import Batches  # noqa: E402
 from traindx.capture.torch.measure.directions import PAIRS, Directions  # noqa: E402
 from traindx.capture.torch.measure.graph import activations, last_activation, reduction  # noqa: E402
-from traindx.capture.torch.measure.noise import noise_scale_of_pairs  # noqa: E402
 from traindx.capture.torch.measure.outputs import class_counts, rows_of, sample_spread  # noqa: E402
 from traindx.capture.torch.measure.shards import weighted_norm  # noqa: E402
 from traindx.capture.torch.measure.symmetry import equal_units  # noqa: E402
@@ -319,7 +319,7 @@ def test_directions_are_the_same_by_tensors() -> None:
 
 def test_letting_go_between_two_hooks_of_a_call(tmp_path: Path) -> None:
     """PyTorch goes on through the hooks that were there when the call began."""
-    session, net = Session(tmp_path), layers()
+    session, net = torch_session(tmp_path), layers()
     net.register_forward_pre_hook(lambda module, given: session.failed("a test", ValueError("broken")))
     session.add_model(net)
     assert net(torch.randn(3, 6)).shape == (3, 4)

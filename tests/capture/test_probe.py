@@ -16,11 +16,13 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture import loops  # noqa: E402
-from traindx.capture.session.pace import Pace  # noqa: E402
+from traindx.capture.session.measures import Measures  # noqa: E402
+from traindx.capture.session.noise import noise_scale  # noqa: E402
+from traindx.capture.session.pace import Pace, worth  # noqa: E402
+from traindx.capture.signals import catalogue  # noqa: E402
+from traindx.capture.torch.backend import TorchBackend  # noqa: E402
 from traindx.capture.torch.measure import activations  # noqa: E402
 from traindx.capture.torch.measure.data import Batches, Labels, Moments, sample_hashes  # noqa: E402
-from traindx.capture.torch.measure.noise import noise_scale  # noqa: E402
-from traindx.capture.torch.measure.steps import Measures  # noqa: E402
 from traindx.capture.torch.measure.views import flat, square_sum  # noqa: E402
 from traindx.vocabulary.run import Panel, Run  # noqa: E402
 
@@ -314,6 +316,60 @@ def test_pace_keeps_the_cost_in_bounds() -> None:
     assert [pace.sampled(5000 + i) for i in range(3)] == [True] * 3
 
 
+def spent_share(budget: float, each_step: float, sample: float, steps: int = 20_000) -> tuple[float, Pace]:
+    """Of steps of 10 ms, the share that capture takes which needs so many seconds for the phases and the gradients of
+    every step (two thirds are the gradients') and for a sample, over the second half of the run."""
+    pace, spent = Pace(budget=budget), 0.0
+    for step in range(1, steps + 1):
+        pace.stepped(step, 0.01)
+        own = each_step / 3 if pace.phases(step) else 0.0
+        own += each_step * 2 / 3 if pace.gradients(step) else 0.0
+        if pace.sampled(step):
+            own += sample
+            pace.measured(step, sample)
+        else:
+            pace.spent(step, own)
+        spent += own if step > steps / 2 else 0.0
+    return spent / (steps / 2 * 0.01), pace
+
+
+@pytest.mark.parametrize(
+    ("budget", "each_step", "sample"), [(0.04, 1e-4, 1e-3), (0.04, 8e-4, 2e-3), (0.01, 3e-4, 1e-3)]
+)
+def test_the_sum_of_all_costs_is_kept_under_the_budget(budget: float, each_step: float, sample: float) -> None:
+    share, _ = spent_share(budget, each_step, sample)
+    assert share <= 1.1 * budget
+
+
+def test_what_fits_is_not_left_out_and_what_does_not_is_the_dearest() -> None:
+    _, pace = spent_share(0.04, 1e-4, 1e-3)
+    assert pace.left_out == ()
+    assert pace.apart == 1
+    _, pace = spent_share(0.01, 3e-4, 1e-3)
+    assert "clock" in pace.left_out
+    assert pace.apart > 1
+    _, pace = spent_share(0.001, 1e-6, 1.0)
+    first = min((f for f in catalogue() if f.optional and f.due == "sample"), key=worth)
+    assert pace.left_out[0] == first.kind
+
+
+def test_a_recording_over_its_budget_says_what_it_leaves_out(tmp_path: Path) -> None:
+    model = small()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    with traindx.watch(model, optimizer, out=tmp_path, overhead=1e-6) as watch:
+        for _ in range(700):
+            optimizer.zero_grad()
+            loss = model(torch.randn(8, 6)).square().mean()
+            loss.backward()
+            watch.log(loss=loss)
+            optimizer.step()
+    run = traindx.read(tmp_path)
+    assert "clock" in run.setup.word("not_measured")
+    assert any(event.code == "over-budget" for event in run.events)
+    assert len(run.series["train/loss"].values) == 700
+    assert len(run.series["grad_norm"].values) < 700
+
+
 def test_nothing_is_kept_of_a_model(tmp_path: Path) -> None:
     import gc
     import weakref
@@ -327,7 +383,8 @@ def test_nothing_is_kept_of_a_model(tmp_path: Path) -> None:
 
 
 def test_measures_know_no_optimizer(tmp_path: Path) -> None:
-    measures = Measures(lambda where, error: None)
-    measures.layout.add_model(small(), "net")
+    backend = TorchBackend()
+    measures = Measures(backend)
+    measures.layout.add(backend.parts(small(), "net") or ())
     assert measures.layout.modules == ["net.0", "net.2", "net.4"]
     assert len(measures.places(None)) == 6

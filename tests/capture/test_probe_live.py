@@ -13,8 +13,10 @@ from torch import nn  # noqa: E402
 from torch.nn import functional as F  # noqa: E402
 
 from traindx.capture.process.patches import Lines  # noqa: E402
-from traindx.capture.session.session import Session  # noqa: E402
-from traindx.capture.torch.checks.live import Live  # noqa: E402
+from traindx.capture.session.stream import Stream  # noqa: E402
+from traindx.capture.torch.backend import torch_session  # noqa: E402
+from traindx.capture.torch.checks.last_step import Live  # noqa: E402
+from traindx.capture.torch.checks.probes import facts as probed  # noqa: E402
 from traindx.capture.torch.discover.discovery import Discovery  # noqa: E402
 
 
@@ -47,10 +49,11 @@ class Lists(nn.Module):
 
 def trained(model: Any, batch: Callable[[], tuple[Any, Any]], loss: Callable[..., Any], steps: int = 3) -> Live:
     """Some steps under a discovery that keeps the last one."""
-    session = Session(None, every=1)
+    session = torch_session(None, every=1)
     problems: list[str] = []
-    discovery = Discovery(lambda: session, Lines("/"), lambda _: None, lambda stage, **more: None)
-    live = discovery.live = Live(discovery)
+    stream = Stream(lambda: session, Lines("/"), lambda _: None, lambda stage, **more: None)
+    discovery = Discovery(stream)
+    live = Live(stream)
     discovery.attach()
     try:
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
@@ -60,15 +63,15 @@ def trained(model: Any, batch: Callable[[], tuple[Any, Any]], loss: Callable[...
             loss(model(x), y).backward()
             optimizer.step()
     finally:
-        discovery.active = False
+        stream.active = False
     assert not problems
     assert session.active
     return live
 
 
 def facts(live: Live) -> dict[str, Any]:
-    found, session = live.facts(), live.discovery.opened
-    live.discovery.detach()
+    found, session = probed(live), live.stream.opened
+    live.stream.detach()
     assert session is not None
     session.close()
     return found

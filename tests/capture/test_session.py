@@ -18,7 +18,8 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture import loops  # noqa: E402
-from traindx.capture.session.session import UNSTEPPED, Session  # noqa: E402
+from traindx.capture.session.session import UNSTEPPED  # noqa: E402
+from traindx.capture.torch.backend import torch_session  # noqa: E402
 from traindx.capture.watch import Watch  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
 
@@ -133,7 +134,7 @@ def test_gradients_that_are_not_zeroed_are_counted(zero: bool, tmp_path: Path) -
 def test_clipping_is_undone_in_what_is_recorded(tmp_path: Path) -> None:
     model = net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    session = Session(tmp_path, every=1)
+    session = torch_session(tmp_path, every=1)
     session.add_model(model)
     session.add_optimizer(optimizer)
     told = []
@@ -291,7 +292,7 @@ def test_values_that_are_not_finite_make_no_noise(value: float, tmp_path: Path) 
 
 def test_loops_without_an_optimizer_count_backward_passes(tmp_path: Path) -> None:
     model = net()
-    session = Session(tmp_path, every=1)
+    session = torch_session(tmp_path, every=1)
     session.add_model(model)
     for _ in range(UNSTEPPED + 20):
         loss = functional.cross_entropy(model(torch.randn(32, 6)), torch.zeros(32, dtype=torch.long))
@@ -366,7 +367,7 @@ def test_an_exception_in_the_loop_is_recorded_and_goes_on(tmp_path: Path) -> Non
 def test_clipping_after_the_step(late: bool, tmp_path: Path) -> None:
     model = net()
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    session = Session(tmp_path)
+    session = torch_session(tmp_path)
     session.add_model(model)
     for _ in range(4):
         session.batch(torch.randn(4, 6), torch.tensor([1.0, 2.0, 3.0, 0.0]))

@@ -12,6 +12,7 @@ import pytest
 
 from tests.cli.logs import csv_text, diverging_rows, healthy_log, jsonl_text, sick_log, written
 from tests.cli.process import COMMAND, LIMIT, at_terminal, environment, traindx
+from tests.processes import started
 from traindx.cli.demo_net import FAULTS, train
 from traindx.vocabulary.diagnosis import SEVERITIES
 
@@ -195,21 +196,14 @@ def test_interrupting_leaves_nothing_half_written(tmp_path: Path) -> None:
     """The process waits for the rest of a log on stdin when Ctrl-C comes. A pipe holds 64 KiB: when more
     has gone through it, the process has begun to read."""
     report = written(tmp_path / "report.json", "old")
-    process = subprocess.Popen(
-        [*COMMAND, "diagnose", "-", "--output", str(report)],
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=tmp_path,
-        env=environment(),
-    )
-    assert process.stdin is not None
-    try:
+    command = [*COMMAND, "diagnose", "-", "--output", str(report)]
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with started(command, cwd=tmp_path, env=environment(), **pipes) as process:
+        assert process.stdin is not None
         process.stdin.write(csv_text(diverging_rows()).encode() * 8)
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=LIMIT)
-    finally:
-        process.kill()
     assert process.returncode == 130
     assert err.decode().strip() == "traindx: interrupted"
     assert report.read_text() == "old"

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.process import COMMAND, Done, environment, traindx
+from tests.processes import started
 
 # Gradient descent on a parabola of curvature 20: it diverges above 0.1. It writes wherever it can.
 TRAIN = """
@@ -143,12 +144,11 @@ def test_interrupted(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "begun")
     (folder / "train.py").write_text(f"import signal; open({str(tmp_path / 'begun')!r}, 'w').close(); signal.pause()")
     command = [*COMMAND, "find-lr", "--writable", str(tmp_path / "begun"), "--", sys.executable, "train.py"]
-    process = subprocess.Popen(
-        command, cwd=folder, env=environment(TMPDIR=str(tmp_path / "tmp")), stderr=subprocess.PIPE, text=True
-    )
-    (tmp_path / "begun").read_text()  # until the script has opened and closed it
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    env = environment(TMPDIR=str(tmp_path / "tmp"))
+    with started(command, cwd=folder, env=env, stderr=subprocess.PIPE) as process:
+        (tmp_path / "begun").read_text()  # until the script has opened and closed it
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.strip() == "traindx: interrupted"
+    assert err.decode().strip() == "traindx: interrupted"
     assert list((tmp_path / "tmp").iterdir()) == []

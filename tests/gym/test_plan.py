@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.gym.benign import BENIGN
-from benchmarks.gym.faults.catalogue import Fault, catalogue
+from benchmarks.gym.faults.catalogue import catalogue
+from benchmarks.gym.faults.fault import Fault
 from benchmarks.gym.plan import VARIANTS, endless, job, jobs
 from benchmarks.gym.recipe import Log, Recipe, script
 from benchmarks.gym.settings import SETTINGS, variant

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from traindx.errors import ConfigError
+from traindx.readers._cuts import MOST_RUNS
 from traindx.readers.assemble import assemble
 from traindx.readers.raw import RawColumn, RawLog, RawPanel, column
 
@@ -18,7 +19,7 @@ def log(**columns: object) -> RawLog:
 
 def test_a_counter_that_starts_again_is_another_run() -> None:
     steps = [*range(0, 100, 10), *range(0, 60, 10)]
-    runs = assemble(log(step=steps, loss=np.linspace(2, 1, 16)))
+    runs = assemble(log(step=steps, loss=[*np.linspace(2, 1, 10), *np.linspace(2, 1, 6)]))
     assert [len(r.series["train/loss"]) for r in runs] == [10, 6]
     assert [e.kind for e in runs[1].events] == ["restart"]
     assert runs[1].id.endswith("#2")
@@ -150,3 +151,86 @@ def test_modules_told_of_in_two_rows_of_a_step_are_put_together() -> None:
     panel = run.panels["grad_norm"]
     assert panel.steps.tolist() == [1, 2, 3]
     np.testing.assert_array_equal(panel.values, [[1, 5], [3, 6], [nan, 7]])
+
+
+def test_a_resume_from_an_early_checkpoint_is_told_by_its_loss() -> None:
+    """Back from step 990 to 300, over 70 % of the way, where the loss is what it was at 300."""
+    steps = np.array([*range(0, 1000, 10), *range(300, 1500, 10)], float)
+    (run,) = assemble(log(step=steps, loss=3 * np.exp(-steps / 400)))
+    assert [(e.kind, e.step) for e in run.events] == [("resume", 300.0)]
+    assert run.series["train/loss"].steps.tolist() == list(range(0, 1500, 10))
+
+
+def test_the_same_fall_with_the_loss_of_a_fresh_net_is_another_run() -> None:
+    first, second = np.arange(0, 1000, 10.0), np.arange(300, 1500, 10.0)
+    loss = np.concatenate([3 * np.exp(-first / 400), 3 * np.exp(-(second - 300) / 400)])
+    runs = assemble(log(step=np.concatenate([first, second]), loss=loss))
+    assert [len(r.series["train/loss"]) for r in runs] == [100, 120]
+
+
+def test_a_second_fit_of_the_same_net_goes_on_from_it() -> None:
+    epochs = np.tile(np.arange(10.0), 2)
+    loss = 2 * 0.9 ** np.arange(20.0)
+    first, second = assemble(log(epoch=epochs, loss=loss))
+    assert [e.kind for e in first.events] == []
+    assert [(e.kind, e.code) for e in second.events] == [("restart", ""), ("resume", "late-start")]
+
+
+def test_a_second_fit_of_a_fresh_net_does_not() -> None:
+    loss = np.tile(2 * 0.9 ** np.arange(10.0), 2)
+    _, second = assemble(log(epoch=np.tile(np.arange(10.0), 2), loss=loss))
+    assert [e.kind for e in second.events] == ["restart"]
+
+
+def test_of_a_thousand_runs_in_one_log_the_last_are_kept() -> None:
+    steps = np.tile(np.arange(5.0), 1000)
+    runs = assemble(log(step=steps, loss=np.tile([5.0, 4.0, 3.0, 2.0, 1.0], 1000), row=np.arange(5000.0)))
+    assert len(runs) == MOST_RUNS
+    assert runs[-1].series["row"].values.tolist() == [4995.0, 4996.0, 4997.0, 4998.0, 4999.0]
+    assert any("936 earlier runs" in e.message for e in runs[0].events)
+
+
+@pytest.mark.parametrize("start", [0.0, 1.7e9])
+def test_a_clock_that_starts_again_gives_no_time_of_a_step_there(start: float) -> None:
+    spent = np.random.default_rng(0).uniform(0.9, 1.1, 100)
+    clock = start + np.concatenate([np.cumsum(spent[:60]), np.cumsum(spent[60:])])
+    (run,) = assemble(log(step=np.arange(100), loss=np.ones(100), time=clock))
+    got = run.series["time/step"]
+    np.testing.assert_allclose(got.values, np.delete(spent, [0, 60]), rtol=1e-6)
+    assert 60 not in got.steps.tolist()
+
+
+def test_a_duration_that_grows_is_no_clock() -> None:
+    spent = 0.5 + 0.004 * np.arange(100) + np.random.default_rng(0).normal(0, 0.01, 100)
+    (run,) = assemble(log(step=np.arange(100), loss=np.ones(100), time=spent))
+    assert run.series["time/step"].values.tolist() == spent.tolist()
+
+
+def test_seconds_since_1970_that_stand_still_are_a_clock() -> None:
+    """Whole seconds, several rows in each."""
+    (run,) = assemble(log(step=np.arange(12), loss=np.ones(12), time=1.7e9 + np.arange(12) // 4))
+    assert run.series["time/step"].values.max() == 1.0
+
+
+def test_numbers_that_no_training_means_are_taken_out() -> None:
+    steps = np.arange(20.0)
+    steps[7] = np.inf
+    loss = np.ones(20)
+    loss[[3, 12]] = 1.7e308, -1e200
+    (run,) = assemble(log(step=steps, loss=loss))
+    got = run.series["train/loss"]
+    assert got.steps.tolist() == [s for s in range(20) if s != 7]
+    assert got.values[[3, 11]].tolist() == [np.inf, -np.inf]
+    assert np.isfinite(np.delete(got.values, [3, 11])).all()
+
+
+def test_parts_on_other_rows_do_not_keep_the_total_from_being_summed() -> None:
+    raw = log(epoch=np.arange(6), box_loss=np.arange(6.0), cls_loss=np.ones(6))
+    raw.columns["mask_loss"] = column([1.0, 2.0], [0, 3])
+    (run,) = assemble(raw)
+    assert run.series["train/loss"].values.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_the_losses_of_two_players_have_no_sum() -> None:
+    (run,) = assemble(log(epoch=np.arange(6), g_loss=np.ones(6), d_loss=np.ones(6)))
+    assert "train/loss" not in run.series

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import started
 from tests.trials.processes import CLINGING, Pipe, run, unrecorded
 from traindx.errors import ConfigError
 from traindx.trials.conduct import KEPT_BYTES, conduct
@@ -112,6 +113,7 @@ def test_an_exception_ends_it(tmp_path: Path, pipe: Pipe) -> None:
 PARENT = """
 import sys
 from pathlib import Path
+from tests.processes import started
 from tests.trials.processes import CLINGING, run
 run(CLINGING, Path(sys.argv[1]), sys.argv[2], writable=[sys.argv[2]])
 """
@@ -121,16 +123,16 @@ run(CLINGING, Path(sys.argv[1]), sys.argv[2], writable=[sys.argv[2]])
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_nothing_is_left_when_traindx_dies(tmp_path: Path, pipe: Pipe, number: int) -> None:
     (tmp_path / "tmp").mkdir()
-    parent = subprocess.Popen(
+    with started(
         [sys.executable, "-c", PARENT, str(tmp_path / "p"), str(pipe.path)],
         cwd=Path(__file__).parents[2],
         env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
         stderr=subprocess.DEVNULL,
-    )
-    assert pipe.read() == b"here"
-    parent.send_signal(number)
-    assert parent.wait(60) == -number
-    assert pipe.read() == b""
+    ) as parent:
+        assert pipe.read() == b"here"
+        parent.send_signal(number)
+        assert parent.wait(60) == -number
+        assert pipe.read() == b""
 
 
 def test_no_such_program(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import math
 import msgspec
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import durations
 from traindx.vocabulary.run import Run
@@ -70,7 +71,7 @@ def clock_of(run: Run, features: Features) -> Clock:
     if seconds <= 0:
         took = durations(features)
         if took.signal == "time/step" and len(took.seconds) >= TIMES:
-            seconds = float(np.median(took.seconds)) * (steps or run.points)
+            seconds = float(median(took.seconds)) * (steps or run.points)
     if not (0 < seconds < math.inf):
         return Clock(TYPICAL_RUN, False, steps, first)
     return Clock(seconds / 60, True, steps, first)
@@ -92,7 +93,7 @@ def span(times: object) -> float:
     passed = passed[np.isfinite(passed) & (passed >= 0)]
     if not len(passed) or passed.max() == 0:
         return 0.0
-    usual = float(np.median(passed[passed > 0]))
+    usual = float(median(passed[passed > 0]))
     passed = np.minimum(passed, PAUSE * usual)
     return float(passed.sum()) * (1 + 1 / len(passed))
 

@@ -10,6 +10,7 @@ import re
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
@@ -25,7 +26,7 @@ def tight_clip(
     norm, curve = run.setup.number("clip_norm"), features.curve("grad_norm")
     if norm is None or norm <= 0 or curve is None or curve.n == 0:
         return None
-    return bool(norm < share * float(np.median(curve.values)))
+    return bool(norm < share * float(median(curve.values)))
 
 
 def starts_above_chance(

@@ -268,9 +268,8 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
     planned = case.run.setup.number("planned_epochs" if case.run.axis == "epoch" else "planned_steps")
     until = min(case.run.last_step + 2 * span, max(planned or float("inf"), case.run.last_step))
     unit = case.run.axis
-    cause = f"; meanwhile look into this: {lowered(case.leading.title)}" if case.leading else ""
     return Decision(
-        "inspect", f"nothing learned in {span:g} {unit}s; late starts exist, so wait until {unit} {until:g}{cause}", 0.6
+        "inspect", f"nothing learned in {span:g} {unit}s; late starts exist: wait until {unit} {until:g}", 0.6
     )
 
 
@@ -281,9 +280,8 @@ def inspect_sick(case: Case, health: Health) -> Decision | None:
         return None
     grave = next((f.message for f in case.findings if f.severity != "info"), None)
     if grave is None:
-        why = f"all signs together speak for a fault. Most likely: {lowered(leading.title)}"
-        return Decision("inspect", why, leading.probability)
-    return Decision("inspect", f"{grave.rstrip('.')}. Most likely: {lowered(leading.title)}", leading.probability)
+        grave = "no single rule saw it, and all signs together speak for a fault"
+    return Decision("inspect", grave.rstrip("."), leading.probability)
 
 
 def go_on_short(case: Case, health: Health) -> Decision | None:

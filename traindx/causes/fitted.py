@@ -8,9 +8,9 @@ means more where more was looked at.
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Mapping
 from functools import cache
-from importlib import resources
 
 import msgspec
 
@@ -49,8 +49,11 @@ class Fitted(msgspec.Struct, frozen=True):
 @cache
 def fitted() -> Fitted:
     """The weights that are shipped; none where there is no file (then only the hand-set ones count)."""
-    file = resources.files("traindx.causes").joinpath(FILE)
-    return msgspec.json.decode(file.read_bytes(), type=Fitted) if file.is_file() else Fitted()
+    try:
+        data = pkgutil.get_data("traindx.causes", FILE)
+    except FileNotFoundError:
+        return Fitted()
+    return msgspec.json.decode(data or b"{}", type=Fitted)
 
 
 def added(fit: Fitted, values: Mapping[str, float]) -> dict[str, dict[str, float]]:

@@ -26,7 +26,7 @@ from traindx.causes.words import lowered
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
 from traindx.vocabulary.diagnosis import Hypothesis, NextMeasure
-from traindx.vocabulary.rule import Outcome
+from traindx.vocabulary.rule import Outcome, threshold
 from traindx.vocabulary.run import Floats, Run
 
 SHOWN = 3
@@ -75,6 +75,8 @@ def next_measures(
         *checks_missing(outcomes, causes),
         *experiments(kept, outcomes, run, causes, clock),
     ]
+    if run.boosted:  # no net to be looked into
+        found = [c for c in found if c.measure == how_to_log("val/loss")[0]]
     return chosen([worded(c, causes, belief, clock) for c in found], shown)
 
 
@@ -216,6 +218,23 @@ def gain(questions: Sequence[Question], belief: Floats) -> float:
     return max(before - after, 0.0)
 
 
+def decides(
+    questions: Sequence[Question],
+    belief: Floats,
+    *,
+    likely: float = threshold(0.1, "P(answers)", basis="convention", source="answers that are not far-fetched"),
+) -> bool:
+    """Whether answers that have a chance of `likely` or more, taken together, put another cause first."""
+    changed = 0.0
+    for answers in product((True, False), repeat=len(questions)):
+        joint = belief.copy()
+        for yes, asked in zip(answers, questions, strict=True):
+            joint *= asked.likelihood if yes else 1 - asked.likelihood
+        if int(np.argmax(joint)) != int(np.argmax(belief)):
+            changed += float(joint.sum())
+    return changed >= likely
+
+
 def entropy(p: Floats) -> float:
     """Entropy in bits of probabilities `p[n]`."""
     positive = p[p > 0]
@@ -230,6 +249,7 @@ def worded(candidate: Candidate, causes: Sequence[Cause], belief: Floats, clock:
         candidate.how,
         round(gain(candidate.questions, belief), 3),
         float(f"{cost_of(candidate.how, clock):.3g}"),
+        decides(candidate.questions, belief),
     )
 
 

@@ -38,6 +38,7 @@ TOLD_FROM = 0.1
 # smaller one in part. Basis: convention, about how rarely a rule of that severity fires on a run without the fault.
 UNEXPLAINED: Mapping[Severity, float] = {"critical": -5.5, "high": -4.0, "medium": -2.4, "low": -0.5, "info": 0.0}
 EXPLAINS = 0.5
+GRAVE = frozenset(severity for severity, weight in UNEXPLAINED.items() if weight)
 # What is left of that for a cause with a sign of CERTAIN log-odds for it: it is there, and what it does not explain may
 # come of a second one beside it. Basis: measured on the gym by settings held out, among 1, 0.4 and 0.2.
 CERTAIN, BESIDE = 3.0, 0.4
@@ -133,12 +134,19 @@ def terms_of(cause: Cause, signs: Mapping[str, Sign], surprised: bool = True) ->
     explained = {signs[key].group for key, value in own.items() if signs[key].held and value >= EXPLAINS}
     strongest = max((value for key, value in raw.items() if signs[key].held), default=0.0)
     share = BESIDE if strongest >= CERTAIN else 1.0
-    for sign in signs.values() if surprised else ():
-        if sign.held and sign.group not in explained and not sign.key.startswith("fact:"):
+    for sign in findings_of(signs) if surprised else ():
+        if sign.group not in explained:
             open_part = 1.0 - max(own.get(sign.key, 0.0), 0.0) / EXPLAINS
             unexplained = share * UNEXPLAINED[sign.severity] * sign.strength * open_part
             raw[sign.key] = raw.get(sign.key, 0.0) + unexplained
     return discounted(raw, signs, explained)
+
+
+def findings_of(signs: Mapping[str, Sign]) -> list[Sign]:
+    """The signs that are findings: something a cause has to explain."""
+    return [
+        sign for sign in signs.values() if sign.held and sign.severity in GRAVE and not sign.key.startswith("fact:")
+    ]
 
 
 def discounted(

@@ -13,7 +13,6 @@ from traindx.vocabulary.rule import Outcome, threshold
 from traindx.vocabulary.run import Run
 
 MOST = 5
-FILL = 3  # general advice is added only where there is little else to say
 
 
 class Scene(Struct, frozen=True):
@@ -39,9 +38,7 @@ def recommend(
     fired = {o.rule.slug for o in outcomes if o.status == "fired"}
     leading = next((h.cause for h in hypotheses), "healthy")
     scene = Scene(frozenset(fired | {f.slug for f in findings}), leading, run, features)
-    fitting = [r for advice in ADVICE if (r := advice(scene)) is not None]
-    if len(fitting) < FILL and (seed := set_seed(scene)):
-        fitting.append(seed)
+    fitting = [r for advice in (FOR_TREES if run.boosted else ADVICE) if (r := advice(scene)) is not None]
     return tuple(fitting[:MOST])
 
 
@@ -88,30 +85,12 @@ def validate(scene: Scene) -> Recommendation | None:
             "Evaluate more often, every 100 to 500 steps or several times per epoch.",
             "with so few evaluations the turn into overfitting is seen late",
         )
+    if not scene.has("validation-missing") or scene.leading != "healthy":
+        return None  # with a fault in sight, it would change nothing
     return Recommendation(
         "validation",
         "Hold out a validation set and evaluate it every 100 to 500 steps.",
         "no validation was logged, so neither overfitting nor leakage can be seen",
-    )
-
-
-def log_gradients(scene: Scene) -> Recommendation | None:
-    if any(n.startswith("grad_norm") for n in (*scene.run.series, *scene.run.panels)) or not scene.run.series:
-        return None
-    return Recommendation(
-        "logging",
-        "Log the global gradient norm (clip_grad_norm_ returns it) at every step.",
-        "it tells a rate that is too low from vanishing gradients, and an explosion from an unstable operation",
-    )
-
-
-def log_rate(scene: Scene) -> Recommendation | None:
-    if any(n == "lr" or n.startswith("lr/") for n in scene.run.series) or not scene.run.series:
-        return None
-    return Recommendation(
-        "logging",
-        "Log the learning rate beside the loss.",
-        "without it a schedule that does something else than was meant cannot be seen",
     )
 
 
@@ -138,41 +117,21 @@ def go_on(scene: Scene) -> Recommendation | None:
     return Recommendation(
         "budget",
         "Plan for more steps, and stretch the schedule with them.",
-        "the loss was still falling when the log ended; see the forecast",
+        f"{scene.features.objective_name} was still improving when the log ended",
     )
 
 
 def log_more_often(
     scene: Scene,
     *,
-    few: float = threshold(20, "points", basis="convention", source="shapes shorter than that are guesses"),
+    few: float = threshold(10, "points", basis="convention", source="fewer do not tell a trend from noise"),
 ) -> Recommendation | None:
     if not scene.run.series or scene.run.points >= few:
         return None
-    return Recommendation("logging", "Log more often.", f"there are only {scene.run.points} points to judge by")
-
-
-def log_a_metric(scene: Scene) -> Recommendation | None:
-    if scene.run.setup.number("classes") is None or any("acc" in n or "err" in n for n in scene.run.series):
-        return None
-    return Recommendation(
-        "logging",
-        "Log an accuracy (better: recall per class) beside the loss.",
-        "for a classifier the loss alone hides a majority answer and overconfidence",
-    )
-
-
-def set_seed(scene: Scene) -> Recommendation | None:
-    if scene.run.setup.seed is not None or not scene.run.series:
-        return None
-    return Recommendation(
-        "reproducibility",
-        "Fix and log the random seed and the versions, and judge changes on at least three seeds.",
-        "no seed is known; differences between two runs may be luck",
-    )
+    return Recommendation("logging", "Log more often.", f"points of the longest curve to judge by: {scene.run.points}")
 
 
 ADVICE: tuple[Callable[[Scene], Recommendation | None], ...] = (
-    keep_the_best, overfit_one_batch, clip_spikes, validate, log_gradients, log_rate, decay_rate, go_on, log_more_often,
-    log_a_metric,
+    keep_the_best, overfit_one_batch, clip_spikes, decay_rate, go_on, validate, log_more_often,
 )  # fmt: skip
+FOR_TREES = (keep_the_best, validate, log_more_often)

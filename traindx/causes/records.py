@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import pkgutil
 from functools import cache
-from importlib import resources
 
 import msgspec
 
@@ -41,8 +41,11 @@ class Records(msgspec.Struct, frozen=True):
 
 @cache
 def records() -> Records:
-    file = resources.files("traindx.causes").joinpath(FILE)
-    return msgspec.json.decode(file.read_bytes(), type=Records) if file.is_file() else Records()
+    try:
+        data = pkgutil.get_data("traindx.causes", FILE)
+    except FileNotFoundError:
+        return Records()
+    return msgspec.json.decode(data or b"{}", type=Records)
 
 
 def rule_words(slug: str) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.plateaus import flat_tail
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -55,7 +56,7 @@ def too_short_to_tell(
 
 def of_epochs(curve: Curve, run: Run) -> bool:
     """Whether each point stands for about an epoch or more (not for a hundredth of one)."""
-    return run.axis in EPOCH_AXES and curve.n > 1 and bool(np.median(np.diff(curve.steps)) >= 0.5)
+    return run.axis in EPOCH_AXES and curve.n > 1 and bool(median(np.diff(curve.steps)) >= 0.5)
 
 
 def adversarial_balance(seen: Seen, run: Run, features: Features) -> bool:

@@ -10,13 +10,14 @@ import click
 
 from traindx import pipeline
 from traindx.cli.check_data import DataRequest, check_data, data_options
+from traindx.cli.check_pages import listing, rendered
 from traindx.cli.check_run import Bench, gather
 from traindx.cli.options import Output, codes, config_options, output_options
-from traindx.cli.streams import emit, note, progress, stdout_width
+from traindx.cli.streams import emit, note, progress
 from traindx.config import Config
 from traindx.trials.check.judge import picked
 from traindx.trials.check.plan import planned
-from traindx.vocabulary.check import Check, CheckReport
+from traindx.vocabulary.check import Check
 
 BUDGET = 120.0  # seconds
 
@@ -119,21 +120,3 @@ def examined(bench: Bench, checks: Sequence[Check], config: Config, out: Output)
     for told in bench.notes():
         note(f"traindx: {told}", out.quiet)
     return int(bool(found.failed))
-
-
-def listing(checks: Sequence[Check]) -> str:
-    """Slug, group and title of each check."""
-    return "".join(f"{c.slug:<22} {c.group:<14} {c.title}\n" for c in checks)
-
-
-def rendered(report: CheckReport, out: Output) -> str:
-    """The page in the form asked for."""
-    from traindx.reports import check as page
-
-    if out.format == "json":
-        return page.to_json(report)
-    if out.format == "markdown":
-        return page.markdown(report)
-    if out.format == "html":
-        return page.html(report)
-    return page.render(report, width=stdout_width(), color=out.color)

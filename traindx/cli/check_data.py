@@ -66,7 +66,7 @@ def check_data(
 ) -> int:
     """Check the data that were asked for and print the page; the exit status."""
     from traindx import inspection
-    from traindx.cli.check import listing, rendered
+    from traindx.cli.check_pages import listing, rendered
     from traindx.trials.check.data_catalogue import DATA_CHECKS
     from traindx.trials.check.judge import picked
 

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from traindx import pipeline
-from traindx.capture.launch.command import Ended, Request, environment, start_folder
+from traindx.capture.launch.command import Ended, Request, environment
+from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import note_end, recorded, why_nothing
 from traindx.config import Config
 from traindx.errors import ReadError
@@ -58,6 +59,7 @@ class Bench:
         self.reasons: dict[str, str] = {}
         self.done: list[Experiment] = []
         self.linked: tuple[str, ...] = ()
+        self.left_out: tuple[str, ...] = ()
         self.changed: set[str] = set()
         self.fenced = True
 
@@ -81,7 +83,8 @@ class Bench:
         steps = steps_for(planned, int(first.last_step or 0) if first is not None else 0, whole)
         conducted = self.conducted(planned, steps, seconds)
         self.took[planned.name] = conducted.seconds
-        self.linked, self.changed = conducted.linked, self.changed | set(conducted.changed)
+        self.linked, self.left_out = conducted.linked, conducted.left_out
+        self.changed |= set(conducted.changed)
         self.fenced = conducted.fenced
         self.done.append(
             Experiment(
@@ -99,7 +102,9 @@ class Bench:
         ) -> dict[str, str]:
             start_folder(out)
             patient = planned.name == FIRST
-            request = Request(out, steps, interventions=tuple(interventions), patient=patient, probes=planned.probes)
+            request = Request(
+                out, steps, interventions=tuple(interventions), patient=patient, probes=planned.probes, asked=True
+            )
             return environment(request, base, folder)
 
         return conduct(
@@ -137,8 +142,8 @@ class Bench:
         return run.points
 
     def notes(self) -> list[str]:
-        """What the user should know of the folder: files that changed meanwhile, and files that could not be kept
-        from being written to."""
+        """What the user should know of the folder: files that changed meanwhile, that could not be kept from being
+        written to, and that the copy lacks."""
         out = []
         if self.changed:
             names = ", ".join(sorted(self.changed)[:NAMED])
@@ -146,6 +151,9 @@ class Bench:
         if self.linked and not self.fenced:
             names = ", ".join(self.linked[:NAMED])
             out.append(f"linked instead of copied, and this system cannot forbid writing to them: {names}")
+        if self.left_out:
+            names = ", ".join(self.left_out[:NAMED])
+            out.append(f"not in the copy that the checks ran in (no plain files, or not readable): {names}")
         return out
 
     def facts(self) -> dict[str, Fact]:

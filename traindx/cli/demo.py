@@ -12,7 +12,7 @@ import msgspec
 from traindx import pipeline
 from traindx.cli.demo_net import FAULTS, Fault, train
 from traindx.cli.diagnose import draw, rendered
-from traindx.cli.options import Output, output_options
+from traindx.cli.options import Output, full_option, output_options
 from traindx.cli.streams import emit, note, progress
 from traindx.errors import ConfigError
 
@@ -36,7 +36,8 @@ Examples:
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of data, weights and batches.")
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
 @output_options
-def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Output) -> int:
+@full_option
+def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Output, full: bool) -> int:
     """Train a small net that is broken in a known way; diagnose it.
 
     The net is really trained (numpy, a few seconds) and its log is read like any other: the
@@ -49,7 +50,7 @@ def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Ou
     if not folder:
         run = msgspec.structs.replace(run, id="demo", source="metrics.csv")  # a temporary path says nothing
     diagnosis = pipeline.diagnose(run)
-    emit(rendered(diagnosis, out), out.path)
+    emit(rendered(diagnosis, out, full=full), out.path)
     if figures is not None:
         draw(diagnosis, Path(figures), quiet=out.quiet)
     note(truth(FAULTS[fault], diagnosis.first), out.quiet)

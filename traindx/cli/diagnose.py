@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from traindx import pipeline
-from traindx.cli.options import Output, config_options, output_options
+from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.streams import emit, note, progress, stdout_width
 from traindx.config import Config
 from traindx.errors import ConfigError, ReadError
@@ -45,9 +44,10 @@ Exit status:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH… | -")
 @output_options
 @config_options
+@full_option
 @click.option("--ask", is_flag=True, help="Ask for facts that the log does not tell (needs a terminal).")
 @click.option("--figures", metavar="DIR", help="Also draw each run's figures as PNG files into DIR.")
-def diagnose(paths: tuple[str, ...], config: Config, out: Output, ask: bool, figures: str | None) -> int:
+def diagnose(paths: tuple[str, ...], config: Config, out: Output, ask: bool, figures: str | None, full: bool) -> int:
     """Read training logs and say what is wrong with the run.
 
     PATH is a log file of any format (also .gz), a folder with logs, or a quoted glob; "-" reads
@@ -65,7 +65,7 @@ def diagnose(paths: tuple[str, ...], config: Config, out: Output, ask: bool, fig
 
         config = config.override(facts=ask_for_facts(runs))
     diagnosis = pipeline.diagnose(runs, config)
-    emit(rendered(diagnosis, out), out.path)
+    emit(rendered(diagnosis, out, full=full), out.path)
     if figures is not None:
         draw(diagnosis, Path(figures), quiet=out.quiet)
     return 2 if failed else status(diagnosis, config)
@@ -73,6 +73,8 @@ def diagnose(paths: tuple[str, ...], config: Config, out: Output, ask: bool, fig
 
 def expand(paths: Sequence[str]) -> list[str]:
     """Globs that the shell has not expanded; a path that exists is never taken for a glob."""
+    import glob
+
     found: list[str] = []
     for path in paths:
         wild = path != "-" and glob.has_magic(path) and not os.path.exists(path)
@@ -111,15 +113,15 @@ def size_of(path: str) -> int:
     return os.path.getsize(path)
 
 
-def rendered(diagnosis: pipeline.Diagnosis, out: Output) -> str:
-    """The document in the form asked for."""
+def rendered(diagnosis: pipeline.Diagnosis, out: Output, *, full: bool = False) -> str:
+    """The document in the form asked for; `full` is for text, the others always hold everything."""
     if out.format == "json":
         return diagnosis.to_json()
     if out.format == "markdown":
         return diagnosis.to_markdown()
     if out.format == "html":
         return diagnosis.to_html()
-    return diagnosis.to_text(width=stdout_width(), color=out.color)
+    return diagnosis.to_text(width=stdout_width(), color=out.color, full=full)
 
 
 def draw(diagnosis: pipeline.Diagnosis, directory: Path, *, quiet: bool) -> None:

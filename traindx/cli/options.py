@@ -45,6 +45,10 @@ OUTPUT_OPTIONS = (
     click.option("--no-color", is_flag=True, help="No colours (as with NO_COLOR=1)."),
 )  # fmt: skip
 
+full_option = click.option(
+    "--full", is_flag=True, help="Text: everything that was found, not only the first screen. (HTML and JSON hold all.)"
+)
+
 RULE_OPTIONS = (
     click.option(
         "--select", multiple=True, metavar="CODES",

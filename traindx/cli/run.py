@@ -8,13 +8,16 @@ from pathlib import Path
 import click
 
 from traindx import pipeline
-from traindx.capture.launch.command import Ended, Request, launch, run_folder
+from traindx.capture.launch.command import Ended, Request, check_program, launch
+from traindx.capture.launch.folder import run_folder
+from traindx.capture.launch.signals import end_like
 from traindx.capture.launch.stages import experiment_stopped, how_it_ended, note_end, recorded, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.cli.diagnose import draw, rendered, status
-from traindx.cli.options import Output, config_options, output_options
+from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
+from traindx.errors import ConfigError
 
 RUNS = Path("traindx-runs")
 
@@ -38,6 +41,19 @@ Exit status (of the script itself with --propagate-exit):
   2  could not work: no such program, nothing was recorded, or an intervention could not be applied
      (one sentence says why)
 """
+
+
+def share(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
+    """A share of something: 1%, or 0.01."""
+    if text is None:
+        return None
+    try:
+        found = float(text.strip().removesuffix("%")) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if not 0 < found < 1:
+        raise click.BadParameter(f"{text!r} is no share between 0 and 1: write 1% or 0.01")
+    return found
 
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
@@ -64,10 +80,17 @@ Exit status (of the script itself with --propagate-exit):
 @click.option(
     "--no-updates", is_flag=True, help="Copy no weights: cheaper, but without update ratios and gradient directions."
 )
+@click.option(
+    "--overhead",
+    callback=share,
+    metavar="SHARE",
+    help="What recording may take of the run's time, such as 1% (usual: 4%).",
+)
 @click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
 @output_options
 @config_options
+@full_option
 def run(
     command: tuple[str, ...],
     config: Config,
@@ -77,23 +100,30 @@ def run(
     interventions: tuple[str, ...],
     curvature: bool,
     no_updates: bool,
+    overhead: float | None,
     propagate_exit: bool,
     figures: str | None,
     folder_name: str | None,
+    full: bool,
 ) -> int:
     """Run an unmodified script under capture, then diagnose it.
 
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
     given = tuple(found.spec for found in parse(interventions))
+    check_program(command[0])
     folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
-    made = not folder.exists()
-    request = Request(folder, steps, every, curvature, given, updates=not no_updates)
-    ended = launch(command, request, stdout=1 if to_stdout(out) else 2)
-    code = diagnosed(folder, command, ended, config, out, figures)
-    if code == 2 and made and not folder_name and not recorded(folder):
+    request = Request(folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead)
+    try:
+        ended = launch(command, request, stdout=1 if to_stdout(out) else 2)
+    except ConfigError:
+        if not folder_name:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    code = diagnosed(folder, command, ended, config, out, figures, full=full)
+    if code == 2 and not folder_name and not recorded(folder):
         shutil.rmtree(folder, ignore_errors=True)
-    return ended.shell_status if propagate_exit else code
+    return end_like(*ended[:2]) if propagate_exit else code
 
 
 def to_stdout(out: Output) -> bool:
@@ -102,7 +132,14 @@ def to_stdout(out: Output) -> bool:
 
 
 def diagnosed(
-    folder: Path, command: tuple[str, ...], ended: Ended, config: Config, out: Output, figures: str | None
+    folder: Path,
+    command: tuple[str, ...],
+    ended: Ended,
+    config: Config,
+    out: Output,
+    figures: str | None,
+    *,
+    full: bool = False,
 ) -> int:
     """Read what was recorded and report; the exit status."""
     why = experiment_stopped(folder)
@@ -117,7 +154,7 @@ def diagnosed(
         note(f"traindx: {how_it_ended(ended)}", out.quiet)
     found = pipeline.read_capture(folder, mapping=config.aliases)
     diagnosis = pipeline.diagnose(found, config)
-    emit(rendered(diagnosis, out), out.path)
+    emit(rendered(diagnosis, out, full=full), out.path)
     if figures is not None:
         draw(diagnosis, Path(figures), quiet=out.quiet)
     note(f"The record: {folder}", out.quiet)

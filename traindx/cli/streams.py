@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +26,8 @@ def stdout_width() -> int:
     """Columns for text: COLUMNS or the terminal's, within reason; a fixed number for a pipe."""
     if not sys.stdout.isatty() and not os.environ.get("COLUMNS"):
         return PIPE_WIDTH
+    import shutil
+
     return min(max(shutil.get_terminal_size((PIPE_WIDTH, 24)).columns, MIN_WIDTH), MAX_WIDTH)
 
 

@@ -49,10 +49,10 @@ def regular_interval(found: list[Spike]) -> float | None:
     if len(found) < 4:
         return None
     gaps = np.diff([s.first for s in found])
-    middle = float(np.median(gaps))
+    middle = float(median(gaps))
     return (
         middle
-        if middle > 0 and float(np.median(np.abs(gaps - middle))) < 0.1 * middle and float(np.std(gaps)) < 0.2 * middle
+        if middle > 0 and float(median(np.abs(gaps - middle))) < 0.1 * middle and float(np.std(gaps)) < 0.2 * middle
         else None
     )
 

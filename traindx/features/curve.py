@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.noise import difference_noise, residual_noise
 from traindx.features.smoothing import trend
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -66,15 +67,13 @@ class Curve:
         """Level at the start (oriented): the median of the first few points, of a single one in short
         curves, as the trend is too slow for a steep first descent."""
         few = 1 if self.n < 20 else (3 if self.n < 300 else 5)
-        return float(np.median(self.oriented[:few])) if self.n else float("nan")
+        return float(median(self.oriented[:few])) if self.n else float("nan")
 
     @cached_property
     def end(self) -> float:
         """Level at the end (oriented): the median of the last twentieth of the points."""
         return (
-            float(np.median(self.oriented[-max(1, min(self.n // 3, max(3, self.n // 20))) :]))
-            if self.n
-            else float("nan")
+            float(median(self.oriented[-max(1, min(self.n // 3, max(3, self.n // 20))) :])) if self.n else float("nan")
         )
 
     @cached_property

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.noise import difference_noise, median_error
 from traindx.features.shared import Features
 from traindx.features.smoothing import block_edges, block_medians
@@ -83,7 +84,7 @@ def backtested(family: str, basis: Floats, x: Floats, y: Floats, weights: Floats
     """A family's forecast at the last position, with its root mean square error at the end of the
     known part when only a beginning of it is given."""
     k = len(y)
-    end = float(np.median(y[-3:]))
+    end = float(median(y[-3:]))
     errors = []
     for cut in CUTS:
         known = max(4, int(cut * k))
@@ -101,7 +102,7 @@ def anchored(curve: Floats, y: Floats, known: int) -> Floats:
     """The fitted curve moved so that it starts from the level reached last: its shape says how the
     run goes on, not where it is."""
     recent = slice(max(0, known - 3), known)
-    return curve + float(np.median(y[recent] - curve[recent]))
+    return curve + float(median(y[recent] - curve[recent]))
 
 
 def combined(fits: list[Fit]) -> tuple[float, float]:

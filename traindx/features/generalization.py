@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.smoothing import block_edges, block_medians
 from traindx.vocabulary.run import Floats
 
@@ -56,7 +57,7 @@ def rise_after_low(values: Floats) -> Rise | None:
     smooth = median_of_three(y) if m >= 9 else y
     bottom = int(np.argmin(smooth))
     low, tail = float(smooth[bottom]), y[bottom + 1 :]
-    end = float(np.median(y[-min(max(2, m // 10), max(m - 1 - bottom, 1)) :]))
+    end = float(median(y[-min(max(2, m // 10), max(m - 1 - bottom, 1)) :]))
     edges = block_edges(n, BLOCKS) if blocked else np.arange(n + 1)
     near = 1 if m >= 9 else 0  # the running median may have moved the low point by one
     at = lowest(values, int(edges[max(bottom - near, 0)]), int(edges[min(bottom + 1 + near, m)]), low)
@@ -83,7 +84,7 @@ def median_of_three(values: Floats) -> Floats:
     """Running median over three points, ends kept."""
     out = values.astype(np.float64)
     if len(values) >= 3:
-        out[1:-1] = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
+        out[1:-1] = median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
     return out
 
 
@@ -165,7 +166,7 @@ def hump(values: Floats) -> Hump | None:
         top=int(edges[top]),
         low=level,
         high=float(smooth[top]),
-        end=float(np.median(y[-max(2, m // 10) :])),
+        end=float(median(y[-max(2, m // 10) :])),
         first=float(y[0]),
         noise=max(rising, falling),
         width=float(np.mean(smooth[before:] > level + height[top] / 2)) * (m - before) / m,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median, quantile
 from traindx.features.noise import robust_sigma
 from traindx.features.shared import Features
 from traindx.features.smoothing import block_edges, running_median
@@ -21,11 +22,11 @@ def baseline(logs: Floats) -> Floats:
     not lift it. Under 40 points the lowest fifth of all, under 8 the lowest."""
     n = len(logs)
     if n < 40:
-        return np.full(n, float(np.quantile(logs, 0.2)) if n >= 8 else float(logs.min()))
+        return np.full(n, float(quantile(logs, 0.2)) if n >= 8 else float(logs.min()))
     edges = block_edges(n, min(64, n // 5))
-    low = np.array([np.quantile(logs[a:b], 0.25) for a, b in pairwise(edges)])
+    low = np.array([quantile(logs[a:b], 0.25) for a, b in pairwise(edges)])
     base = np.interp(np.arange(n), (edges[:-1] + edges[1:] - 1) / 2, running_median(low, 9))
-    return base + max(float(np.median(logs - base)), 0.0)
+    return base + max(float(median(logs - base)), 0.0)
 
 
 def log_noise(above: Floats, factor: float) -> float:
@@ -33,7 +34,7 @@ def log_noise(above: Floats, factor: float) -> float:
     below the baseline alone: half the points may belong to one excursion."""
     if len(above) >= 40:
         return max(robust_sigma(above[above < np.log(factor)]), 0.02)
-    return max(2.27 * float(np.median(-above[above <= 0])), 0.1)  # the median of the lowest fifth lies 0.44 sigma lower
+    return max(2.27 * float(median(-above[above <= 0])), 0.1)  # the median of the lowest fifth lies 0.44 sigma lower
 
 
 LARGEST = 700.0  # logarithm of the largest ratio worth telling (a float64 ends at 709)
@@ -78,13 +79,13 @@ def far_above(values: Floats, level: float, *, factor: float, rows: int, ended: 
 def early_level(values: Floats, *, share: float) -> float:
     """What `values[n]` (positive) was like before anything happened: the lowest of the first, of the median of
     the first three and of the median of the rows up to `share` of the run."""
-    return float(min(values[0], np.median(values[:3]), usual_level(values, share=share)))
+    return float(min(values[0], median(values[:3]), usual_level(values, share=share)))
 
 
 def usual_level(values: Floats, *, share: float) -> float:
     """The median of `values[n]` over the rows up to `share` of the run, without its very start."""
     skip = start_up(len(values), 0.05, 1)
-    return float(np.median(values[skip : skip + max(3, int(share * len(values)))]))
+    return float(median(values[skip : skip + max(3, int(share * len(values)))]))
 
 
 def shed(curve: Curve) -> float:
@@ -109,7 +110,7 @@ def worsened_after(curve: Curve, step: float, *, share: float, score: float) -> 
     cut = int(np.searchsorted(curve.steps, step))
     if cut == 0 or cut >= curve.n:
         return False
-    before = float(np.median(curve.oriented[max(0, cut - max(3, curve.n // 5)) : cut]))
+    before = float(median(curve.oriented[max(0, cut - max(3, curve.n // 5)) : cut]))
     return curve.end - before > max(share * abs(before), score * curve.noise)
 
 

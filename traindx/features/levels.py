@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.noise import autocorrelation, robust_sigma
+from traindx.features.polynomials import fitted
 from traindx.features.smoothing import block_edges, block_medians
 from traindx.vocabulary.run import Floats
 
@@ -63,12 +64,6 @@ def end_level(values: Floats, *, degree: int) -> EndLevel:
         batch = batch_error(residual[-tail:])
         wide, error = max(wide, t975(BLOCKS - 1) * batch), max(error, batch)
     return EndLevel(float(history[-tail:].mean()), error, wide)
-
-
-def fitted(x: Floats, y: Floats, at: Floats, degree: int) -> Floats:
-    """Values at `at[m]` of the least-squares polynomial through `x[n]`, `y[n]`."""
-    coefficients = np.polynomial.polynomial.polyfit(x, y, degree)
-    return np.asarray(np.polynomial.polynomial.polyval(at, coefficients), dtype=np.float64)
 
 
 def drawn_in(values: Floats, rough: Floats) -> Floats:

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from traindx.features.middle import median
 from traindx.features.noise import robust_sigma
 from traindx.features.systems import stretches
 from traindx.vocabulary.run import Event, Floats, Run, Series, series
@@ -71,11 +72,11 @@ def one_over_k(values: Floats, starts: list[int]) -> bool:
         k = np.log(np.arange(2, len(piece) + 1)[moved])
         centred = k - k.mean()
         slopes.append(float(np.dot(centred, np.log(change[moved])) / np.dot(centred, centred)))
-        late = float(np.median(change[len(change) // 2 :]))
+        late = float(median(change[len(change) // 2 :]))
         if last is not None:
             leaps.append(abs(float(piece[0]) - last) > 4 * late)
         last = float(piece[-1])
-    return float(np.median(slopes)) < -0.6 and float(np.mean(leaps)) >= 0.75
+    return float(median(slopes)) < -0.6 and float(np.mean(leaps)) >= 0.75
 
 
 def thinned(steps: Floats) -> bool:
@@ -83,7 +84,7 @@ def thinned(steps: Floats) -> bool:
     if len(steps) not in SAMPLED:
         return False
     gaps = np.diff(steps)
-    return float(np.ptp(gaps)) > 0 and float(np.mean(gaps != np.median(gaps))) > 0.05
+    return float(np.ptp(gaps)) > 0 and float(np.mean(gaps != median(gaps))) > 0.05
 
 
 def bfloat16_grid(values: Floats, *, rounding: float = 5e-5) -> bool:
@@ -249,7 +250,7 @@ def accumulated(run: Run) -> Iterator[Event]:
     if known and val is not None and len(val):
         at = np.clip(np.searchsorted(train.steps, val.steps[:3]), 0, len(train) - 1)
         with np.errstate(all="ignore"):
-            ratio = float(np.median(train.values[at] / val.values[:3]))
+            ratio = float(median(train.values[at] / val.values[:3]))
         if whole_factor(ratio) and whole_factor(ratio / known + 1) == 2:
             text = f"train/loss is {ratio:.1f} times val/loss from the start, as many as steps are accumulated"
             yield suspect("accumulation-scaled", text, float(train.steps[0]))
@@ -260,8 +261,8 @@ def accumulated(run: Run) -> Iterator[Event]:
         before, after = train.values[max(0, cut - 5) : cut], train.values[cut : cut + 5]
         if len(before) < 3 or len(after) < 3 or not np.all(np.isfinite([*before, *after])):
             continue
-        low, high = sorted((float(np.median(before)), float(np.median(after))))
-        steady = all(robust_sigma(side) < 0.1 * np.median(side) for side in (before, after))
+        low, high = sorted((float(median(before)), float(median(after))))
+        steady = all(robust_sigma(side) < 0.1 * median(side) for side in (before, after))
         k = whole_factor(high / low, tolerance=0.05) if low > 0 and steady else 0
         if k:
             text = f"train/loss changes by a factor of {k} at a resume: another scaling of accumulated batches?"

@@ -4,15 +4,13 @@ measured on healthy runs; unlike a rule, a flag does not ask whether the run lea
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
 
+from traindx.features.middle import median
+from traindx.features.module_rows import Course, Flag, ModuleRow
 from traindx.vocabulary.run import Run
-
-if TYPE_CHECKING:
-    from traindx.features.modules import Course, ModuleRow
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,23 +37,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     dies_out: float
 
 
-class Flag(msgspec.Struct, frozen=True):
-    """A `word` for a narrow column, `why` in one clause, and whether it is `grave`: nothing of the kind is
-    ever meant, or harmless."""
-
-    word: str
-    why: str
-    grave: bool = False
-
-
 def gradient_flags(rows: Sequence[ModuleRow], run: Run, limits: Limits) -> list[tuple[Flag, ...]]:
     """The flags of each row: broken values first, then gradients, updates, weights."""
     norms = {row.module: row.courses["grad_norm"] for row in rows if "grad_norm" in row.courses}
     living = {m: c for m, c in norms.items() if c.median > 0 and "emb" not in m.lower()}
     levels = np.array([c.median for c in living.values()])
-    middle = float(np.median(levels)) if len(levels) else 0.0
+    middle = float(median(levels)) if len(levels) else 0.0
     deep = len(levels) >= limits.deep
-    back = float(np.median(levels[-max(1, len(levels) // 3) :])) if deep else 0.0
+    back = float(median(levels[-max(1, len(levels) // 3) :])) if deep else 0.0
     dying = bool(np.any(levels < limits.vanishing * back))
     frozen = run.setup.word("parameters_frozen_names")
     made = []

@@ -12,7 +12,8 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from traindx.features.module_flags import Flag, Limits, activation_flags, gradient_flags
+from traindx.features.module_flags import Limits, activation_flags, gradient_flags
+from traindx.features.module_rows import Course, ModuleRow
 from traindx.features.panels import after_warm_up, least
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
@@ -31,42 +32,6 @@ SIGNALS: Mapping[Kind, tuple[str, ...]] = {
 }  # fmt: skip
 STRETCHES = 64  # of the run's steps; the median of each counts once
 EDGE = 0.1  # of the run's steps: what is called early and late
-
-
-class Course(msgspec.Struct, frozen=True, kw_only=True):
-    """One signal of one module over the run, finite values only: the `first` and `last` one, medians of the
-    first and last tenth of the steps and of all, `settled` after the first tenth and `ending` over the second
-    half, the 5 % and 95 % quantiles, the extremes and the number of values."""
-
-    first: float
-    early: float
-    median: float
-    settled: float
-    ending: float
-    late: float
-    last: float
-    low: float
-    high: float
-    least: float
-    most: float
-    most_step: float
-    values: int
-
-
-class ModuleRow(msgspec.Struct, frozen=True, kw_only=True):
-    """What is known of one module. `depth` counts from 0 in the order in which the model holds its modules;
-    `courses` is keyed by signal; `nonfinite` is the share of sampled rows with values that are not finite (None
-    where that was not measured), `broke` the first such step; `silent` the smallest share of silent units in the
-    second half of the run; `ends_nonfinite` whether the last row is one of them."""
-
-    module: str
-    depth: int
-    courses: Mapping[str, Course] = {}
-    nonfinite: float | None = None
-    broke: float | None = None
-    ends_nonfinite: bool = False
-    silent: float | None = None
-    flags: tuple[Flag, ...] = ()
 
 
 class ModuleTable(msgspec.Struct, frozen=True, kw_only=True):

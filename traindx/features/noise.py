@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.vocabulary.run import Floats
 
 SAMPLE = 30_000  # points from which the scale of a longer signal is estimated
@@ -17,8 +18,8 @@ def robust_sigma(values: Floats) -> float:
         return 0.0
     if len(values) > 2 * SAMPLE:  # an even sample tells a scale to one percent
         values = values[:: len(values) // SAMPLE]
-    centred = np.abs(values - np.median(values))
-    mad = float(np.median(centred))
+    centred = np.abs(values - median(values))
+    mad = float(median(centred))
     return MAD_TO_SIGMA * mad if mad > 0 else 1.2533 * float(np.mean(centred))
 
 
@@ -55,7 +56,10 @@ def autocorrelation(values: Floats, lag: int) -> float:
 def quantum(values: Floats) -> float:
     """The step between neighbouring distinct values when a signal takes few of them (printed
     with few digits, or computed in bfloat16); 0 when it looks continuous."""
-    distinct = np.unique(values)
-    if len(values) < 8 or len(distinct) < 2 or len(distinct) > len(values) / 2:
+    if len(values) < 8:
         return 0.0
-    return float(np.median(np.diff(distinct)))
+    ordered = np.sort(values)
+    distinct = ordered[np.append(True, np.diff(ordered) > 0)]
+    if len(distinct) < 2 or len(distinct) > len(values) / 2:
+        return 0.0
+    return float(median(np.diff(distinct)))

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.noise import autocorrelation, robust_sigma
+from traindx.features.polynomials import legendre
 from traindx.features.smoothing import block_medians
 from traindx.vocabulary.run import Floats
 
@@ -26,7 +28,7 @@ class Swing(NamedTuple):
 def detrended(values: Floats, *, degree: int = 3) -> Floats:
     """`values[n]` less a polynomial of low degree, which no swing of four periods or more can be."""
     x = np.linspace(-1, 1, len(values))
-    design = np.polynomial.legendre.legvander(x, min(degree, max(len(values) // 8, 1)))
+    design = legendre(x, min(degree, max(len(values) // 8, 1)))
     coefficients, *_ = np.linalg.lstsq(design, values, rcond=None)
     return values - design @ coefficients
 
@@ -89,7 +91,7 @@ def epoch_profile(values: Floats, period: float, *, bins: int = 12) -> tuple[Flo
     profile = np.bincount(phase, weights=residual, minlength=bins) / np.maximum(np.bincount(phase, minlength=bins), 1)
     x = np.linspace(-0.5, 0.5, bins)
     line = float(np.dot(x, profile) / np.dot(x, x))
-    progress = min(float(np.median(np.diff(levels))), 0.0)
+    progress = min(float(median(np.diff(levels))), 0.0)
     profile = profile - x * float(np.clip(line, 1.5 * progress, 0.0))
     total = float(np.var(residual))
     by_chance = total * bins / max(len(values), 1)
@@ -99,5 +101,5 @@ def epoch_profile(values: Floats, period: float, *, bins: int = 12) -> tuple[Flo
 
 def is_even(spacing: Floats, *, tolerance: float = 0.01, share: float = 0.9) -> bool:
     """Whether nearly all (`share`) gaps between logged steps are the same within `tolerance`."""
-    usual = float(np.median(spacing))
+    usual = float(median(spacing))
     return float(np.mean(np.abs(spacing - usual) <= tolerance * usual)) >= share

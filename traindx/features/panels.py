@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge
@@ -56,7 +57,7 @@ def typical(values: Floats) -> Floats:
     for place, column in enumerate(values.T):
         known = column[np.isfinite(column)]
         if len(known):
-            result[place] = np.median(known)
+            result[place] = median(known)
     return result
 
 

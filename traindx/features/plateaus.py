@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.noise import difference_noise
 from traindx.features.smoothing import block_edges, block_medians
 from traindx.features.trends import slope
@@ -58,7 +59,7 @@ def flat_tail(
 def level_at(y: Floats, index: int) -> float:
     """Median of the points around an index: a fortieth of the run, three at least."""
     half = max(1, len(y) // 80)
-    return float(np.median(y[max(0, index - half) : index + half + 1]))
+    return float(median(y[max(0, index - half) : index + half + 1]))
 
 
 class Drop(NamedTuple):
@@ -102,4 +103,4 @@ def improvement(curve: Curve) -> tuple[float, float]:
     k = max(1, len(y) // 10)
     first, last = y[:k], y[-k:]
     noise = max(difference_noise(y), curve.noise)
-    return float(np.median(first) - np.median(last)), float(1.2533 * noise * np.sqrt(2.0 / k))
+    return float(median(first) - median(last)), float(1.2533 * noise * np.sqrt(2.0 / k))

@@ -8,6 +8,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.gradients import shed
+from traindx.features.middle import median
 from traindx.features.noise import median_error
 from traindx.features.pairs import accuracy
 from traindx.features.plateaus import improvement
@@ -66,7 +67,7 @@ def learnt_skill(features: Features) -> float | None:
     for split in ("val/", "train/"):
         values = accuracy(features, split)
         if values is not None and len(values) >= 3:
-            end = float(np.median(values[-max(1, len(values) // 4) :]))
+            end = float(median(values[-max(1, len(values) // 4) :]))
             skills.append(1.0 if end >= GOOD_SCORE else (end - values[0]) / max(1.0 - values[0], 1e-9))
     return max(skills, default=None)
 
@@ -103,7 +104,7 @@ def clearly_falls(curve: Curve) -> bool:
 
 def by_fall(curve: Curve) -> bool | None:
     """What the fall of the objective says by itself."""
-    level = float(np.median(np.abs(curve.values)))
+    level = float(median(np.abs(curve.values)))
     fall, error = improvement(curve)
     gone = shed(curve)
     doubt = max(error, median_error(curve.noise, max(3.0, curve.n / 20)))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import stretches
 from traindx.vocabulary.run import Floats, Panel, Run, Series
@@ -90,8 +91,8 @@ def apart(values: Floats) -> Floats:
 def above_others(values: Floats) -> Floats:
     """Each row of `values[r, n]` less the median of the others (of all, where there are many). Shape `[r, n]`."""
     if len(values) > MANY:
-        return np.asarray(values - np.median(values, axis=0))
-    return np.stack([row - np.median(np.delete(values, i, axis=0), axis=0) for i, row in enumerate(values)])
+        return np.asarray(values - median(values, axis=0))
+    return np.stack([row - median(np.delete(values, i, axis=0), axis=0) for i, row in enumerate(values)])
 
 
 def longest_stretch(mask: NDArray[np.bool_]) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.vocabulary.run import Floats
 
 TREND_PARTS = 40  # a trend resolves about this many parts of a run
@@ -22,12 +23,15 @@ def block_medians(values: Floats, blocks: int) -> Floats:
     edges = block_edges(n, blocks)
     size = n // (len(edges) - 1)
     if size * (len(edges) - 1) == n:
-        return np.median(values.reshape(-1, size), axis=1)
+        return median(values.reshape(-1, size), axis=1)
     sizes = np.diff(edges)
     medians = np.empty(len(sizes))
-    for size in np.unique(sizes):  # there are two, one apart: far fewer calls than one for each block
+    for size in {
+        int(sizes.min()),
+        int(sizes.max()),
+    }:  # two of them, one apart
         which = np.flatnonzero(sizes == size)
-        medians[which] = np.median(values[edges[which][:, None] + np.arange(size)], axis=1)
+        medians[which] = median(values[edges[which][:, None] + np.arange(size)], axis=1)
     return medians
 
 
@@ -44,8 +48,8 @@ def running_median(values: Floats, window: int) -> Floats:
     padded = np.pad(values, half, mode="reflect")
     view = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1)
     if n <= 4096:
-        return np.median(view, axis=1)
-    return np.concatenate([np.median(view[i : i + 4096], axis=1) for i in range(0, n, 4096)])
+        return median(view, axis=1)
+    return np.concatenate([median(view[i : i + 4096], axis=1) for i in range(0, n, 4096)])
 
 
 def running_mean(values: Floats, window: int) -> Floats:

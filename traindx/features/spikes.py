@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median, quantile
 from traindx.features.noise import difference_noise
 from traindx.vocabulary.run import Floats
 
@@ -39,7 +40,7 @@ def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
     rises = without_events(rises[rises > 0], multiple * sigma)
     if len(rises) < 8:
         return multiple * sigma
-    q80, q95 = np.quantile(rises, [0.80, 0.95])
+    q80, q95 = quantile(rises, (0.80, 0.95))
     if q80 <= 0:
         return max(multiple * sigma, margin * float(q95))
     exponent = min(np.log(q95 / q80) / np.log(4.0), 0.6)
@@ -92,7 +93,7 @@ def spikes(
     for i in candidates:
         if i < after:
             continue
-        before = float(np.median(values[max(0, i - 5) : i]))
+        before = float(median(values[max(0, i - 5) : i]))
         spike = measured(values, int(i), before, bar, patience, noise)
         if spike is not None:
             found.append(spike)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.noise import difference_noise, median_error
 from traindx.vocabulary.run import Floats, Series
 
@@ -99,10 +100,10 @@ def diverged(losses: Floats) -> bool:
         return bool(len(losses))
     if len(losses) < 2 * RECENT:
         return False
-    start = float(np.median(losses[: max(RECENT, len(losses) // 10)]))
+    start = float(median(losses[: max(RECENT, len(losses) // 10)]))
     low = float(np.min(np.convolve(losses, np.ones(RECENT) / RECENT, "valid")))
     far = max(start - low, 10 * difference_noise(losses[: len(losses) // 2]))
-    return far > 0 and float(np.median(losses[-RECENT:])) > start + FAR * far
+    return far > 0 and float(median(losses[-RECENT:])) > start + FAR * far
 
 
 def read(sweeps: Sequence[Sweep]) -> Suggestion | str:
@@ -134,7 +135,7 @@ def padded(sweep: Sweep, n: int) -> Floats:
 
 
 def _start(losses: Floats) -> float:
-    return float(np.median(losses[: max(RECENT, len(losses) // 10)]))
+    return float(median(losses[: max(RECENT, len(losses) // 10)]))
 
 
 def _read(rates: Floats, curves: Sequence[Floats]) -> Reading:
@@ -169,7 +170,7 @@ def final(losses: Floats) -> float:
     """The level over the last tenth of a run; NaN where it diverged."""
     if not len(losses) or diverged(losses):
         return float("nan")
-    return float(np.median(losses[-max(RECENT, len(losses) // 10) :]))
+    return float(median(losses[-max(RECENT, len(losses) // 10) :]))
 
 
 def line_error(n: int, width: float, place: int) -> float:
@@ -200,7 +201,7 @@ def good_rates(tried: Mapping[float, Sequence[float]], start: float) -> tuple[fl
 def _nothing(reading: Reading, sweeps: Sequence[Sweep]) -> str:
     """Why there is no suggestion."""
     high = reading.start + CERTAIN * reading.noise
-    rose = all(s.diverged or float(np.median(s.losses[-RECENT:])) > high for s in sweeps)
+    rose = all(s.diverged or float(median(s.losses[-RECENT:])) > high for s in sweeps)
     rises = ", and rises at high ones" if rose else ""
     return (
         f"the loss falls at no rate by more than its noise{rises} (it falls by {max(reading.fall, 0.0):.2g} from "

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from traindx.features.middle import median
 from traindx.features.noise import difference_noise, robust_sigma
 from traindx.features.shared import Features
 from traindx.features.smoothing import block_edges, block_medians, running_median
@@ -51,7 +52,7 @@ def work_signals(names: Iterable[str]) -> list[str]:
 def shares(part: Floats, whole: Floats) -> Floats:
     """`part[n]` as a share of `whole[n]`, in 0..1. Where the part mostly exceeds the whole, the two were
     measured side by side, and it is taken as a share of their sum."""
-    if len(part) and float(np.median(part - whole)) > 0:
+    if len(part) and float(median(part - whole)) > 0:
         whole = whole + part
     return np.clip(np.divide(part, whole, out=np.zeros_like(part), where=whole > SHORTEST), 0.0, 1.0)
 
@@ -89,7 +90,7 @@ def is_clock(steps: Floats, seconds: Floats) -> bool:
     if len(steps) < 8 or np.any(np.diff(seconds) <= 0) or np.any(np.diff(steps) <= 0) or steps[half] <= 0:
         return False
     rate = seconds[half:] / steps[half:]
-    return bool(np.ptp(rate) <= 0.2 * np.median(rate) and seconds[-1] >= 1.2 * seconds[half])
+    return bool(np.ptp(rate) <= 0.2 * median(rate) and seconds[-1] >= 1.2 * seconds[half])
 
 
 def work_grows(features: Features, duration: Duration, first: float, last: float, ratio: float) -> bool:
@@ -125,7 +126,7 @@ def levels(values: Floats, *, least: float, score: float, margin: int) -> list[L
     while len(bounds) > 2:
         for a, b in pairwise(bounds):
             if (a, b) not in known:
-                known[a, b] = float(np.median(y[a:b])), max(robust_sigma(y[a:b]), noise)
+                known[a, b] = float(median(y[a:b])), max(robust_sigma(y[a:b]), noise)
         sides = pairwise([known[part] for part in pairwise(bounds)])
         apart = [abs(v - u) / max(least, score * max(s, t)) for (u, s), (v, t) in sides]
         weakest = int(np.argmin(apart))
@@ -133,7 +134,7 @@ def levels(values: Floats, *, least: float, score: float, margin: int) -> list[L
             break
         del bounds[weakest + 1]
     rows = [0, *(int(i) for i in first[bounds[1:-1]]), len(values)]
-    return [Level(a, b, float(np.median(values[a:b]))) for a, b in pairwise(rows)]
+    return [Level(a, b, float(median(values[a:b]))) for a, b in pairwise(rows)]
 
 
 def is_stairs(values: Floats, found: Sequence[Level]) -> bool:
@@ -149,7 +150,7 @@ def is_stairs(values: Floats, found: Sequence[Level]) -> bool:
     stairs = np.empty(len(y))
     for level in found:
         inside = (first >= level.start) & (first < level.stop)
-        stairs[inside] = np.median(y[inside]) if inside.any() else 0.0
+        stairs[inside] = median(y[inside]) if inside.any() else 0.0
     return bool(np.abs(y - line).sum() >= np.abs(y - stairs).sum())
 
 
@@ -226,7 +227,7 @@ def periodic(rows: Ints, *, tolerance: float) -> bool:
     gaps = np.diff(rows)
     if len(gaps) < 3:
         return False
-    period = float(np.median(gaps))
+    period = float(median(gaps))
     multiple = gaps / period
     off = np.abs(multiple - np.maximum(np.round(multiple), 1.0))
     return bool(np.mean(off <= max(tolerance, 1.0 / period if period > 4 else 0.0)) >= 0.9)

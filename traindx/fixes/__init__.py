@@ -8,11 +8,19 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
+from typing import Any
+
+import msgspec
 
 from traindx.vocabulary.diagnosis import FixOffer
-from traindx.vocabulary.fix import Fix
+from traindx.vocabulary.fix import Applicability, Fix
 from traindx.vocabulary.setup import Setup
 
+# What can be done about boosted trees, which have no layers and no optimizer.
+FOR_TREES = frozenset(
+    {"stop-early", "lower-learning-rate", "raise-learning-rate", "augment-data", "clean-labels", "drop-bad-samples",
+     "match-preprocessing", "realign-labels", "remove-overlap", "weight-classes", "normalize-targets"}
+)  # fmt: skip
 EASE = ("runtime", "patch", "advice")  # what can be tried at once comes before what needs a person
 
 
@@ -29,14 +37,52 @@ def find(slug: str) -> Fix | None:
     return next((fix for fix in catalogue() if fix.slug == slug), None)
 
 
-def offers(cause_slug: str, setup: Setup) -> tuple[FixOffer, ...]:
-    """The fixes for a cause, best first, worded with the run's own numbers.
+def offers(cause_slug: str, setup: Setup, boosted: bool = False) -> tuple[FixOffer, ...]:
+    """The fixes for a cause, best first, worded with the run's own numbers; `boosted`: only those for trees.
 
     Best is where the cause stands early in the fix's list of what it cures; among equals, what can
     be tried from outside comes first, then what is made for fewer causes.
     """
-    fitting = [fix for fix in catalogue() if cause_slug in fix.causes]
+    fitting = [entry for entry in listed() if cause_slug in entry.causes]
     fitting.sort(
-        key=lambda fix: (fix.causes.index(cause_slug), EASE.index(fix.applicability), len(fix.causes), fix.slug)
+        key=lambda entry: (
+            entry.causes.index(cause_slug),
+            EASE.index(entry.applicability),
+            len(entry.causes),
+            entry.home.rpartition(".")[2],
+        )
     )
-    return tuple(FixOffer(fix.slug, fix.applicability, fix.propose(setup), fix.expected) for fix in fitting)
+    found = [importlib.import_module(entry.home).FIX for entry in fitting]
+    proposed = ((fix, fix.propose(setup)) for fix in found)  # "": there is nothing to change
+    apt = [(fix, words) for fix, words in proposed if words and (fix.slug in FOR_TREES or not boosted)]
+    return tuple(FixOffer(fix.slug, fix.applicability, words, fix.expected) for fix, words in apt)
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """What has to be known of a fix to choose it: the module that defines it, and what it cures, best first."""
+
+    home: str
+    applicability: Applicability
+    causes: tuple[str, ...]
+
+
+@cache
+def listed() -> tuple[Entry, ...]:
+    """Every fix, from the index; where that does not name the files that are there, from the files."""
+    known = indexed()
+
+    families = [i.name for i in pkgutil.iter_modules(__path__) if i.ispkg]
+    folders = [(f, f"{p}/{f}") for f in families for p in __path__]
+    there = {f"{__name__}.{f}.{i.name}" for f, folder in folders for i in pkgutil.iter_modules([folder])}
+    if there == {home for home, *_ in known}:
+        return tuple(Entry(*row) for row in known)
+    return tuple(Entry(fix.propose.__module__, fix.applicability, fix.causes) for fix in catalogue())
+
+
+def indexed() -> tuple[tuple[Any, ...], ...]:
+    """What `docs.generate` wrote down of every module; nothing where it did not."""
+    try:
+        from traindx.fixes.index import FIXES
+    except ModuleNotFoundError:
+        return ()
+    return FIXES

@@ -13,14 +13,16 @@ def page(docstring: str | None) -> str:
 def scaled(setup: Setup, field: str, factor: float, verb: str, thing: str) -> str:
     """ "lower the learning rate from 0.1 to 0.01 (x0.1)", or "lower the learning rate (x0.1)"."""
     now = setup.number(field)
-    if now is None or now == 0:
+    if now is None or now <= 0:
         return f"{verb} the {thing} (x{factor:g})"
     return f"{verb} the {thing} from {now:.3g} to {now * factor:.3g} (x{factor:g})"
 
 
 def lowered_to(setup: Setup, field: str, target: float, thing: str) -> str:
-    """ "lower the momentum from 0.99 to 0.9"; a value that is at the target already: "below"."""
+    """ "lower the momentum from 0.99 to 0.9"; a value at the target already: "below"; nothing to lower: ""."""
     now = setup.number(field)
+    if now is not None and now <= 0:
+        return ""
     if now is None:
         return f"lower the {thing} to {target:g}"
     return f"lower the {thing} from {now:g} to {target:g}" if now > target else f"lower the {thing} below {now:g}"

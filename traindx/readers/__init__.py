@@ -2,26 +2,30 @@
 
 `read_all(paths)` is the way in. A format module has `NAME`, `sniff(source) -> 0..1` and
 `read(source) -> list[RawLog]`, and for formats that are folders `sniff_folder` and `read_folder`.
-The package is walked: a new format is one new file.
+It may say `MOST`, the most that it ever claims, and `ZEROS`: its beginning never is without a zero byte.
+The package is walked: a new format is one new file. An index of those constants lets a source be asked about
+without importing formats that could not win it.
 """
 
 from __future__ import annotations
 
-import glob
 import importlib
 import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any, NamedTuple
 
 from traindx.errors import NotALog, ReadError
 from traindx.readers.assemble import assemble
-from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
+from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
 from traindx.vocabulary.run import Event, Run
 
 Progress = Callable[[str], None]
+START = 4096  # bytes in which formats that have zero bytes have one
+UTF16 = (b"\xff\xfe", b"\xfe\xff")  # texts with zero bytes begin so
 SKIPPED_FOLDERS = frozenset(
     {".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages", ".ipynb_checkpoints"}
 )
@@ -67,18 +71,19 @@ def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Pro
 
 def with_own_words(run: Run) -> Run:
     """A recorded run with what the script itself logged and printed, which lies in the same folder."""
-    from traindx.readers import beside  # it reads files by way of this module
-    from traindx.readers.formats import store  # it reads files by way of this module
-
-    if run.format != store.NAME or not Path(run.source).is_dir():
+    if run.format != RECORDED or not Path(run.source).is_dir():
         return run
-    return beside.completed(run, Path(run.source))
+    from traindx.readers import beside
+
+    return beside.completed(run, Path(run.source), read_file)
 
 
 def expand(path: str) -> list[str]:
     """A path as given, or what a glob that the shell did not expand stands for."""
     if path == "-" or Path(path).exists():
         return [path]
+    import glob
+
     matches = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
     if not matches:
         raise ReadError(path, "there is no such file or folder")
@@ -86,14 +91,7 @@ def expand(path: str) -> list[str]:
 
 
 def read_stdin() -> list[RawLog]:
-    return read_piped("standard input", sys.stdin.buffer.read())
-
-
-def read_piped(name: str, data: bytes) -> list[RawLog]:
-    """What came through a pipe, which can be read only once."""
-    if not data.strip():
-        raise ReadError(name, "is empty", hint="pipe a log into `traindx diagnose -`")
-    return read_source(Source(name, data=data, head=data[:HEAD_BYTES]))
+    return read_source(piped("standard input", sys.stdin.buffer))
 
 
 def read_place(place: Path) -> list[RawLog]:
@@ -102,34 +100,24 @@ def read_place(place: Path) -> list[RawLog]:
 
 
 def read_file(path: Path) -> list[RawLog]:
+    """The logs of a file that was named, which may be a pipe such as <(grep loss train.log)."""
     try:
-        if path.is_fifo():  # such as <(grep loss train.log)
-            return read_piped(str(path), path.read_bytes())
+        if path.is_fifo():
+            with open(path, "rb") as stream:
+                return read_source(piped(str(path), stream))
         if path.stat().st_size == 0:
             raise ReadError(str(path), "is empty", hint="the run may not have written anything yet")
-        source = Source(str(path), path)
-        with source.open() as stream:
-            head = stream.read(HEAD_BYTES)
-    except (OSError, EOFError) as error:
+    except OSError as error:
         raise ReadError(str(path), f"cannot be opened: {reason(error)}") from error
-    return read_source(Source(str(path), path, head=head))
-
-
-def reason(error: Exception) -> str:
-    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    return read_source(source_of(path))
 
 
 def read_source(source: Source) -> list[RawLog]:
     """Read by the format that claims the bytes most surely; if it then finds nothing, by the
     next that claims them at all."""
     refuse_pointer(source)
-    claims = sorted(
-        ((m.sniff(source), m.NAME, m) for m in catalogue() if hasattr(m, "sniff")), key=lambda c: (-c[0], c[1])
-    )
     failure: ReadError | None = None
-    for claim, _, module in claims:
-        if claim <= 0:
-            break
+    for module in claimants(source):
         try:
             logs: list[RawLog] = module.read(source)
         except ReadError as error:
@@ -140,6 +128,53 @@ def read_source(source: Source) -> list[RawLog]:
     if failure is not None:
         raise failure
     raise NotALog(source.name, "no known format", hint="give a text, CSV, JSON, TensorBoard or W&B log")
+
+
+class Listed(NamedTuple):
+    """What the index says of a format module: its constants, and whether it sniffs files and folders."""
+
+    home: str
+    name: str
+    most: float
+    zeros: bool
+    files: bool
+    folders: bool
+
+
+@cache
+def listed() -> tuple[Listed, ...]:
+    """Every format, from the index; where that does not name the files that are there, from the modules."""
+    from traindx.readers import formats
+
+    known = indexed()
+
+    there = {i.name for i in pkgutil.iter_modules(formats.__path__, prefix=formats.__name__ + ".")}
+    if there == {home for home, *_ in known}:
+        return tuple(Listed(*row) for row in known)
+    return tuple(map(facts_of, catalogue()))
+
+
+def facts_of(module: ModuleType) -> Listed:
+    most, zeros = getattr(module, "MOST", 1.0), getattr(module, "ZEROS", False)
+    kinds = hasattr(module, "sniff"), hasattr(module, "sniff_folder")
+    return Listed(module.__name__, module.NAME, most, zeros, *kinds)
+
+
+def claimants(source: Source) -> Iterator[ModuleType]:
+    """The formats that claim the bytes, the surest first (then by name). One is asked only when none of those
+    asked before is surer than it could be."""
+    start = source.head[:START]
+    zeros = b"\0" in start and not start.startswith(UTF16)
+    asked: list[tuple[float, str, ModuleType]] = []
+    for entry in sorted((e for e in listed() if e.files), key=lambda e: (-e.most, e.name)):
+        if entry.zeros and not zeros:
+            continue
+        while asked and asked[0][:2] < (-entry.most, entry.name):
+            yield asked.pop(0)[2]
+        module = importlib.import_module(entry.home)
+        if (claim := module.sniff(source)) > 0:
+            asked = sorted([*asked, (-claim, entry.name, module)], key=lambda a: a[:2])
+    yield from (module for _, _, module in asked)
 
 
 def refuse_pointer(source: Source) -> None:
@@ -157,6 +192,8 @@ def read_folder(path: Path) -> list[RawLog]:
     return logs
 
 
+SURE = 0.3  # a claim from which on a file is a log of its own
+RECORDED = "traindx"  # the format of recorded runs
 FOREIGN = 5  # logs of other formats beside a run's own files: more than any tool leaves in one folder
 
 
@@ -168,20 +205,17 @@ def is_collection(path: Path, module: ModuleType) -> bool:
         return False
     foreign = 0
     for file in sorted(p for p in path.iterdir() if p.is_file() and looks_like_log(p))[:64]:
-        with open(file, "rb") as stream:
-            source = Source(str(file), file, head=stream.read(HEAD_BYTES))
-        best = max(((m.sniff(source), m.NAME) for m in catalogue() if hasattr(m, "sniff")), default=(0.0, ""))
-        foreign += best[0] >= 0.3 and best[1] != module.NAME
+        source = source_of(file)
+        first = next(claimants(source), None)
+        foreign += first is not None and first is not module and first.sniff(source) >= SURE
         if foreign >= FOREIGN:
             return True
     return False
 
 
 def walk(path: Path) -> list[RawLog]:
-    claims = sorted(
-        ((m.sniff_folder(path), m.NAME, m) for m in catalogue() if hasattr(m, "sniff_folder")),
-        key=lambda c: (-c[0], c[1]),
-    )
+    folders = [importlib.import_module(entry.home) for entry in listed() if entry.folders]
+    claims = sorted(((m.sniff_folder(path), m.NAME, m) for m in folders), key=lambda c: (-c[0], c[1]))
     if claims and claims[0][0] > 0.5 and not is_collection(path, claims[0][2]):
         logs: list[RawLog] = claims[0][2].read_folder(path)
         return logs
@@ -256,3 +290,12 @@ def merge_groups(logs: list[RawLog]) -> list[RawLog]:
         into.facts |= log.facts
         into.events += log.events
     return out
+
+
+def indexed() -> tuple[tuple[Any, ...], ...]:
+    """What `docs.generate` wrote down of every module; nothing where it did not."""
+    try:
+        from traindx.readers.index import FORMATS
+    except ModuleNotFoundError:
+        return ()
+    return FORMATS

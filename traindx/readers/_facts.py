@@ -10,6 +10,8 @@ from typing import Any
 
 import msgspec
 
+from traindx.readers._bytes import opened
+
 MAX_FACTS = 200
 MAX_TEXT = 200
 
@@ -147,7 +149,7 @@ def facts_beside(log: Path | None, *names: str) -> dict[str, object]:
         if name.endswith(".json"):
             try:
                 config = msgspec.json.decode(text or b"{}")
-            except (msgspec.DecodeError, RecursionError):
+            except (ValueError, RecursionError):  # UnicodeDecodeError among them
                 config = {}
         else:
             config = flat_yaml(text.decode("utf-8", "replace"))
@@ -159,8 +161,8 @@ def facts_beside(log: Path | None, *names: str) -> dict[str, object]:
 def small_text(path: Path, most: int = 1 << 20) -> bytes:
     """The bytes of a settings file; none when there is no such file or it is unreasonably large."""
     try:
-        with open(path, "rb") as stream:
+        with opened(path) as stream:
             text = stream.read(most + 1)
-    except OSError:
+    except (OSError, EOFError):
         return b""
     return text if len(text) <= most else b""

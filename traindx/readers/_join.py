@@ -22,16 +22,16 @@ def joined(files: Sequence[dict[str, RawColumn]]) -> dict[str, RawColumn]:
     sequence = np.lexsort((owner, np.concatenate([times for _, times in orders])))
     rank = np.empty(len(sequence), np.int64)
     rank[sequence] = np.arange(len(sequence))
-    out: dict[str, RawColumn] = {}
+    parts: dict[str, list[RawColumn]] = {}
     offset = 0
     for columns, (rows, _) in zip(files, orders, strict=True):
         for name, column in columns.items():
             placed = RawColumn(
                 column.values, rank[offset + np.searchsorted(rows, column.rows)], column.steps, column.times
             )
-            out[name] = _append(out[name], placed) if name in out else placed
+            parts.setdefault(name, []).append(placed)
         offset += len(rows)
-    return out
+    return {name: _one(own) for name, own in parts.items()}
 
 
 def _order(columns: dict[str, RawColumn]) -> tuple[Ints, Floats]:
@@ -43,15 +43,13 @@ def _order(columns: dict[str, RawColumn]) -> tuple[Ints, Floats]:
     return rows, np.maximum.accumulate(np.nan_to_num(walls[first]))
 
 
-def _append(first: RawColumn, second: RawColumn) -> RawColumn:
-    rows = np.concatenate([first.rows, second.rows])
+def _one(parts: list[RawColumn]) -> RawColumn:
+    """The parts of a column as one, rows ascending."""
+    if len(parts) == 1:
+        return parts[0]
+    rows = np.concatenate([part.rows for part in parts])
     order = np.argsort(rows, kind="stable")
-    assert first.steps is not None
-    assert second.steps is not None
-    assert first.times is not None
-    assert second.times is not None
     values, steps, times = (
-        np.concatenate(pair)[order]
-        for pair in ((first.values, second.values), (first.steps, second.steps), (first.times, second.times))
+        np.concatenate([getattr(part, kind) for part in parts])[order] for kind in ("values", "steps", "times")
     )
     return RawColumn(values, rows[order], steps, times)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -24,8 +23,7 @@ NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|NaN|-?Infinity")
 Transform = Callable[[Record, int], Record | None]
 
 
-@dataclass
-class Lines:
+class Lines(msgspec.Struct, eq=False):
     """What the lines said: columns (nested keys joined by "/"), the number of records, events."""
 
     columns: dict[str, RawColumn]
@@ -33,13 +31,12 @@ class Lines:
     events: list[Event]
 
 
-@dataclass
-class _Work:
-    columns: Columns = field(default_factory=Columns)
+class _Work(msgspec.Struct, eq=False):
+    columns: Columns = msgspec.field(default_factory=Columns)
     row: int = 0
     line: int = 1
-    broken: list[int] = field(default_factory=list)  # lines that are no JSON
-    strange: dict[str, int] = field(default_factory=dict)
+    broken: list[int] = msgspec.field(default_factory=list)  # lines that are no JSON
+    strange: dict[str, int] = msgspec.field(default_factory=dict)
 
 
 def read_lines(source: Source, transform: Transform | None = None) -> Lines:

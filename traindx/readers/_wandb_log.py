@@ -47,6 +47,7 @@ class LogReader:
             yield from self._records(block, base, HEAD if base == 0 else 0)
             base += len(block)
             if len(block) < BLOCK:
+                self._block()  # a broken stream says so when it is asked for more
                 break
         if self.parts and self.tail is None:
             self.tail = self.begun
@@ -54,8 +55,8 @@ class LogReader:
     def _block(self) -> bytes:
         try:
             return self.stream.read(BLOCK)
-        except (EOFError, zlib.error) as error:  # a compressed file that was cut
-            self.lost.append(Lost(-1, f"the compressed file is broken: {error}"))
+        except EOFError as error:  # a compressed file that was cut
+            self.lost.append(Lost(-1, str(error)))
             return b""
 
     def _records(self, block: bytes, base: int, at: int) -> Iterator[tuple[int, bytes]]:

@@ -198,7 +198,7 @@ EXACT: dict[str, tuple[str, ...]] = {
         "mem host",
     ),
     "util/device": ("gpu util", "gpu utilization", "gpu", "util", "utilization", "gpu usage", "device util"),
-    "batch_size": ("batch size", "bs", "size", "batchsize", "bsz"),
+    "batch_size": ("batch size", "bs", "batchsize", "bsz", "global batch size", "total batch size", "batch size train"),
     "epoch": ("epoch", "epochs"),
     "quant/loss_gap": (
         "quant loss gap",
@@ -224,6 +224,10 @@ RENAMED = {
     "categorical accuracy": "accuracy",
     "sparse categorical accuracy": "accuracy",
     "binary accuracy": "accuracy",
+    "map@.5": "map50",
+    "map@0.5": "map50",
+    "map@.5 .95": "map50_95",
+    "map@0.5 0.95": "map50_95",
     "acc1": "accuracy",
     "top1": "accuracy",
     "acc top1": "accuracy",
@@ -274,6 +278,12 @@ NOISE = frozenset(
 HELD_OUT_WORDS = frozenset({"map", "map50", "ap", "ap50", "ap75", "aps", "apm", "apl", "bleu", "rouge", "map5095"})
 
 
+MEMORY_WORDS = frozenset({"mem", "memory", "ram", "rss", "vram"})
+HOST_WORDS = frozenset({"host", "cpu", "ram", "rss", "system", "sys", "process", "proc", "main"})
+DEVICE_WORDS = frozenset({"gpu", "cuda", "device", "vram", "allocated", "alloc", "gpu0", "cuda0"})
+AMOUNT_WORDS = frozenset({"used", "use", "usage", "max", "peak", "mb", "gb", "mib", "gib", "kb", "bytes", "in"})
+
+
 class Role(NamedTuple):
     """`signal`: canonical name ("" = not a metric). `rank`: how well the name fits a contested
     signal, lower is better."""
@@ -295,6 +305,16 @@ def split_of(words: list[str]) -> str:
     return "train" if any(w in TRAIN_WORDS for w in words) else ""
 
 
+def memory_of(words: list[str]) -> str:
+    """Which memory a name is about, "" for none: one word says memory, the others whose and in what unit."""
+    given = set(words)
+    if len(words) < 2 or not given & MEMORY_WORDS or given - MEMORY_WORDS - HOST_WORDS - DEVICE_WORDS - AMOUNT_WORDS:
+        return ""
+    if given & DEVICE_WORDS:
+        return "mem/device"
+    return "mem/host" if given & HOST_WORDS else ""
+
+
 def role_of(name: str) -> Role:
     """The canonical signal a name means on its own, before other columns are considered."""
     if name.lower().strip() in NOISE or not name.strip():
@@ -312,13 +332,15 @@ def role_of(name: str) -> Role:
         signal = LOOKUP.get(tuple(sorted(phrase)))
         if signal and (split != "val" or signal in ("lr", "epoch")):
             return Role(signal, 0 if phrase is core else 1)
+    if memory := memory_of(kept):
+        return Role(memory, 2)
     if kept[0] in ("lr", "learning") and len(kept) > 1:
         return Role("lr/" + "_".join(kept[1:]), 3)
     if kept[-1] == "lr" and len(kept) > 1:
         return Role("lr/" + "_".join(kept[:-1]), 3)
     named = [w for w in core if w not in WHEN] or kept
     metric = RENAMED.get(" ".join(kept)) or RENAMED.get(" ".join(named)) or "_".join(named)
-    if not split and (HELD_OUT_WORDS & set(kept) or kept[-1].startswith("map")):
+    if not split and (HELD_OUT_WORDS & set(kept) or kept[-1].startswith("map") or kept[0].startswith("map@")):
         split = "val"
     if kept == ["loss"] or metric == "lossall":
         filler = [w for w in core if w in FILLER]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median
+from traindx.readers._cuts import Cut, find_cuts
 from traindx.readers._ranks import part_by_rank, rank_column, tells_ranks
+from traindx.readers._sound import made_sound, sound_column
 from traindx.readers.axis import (
     AXIS_KINDS,
     back_jumps,
     densest,
     find_axis,
     is_inner_counter,
-    is_new_run,
-    is_shuffled,
+    spread,
     steps_of,
     unrolled,
 )
@@ -27,22 +28,16 @@ from traindx.vocabulary.run import Event, Floats, Panel, Run, Series, frozen_arr
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 
 
-class Cut(NamedTuple):
-    """Rows `first <= row < last` of a log are one run; `events` say how it began."""
-
-    first: int
-    last: int
-    events: tuple[Event, ...]
-
-
 def assemble(raw: RawLog, given: Mapping[str, str] | None = None) -> tuple[Run, ...]:
     """The runs of one log. `given` maps canonical names to columns by the user's word."""
+    made_sound(raw)
     with_steps(raw)
     part_by_rank(raw)
     chosen = assign(raw, given or {})
     totals = summed_losses(chosen, raw)
     named = {signal: (raw.columns[name], name) for signal, name in chosen.items()} | totals
-    cuts = find_cuts(raw)
+    loss = named.get("train/loss") or named.get("val/loss")
+    cuts = find_cuts(raw, loss[0] if loss else None)
     runs = [build(raw, named, cut, number, len(cuts)) for number, cut in enumerate(cuts)]
     kept = [run for run in runs if run.series or run.panels or run.events]
     return tuple(kept or runs[:1])
@@ -54,11 +49,15 @@ def with_steps(raw: RawLog) -> None:
     own = all(c.steps is not None for c in raw.columns.values())
     if raw.axis is None and not own:
         raw.axis = find_axis(raw.columns)
+        if raw.axis:
+            raw.columns[raw.axis] = sound_column(raw.columns[raw.axis], counted=True)
     axis = raw.columns.get(raw.axis) if raw.axis else None
     told = rank_column(raw)
     by_rank = told is not None and tells_ranks(raw.columns[told], steps_of(raw.columns[told], axis))
     if axis is not None and len(axis.values) and not by_rank:
         axis = unroll_if_inner(raw, axis)
+        if AXIS_KINDS.get((raw.axis or "").strip().lower()) == "epoch":
+            axis = spread(axis, densest(raw, raw.axis))
     for name, column in raw.columns.items():
         if column.steps is None:
             raw.columns[name] = RawColumn(column.values, column.rows, steps_of(column, axis), column.times)
@@ -79,34 +78,6 @@ def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
     return axis
 
 
-def find_cuts(raw: RawLog) -> list[Cut]:
-    """Where one run ends and the next begins, in rows of the log."""
-    every = [c.rows for c in raw.columns.values()] + [p.rows for p in raw.panels.values()]
-    last = 1 + max((int(rows[-1]) for rows in every if len(rows)), default=0)
-    reference = densest(raw, raw.axis)
-    if reference is None or reference.steps is None or not len(reference.rows):
-        return [Cut(0, last, ())]
-    steps, rows = reference.steps, reference.rows
-    if is_shuffled(steps):
-        return [Cut(0, last, (Event("parse-warning", "the steps are out of order; they were sorted"),))]
-    jumps = [int(j) for j in back_jumps(steps)]
-    cuts: list[Cut] = []
-    begin, begin_row = 0, 0
-    pending: list[Event] = []
-    for jump, nxt in zip(jumps, [*jumps, len(steps)][1:], strict=True):
-        row = int(rows[jump])
-        declared = any(rows[jump - 1] < b <= row for b in raw.boundaries)
-        place = f"row {row + 1}"
-        if declared or is_new_run(steps[begin:jump], steps[jump:nxt]):
-            cuts.append(Cut(begin_row, row, tuple(pending)))
-            begin, begin_row = jump, row
-            pending = [Event("restart", "a new run begins in the same log", float(steps[jump]), place)]
-        else:
-            message = f"goes back from step {steps[jump - 1]:g} to {steps[jump]:g}: resumed from a checkpoint"
-            pending.append(Event("resume", message, float(steps[jump]), place))
-    return [*cuts, Cut(begin_row, last, tuple(pending))]
-
-
 def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, number: int, of: int) -> Run:
     """One run from the rows of a cut."""
     built: dict[str, Series] = {}
@@ -123,7 +94,7 @@ def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, num
             built[name], originals[name] = part, original
     name = raw.source if of == 1 else f"{raw.source}#{number + 1}"
     setup = setup_of(raw.facts, built)
-    events = (*late_start(built, number), *cut.events, *own_events(raw, cut))
+    events = (*late_start(built, cut.events), *cut.events, *own_events(raw, cut))
     return Run(
         id=name,
         source=raw.source,
@@ -180,14 +151,14 @@ def own_events(raw: RawLog, cut: Cut) -> tuple[Event, ...]:
     return tuple(e for e, r in zip(raw.events, rows, strict=True) if cut.first <= min(r, last_row - 1) < cut.last)
 
 
-def late_start(built: Mapping[str, Series], number: int) -> Sequence[Event]:
-    """An event where a log begins in the middle of a run."""
-    if number or not built:
+def late_start(built: Mapping[str, Series], begun: Sequence[Event]) -> Sequence[Event]:
+    """An event where a log, or one of several runs in it, begins in the middle of a run."""
+    if not built or any(event.code == "late-start" for event in begun):
         return ()
     longest = max(built.values(), key=len)
     if len(longest) < 5:
         return ()
-    first, spacing = float(longest.steps[0]), float(np.median(np.diff(longest.steps)))
+    first, spacing = float(longest.steps[0]), float(median(np.diff(longest.steps)))
     length = float(longest.steps[-1]) - first
     if first > 5 * spacing and first > 0.1 * max(length, 1e-300):
         return (

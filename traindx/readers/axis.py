@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.readers.aliases import words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Floats, Ints
@@ -101,6 +103,21 @@ def steps_of(column: RawColumn, axis: RawColumn | None) -> Floats:
     return axis.values[index]
 
 
+def spread(axis: RawColumn, reference: RawColumn | None) -> RawColumn:
+    """The axis; where it counts epochs and most rows of `reference` share theirs with the next one (a loss for every
+    batch, beside the epoch only), rows of an epoch are spread over it."""
+    if reference is None or reference.steps is not None:
+        return axis
+    steps = steps_of(reference, axis)
+    if len(steps) < 4 or np.mean(np.diff(steps) == 0) < 0.5:
+        return axis
+    begins = np.concatenate(([True], np.diff(axis.values) != 0))
+    first = np.flatnonzero(begins)
+    which = np.cumsum(begins) - 1
+    length = np.diff(np.append(first, len(axis.values)))
+    return replace(axis, values=axis.values + (np.arange(len(axis.values)) - first[which]) / length[which])
+
+
 def back_jumps(steps: Floats) -> Ints:
     """Indices at which a step sequence goes backwards."""
     return np.flatnonzero(np.diff(steps) < 0) + 1
@@ -133,18 +150,7 @@ def unrolled(steps: Floats, jumps: Ints) -> Floats:
     out = steps.astype(np.float64).copy()
     if not np.isfinite(out).all():
         return out
-    spacing = float(np.median(np.diff(steps)[np.diff(steps) > 0])) if len(steps) > 2 else 1.0
+    spacing = float(median(np.diff(steps)[np.diff(steps) > 0])) if len(steps) > 2 else 1.0
     for jump in jumps:
         out[jump:] += out[jump - 1] - out[jump] + spacing
     return out
-
-
-def is_new_run(previous: Floats, following: Floats) -> bool:
-    """Whether a fall of the counter from `previous` (steps of the stretch before) to `following`
-    starts another run rather than resumes this one: it goes back to about where the first began,
-    or most of the way there."""
-    start, peak, now = float(previous[0]), float(previous.max()), float(following[0])
-    spacing = float(np.median(np.diff(previous))) if len(previous) > 1 else 1.0
-    if now <= start + 1.5 * max(spacing, 0.0):
-        return True
-    return (peak - now) > 0.6 * (peak - start)

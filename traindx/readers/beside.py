@@ -6,25 +6,25 @@ record's steps, and only what the record lacks is taken: it is the better witnes
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from traindx.errors import ReadError
-from traindx.readers import read_file
 from traindx.readers.assemble import assemble
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Floats, Run, Series, series
 
+Read = Callable[[Path], list[RawLog]]
 LOGGED = "logged/"  # names under which capture keeps what the script handed to a logger
 PRINTED = ("stdout.log", "stderr.log")
 MOST_BYTES = 64 << 20  # of a file beside the record are read
 FEW = 2  # points below which a printed signal is no curve
 
 
-def completed(run: Run, folder: Path) -> Run:
+def completed(run: Run, folder: Path, read_file: Read) -> Run:
     """The run with every signal that it lacked and that the script logged or printed."""
     own = {name: s for name, s in run.series.items() if not name.startswith(LOGGED)}
     logged = {name: s for name, s in run.series.items() if name.startswith(LOGGED)}
@@ -34,7 +34,7 @@ def completed(run: Run, folder: Path) -> Run:
         if name not in found:
             found[name], originals[name] = curve, original
     for file in files(run, folder):
-        for other in runs_in(file):
+        for other in runs_in(file, read_file):
             for name, curve in laid_over(other, own).items():
                 if name not in found:
                     found[name], originals[name] = curve, f"{other.originals.get(name, name)} ({file.name})"
@@ -62,7 +62,7 @@ def files(run: Run, folder: Path) -> Iterator[Path]:
             yield Path(str(value))
 
 
-def runs_in(file: Path) -> tuple[Run, ...]:
+def runs_in(file: Path, read_file: Read) -> tuple[Run, ...]:
     """The runs of a file; none where it holds no log."""
     try:
         if not file.is_file() or not 0 < file.stat().st_size <= MOST_BYTES:

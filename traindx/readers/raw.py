@@ -7,14 +7,15 @@ and builds frozen `Run`s. A format file therefore knows only its format.
 
 from __future__ import annotations
 
-import gzip
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from traindx.errors import ReadError
+from traindx.readers._bytes import MOST_PIPED, opened, unpacked
 from traindx.vocabulary.run import Event, Floats, Ints
 
 HEAD_BYTES = 65536  # how much of a file a sniffer sees
@@ -33,17 +34,53 @@ class Source:
     head: bytes = b""
 
     def open(self) -> BinaryIO:
-        """Open the decompressed bytes for reading."""
+        """Open the plain (decompressed) bytes for reading; as many as `_bytes` believes.
+
+        Errors: OSError; reading raises `Cut` (an EOFError) where the bytes end too early."""
         if self.data is not None:
-            return io.BytesIO(self.data)
+            return unpacked(io.BytesIO(self.data), len(self.data))
         assert self.path is not None
-        with open(self.path, "rb") as probe:
-            compressed = probe.read(2) == b"\x1f\x8b"
-        return gzip.open(self.path, "rb") if compressed else open(self.path, "rb")  # type: ignore[return-value]
+        return opened(self.path)
 
     def read_bytes(self) -> bytes:
+        """All bytes; of a damaged file those before the damage. Errors: OSError, `Cut` when there are none."""
         with self.open() as stream:
             return stream.read()
+
+
+def source_of(path: Path) -> Source:
+    """A file with its head. Errors: ReadError when it cannot be opened, is no regular file, or has no whole byte."""
+    source = Source(str(path), path)
+    try:
+        with source.open() as stream:
+            return replace(source, head=head_of(stream))
+    except (OSError, EOFError) as error:
+        raise ReadError(str(path), f"cannot be opened: {reason(error)}") from error
+
+
+def piped(name: str, stream: BinaryIO) -> Source:
+    """What comes through a pipe, which can be read only once. Errors: ReadError for nothing or too much."""
+    pieces: list[bytes] = []
+    while piece := stream.read(1 << 20):
+        pieces.append(piece)
+        if len(pieces) > MOST_PIPED >> 20:
+            raise ReadError(name, f"is more than {MOST_PIPED >> 20} MiB", hint="write it into a file and name that")
+    source = Source(name, data=b"".join(pieces))
+    if not any(piece.strip() for piece in pieces):
+        raise ReadError(name, "is empty", hint="pipe a log into `traindx diagnose -`")
+    with source.open() as plain:
+        return replace(source, head=head_of(plain))
+
+
+def head_of(stream: BinaryIO) -> bytes:
+    """The first bytes, without the zeros that a crash of the machine leaves behind the last line."""
+    head = stream.read(HEAD_BYTES)
+    return head.rstrip(b"\0") if head.endswith(bytes(64)) else head
+
+
+def reason(error: Exception) -> str:
+    """An error in words, without its number and file name."""
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
 
 
 @dataclass

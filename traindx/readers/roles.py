@@ -15,6 +15,8 @@ from traindx.vocabulary.signals import direction_of
 ADVERSARIAL = frozenset(
     {"g", "d", "gen", "disc", "generator", "discriminator", "critic", "actor", "policy", "value", "adv"}
 )
+# Losses of the heads of a detector, as its progress lines head them.
+DETECTOR_PARTS = frozenset({"box", "obj", "cls", "dfl", "giou", "seg", "pose", "kobj", "conf", "xy", "wh"})
 # Stand in for a loss where none is logged; the order is the preference.
 LOSS_LIKE = (
     "loss",
@@ -36,7 +38,9 @@ LOSS_LIKE = (
     "cost",
     "elbo",
     "merror",
+    "huber",
 )
+SMOOTH = frozenset({"smoothl1", "smooth_l1", "huber", "l1", "l2"})
 
 
 def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
@@ -122,7 +126,8 @@ def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
 
 def is_loss_like(name: str) -> bool:
     last = name.split("/")[-1].lower()
-    return direction_of(name) == "lower" and any(last == w or last.endswith(w) for w in LOSS_LIKE)
+    known = direction_of(name) == "lower" or last in SMOOTH
+    return known and any(last == w or last.endswith(w) for w in LOSS_LIKE)
 
 
 def loss_preference(name: str) -> int:
@@ -135,20 +140,30 @@ def is_adversarial(name: str) -> bool:
 
 
 def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[RawColumn, str]]:
-    """Totals that the log leaves out: for a split with several part losses on the same rows
-    (`box_loss`, `cls_loss` ...) and no total, their sum and its description."""
+    """Totals that the log leaves out: for a split with several part losses on the same rows (`box_loss`, `cls_loss` ...
+    or a detector's bare `box`, `obj`, `cls`) and no total, their sum and its description."""
     totals = {}
     for split in ("train", "val"):
         if f"{split}/loss" in chosen:
             continue
-        parts = [n for n in chosen if n.startswith(split + "/") and ("loss" in n.split("/")[-1].lower())]
-        if len(parts) < 2 or any(is_adversarial(p) for p in parts):
+        named = [n for n in chosen if n.startswith(split + "/") and "loss" in n.split("/")[-1].lower()]
+        if any(is_adversarial(p) for p in named):
+            continue
+        bare = [n for n in chosen if split == "train" and n.lower() in DETECTOR_PARTS and not raw.roles.get(chosen[n])]
+        parts = together(named if len(named) > 1 else bare, chosen, raw)
+        if len(parts) < 2:
             continue
         columns = [raw.columns[chosen[p]] for p in parts]
         first = columns[0]
-        same = [c for c in columns if len(c.rows) == len(first.rows) and np.array_equal(c.rows, first.rows)]
-        if len(same) != len(columns):
-            continue
         total = RawColumn(np.sum([c.values for c in columns], axis=0), first.rows, first.steps, first.times)
         totals[f"{split}/loss"] = (total, " + ".join(chosen[p] for p in parts))
     return totals
+
+
+def together(parts: list[str], chosen: Mapping[str, str], raw: RawLog) -> list[str]:
+    """Those of the parts that are logged in the same rows, where most of them are."""
+    groups: dict[tuple[int, bytes], list[str]] = {}
+    for part in parts:
+        rows = raw.columns[chosen[part]].rows
+        groups.setdefault((len(rows), rows.tobytes()), []).append(part)
+    return max(groups.values(), key=len, default=[])

@@ -21,6 +21,8 @@ BYTES = {
     "gib": 2.0**30,
     "t": 2.0**40,
 }
+EPOCH_SECONDS, EPOCH_MILLISECONDS = 9e8, 9e11  # since 1970: the year 1998
+RESTARTS = 0.1  # of the rows at which a clock may start again
 FRACTIONS = ("accuracy", "error_rate", "balanced_accuracy")
 
 
@@ -38,30 +40,39 @@ def to_canonical_unit(signal: str, part: Series, unit: str, original: str) -> tu
     return signal, part
 
 
-def in_seconds(signal: str, part: Series, unit: str, original: str) -> tuple[str, Series]:
-    """A time in seconds. A clock that only runs forward (time since the start) is turned into
-    seconds per step, which is what rules look at."""
+def in_seconds(signal: str, part: Series, unit: str, original: str) -> tuple[str, Series] | None:
+    """A time in seconds. A clock (seconds since the start, or since 1970) is turned into seconds per step, which is
+    what rules look at; what was read off it where it started anew is no time of a step."""
     words = words_of(original)
     factor = next((SECONDS[w] for w in (unit.lower(), *words) if w in SECONDS), 1.0)
-    values = part.values * factor
-    if len(values) >= 5 and is_clock(part.values):
-        spacing = np.maximum(np.diff(part.steps), 1e-300)
-        rate = np.diff(values) / spacing
-        return signal, series(part.steps[1:], rate)
-    return signal, scaled(part, factor)
+    if not is_clock(part.values):
+        return signal, scaled(part, factor)
+    if factor == 1.0 and float(np.nanmedian(part.values)) > EPOCH_MILLISECONDS:
+        factor = 1e-3
+    spent = np.diff(part.values) * factor
+    known = np.isfinite(spent) & (spent >= 0)
+    if not known.any():
+        return None
+    return signal, series(part.steps[1:][known], spent[known] / np.maximum(np.diff(part.steps)[known], 1e-300))
 
 
 def is_clock(values: Floats) -> bool:
-    """Whether values are a running clock: strictly rising, to many times their first step."""
+    """Whether values are a running clock rather than durations. A time since 1970 is one by its size. A time since
+    the start only rises, but where the run was resumed and it starts again near 0: a duration that is measured
+    rises in every second row."""
     finite = values[np.isfinite(values)]
-    if len(finite) < 5 or (np.diff(finite) <= 0).any():
-        return False
-    if len(finite) >= 20:  # no step time rises every single time
+    if len(finite) and finite.min() > EPOCH_SECONDS:
         return True
-    return bool(
-        finite[-1] - finite[0] > 0.5 * (len(finite) - 1) * np.median(np.diff(finite))
-        and finite[-1] > 3 * max(finite[0], 0.0)
-    )
+    if len(finite) < 5:
+        return False
+    change = np.diff(finite)
+    falls = np.flatnonzero(change <= 0)
+    if len(falls) > RESTARTS * len(change) or (finite[falls + 1] > 0.5 * finite[falls]).any():
+        return False
+    if len(finite) >= 20:
+        return bool(np.median(finite) > 3 * np.median(change))
+    rises = change[change > 0]
+    return bool(rises.sum() > 0.5 * len(rises) * np.median(rises) and finite.max() > 3 * max(finite[0], 0.0))
 
 
 def bytes_factor(values: Floats, unit: str, original: str) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from traindx.reports.labels import FIX_KINDS, clean, open_bits
 from traindx.vocabulary.diagnosis import (
     EvidenceTerm,
     Finding,
@@ -61,6 +62,12 @@ class Advice(msgspec.Struct, frozen=True):
     otherwise: str = ""
     kind: str = ""
 
+    @property
+    def reason(self) -> str:
+        """What a fix is expected to bring, or what a recommendation rests on, as a sentence."""
+        lead = "Expect: " if self.kind in FIX_KINDS else "Because "
+        return f"{lead}{clean(self.why, 300).rstrip('.')}." if self.why else ""
+
 
 class Unchecked(msgspec.Struct, frozen=True):
     """Rules that were not evaluated for one reason; `hint` says how to have them evaluated."""
@@ -83,6 +90,8 @@ class Unchecked(msgspec.Struct, frozen=True):
 
 
 # Where the ranking is sure of a fault that no rule saw.
+UNSEEN = "Nothing wrong was seen."
+UNJUDGED = "Nothing could be found wrong, and nothing said to be right."
 BESIDE_RULES = "No single rule saw it; what follows from all signs together is below."
 
 
@@ -99,6 +108,7 @@ class Digest(msgspec.Struct, frozen=True, kw_only=True):
     unchecked: tuple[Unchecked, ...]
     forecast: tuple[tuple[ForecastPoint, ...], ...]
     next: tuple[NextMeasure, ...]
+    open_bits: float
     log_events: tuple[dict[str, object], ...]
 
 
@@ -107,16 +117,17 @@ def digest(diagnosis: RunDiagnosis) -> Digest:
     seen, notes = grouped_findings(diagnosis.findings)
     ill = diagnosis.health in ("sick", "failed")
     return Digest(
-        unseen=BESIDE_RULES if ill else "Nothing wrong was seen.",
+        unseen=BESIDE_RULES if ill else UNSEEN if diagnosis.health == "healthy" else UNJUDGED,
         findings=seen,
         notes=notes,
-        hypotheses=shown_hypotheses(diagnosis.hypotheses),
-        advice=advice(diagnosis),
+        hypotheses=shown_hypotheses(diagnosis.hypotheses, ill),
+        advice=advice(diagnosis, ill),
         unchecked=unchecked(
             diagnosis.not_evaluated, (s.name for s in diagnosis.run.signals), diagnosis.run.format == CAPTURED
         ),
         forecast=grouped_forecast(diagnosis.forecast),
         next=tuple(n for n in diagnosis.next if n.gain_bits >= LEAST_GAIN),
+        open_bits=open_bits(h.probability for h in diagnosis.hypotheses),
         log_events=diagnosis.run.events,
     )
 
@@ -154,9 +165,9 @@ def _root(finding: Finding, first: dict[str, Finding]) -> Finding:
     return at
 
 
-def shown_hypotheses(hypotheses: tuple[Hypothesis, ...]) -> tuple[Hypothesis, ...]:
-    """The causes worth showing, most probable first."""
-    ordered = sorted(hypotheses, key=lambda h: -h.probability)
+def shown_hypotheses(hypotheses: tuple[Hypothesis, ...], ill: bool = False) -> tuple[Hypothesis, ...]:
+    """The causes worth showing, most probable first. Of a run that is `ill` it is not said that nothing is wrong."""
+    ordered = sorted((h for h in hypotheses if not (ill and h.cause == "healthy")), key=lambda h: -h.probability)
     worthy = [h for i, h in enumerate(ordered) if i == 0 or h.probability >= LEAST_PROBABILITY]
     return tuple(worthy[:SHOWN_CAUSES])
 
@@ -174,10 +185,10 @@ def term_words(term: EvidenceTerm, fired: Iterable[str]) -> str:
     return f"no {words}"
 
 
-def advice(diagnosis: RunDiagnosis) -> tuple[Advice, ...]:
+def advice(diagnosis: RunDiagnosis, ill: bool = False) -> tuple[Advice, ...]:
     """The fixes of the first cause, the recommendations, then the fixes of other likely causes (fewer
     of them), without repetitions."""
-    shown = shown_hypotheses(diagnosis.hypotheses)
+    shown = shown_hypotheses(diagnosis.hypotheses, ill)
     causes = [
         h for i, h in enumerate(shown) if h.cause != "healthy" and (i == 0 or h.probability >= ADVICE_PROBABILITY)
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
+from collections.abc import Iterable
 from numbers import Real
 
 from traindx.vocabulary.diagnosis import Health, NextMeasure, RunInfo, Severity
@@ -12,6 +13,9 @@ HEALTH_WORDS: dict[Health, str] = {"healthy": "HEALTHY", "watch": "WATCH", "sick
 HEALTH_RANK: dict[Health, int] = {"healthy": 0, "watch": 1, "sick": 2, "failed": 3}
 SEVERITY_RANK: dict[Severity, int] = {"critical": 4, "high": 3, "medium": 2, "low": 1, "info": 0}
 
+LIKELY, MAYBE = 0.5, 0.2  # shares of what is open that a measurement is expected to settle
+FIX_KINDS = ("runtime", "patch", "advice")
+NO_MEASURE = ("epoch", "lr", "grad_", "time/", "mem/", "util/", "throughput", "rank/", "optimizer/")  # of no progress
 NAME_LIMIT = 80  # characters of a run's or signal's name
 TEXT_LIMIT = 600  # characters of a message
 
@@ -160,10 +164,33 @@ def duration(minutes: float) -> str:
     return "0 min"
 
 
-def settling(item: NextMeasure) -> str:
-    """What a measurement is worth: "0.6 bits in about 12 min, 0.05 a minute"."""
-    rate = f", {number(float(f'{item.bits_per_minute:.2g}'))} a minute" if item.cost_minutes > 0 else ""
-    return f"{item.gain_bits:.1f} bits in about {duration(item.cost_minutes)}{rate}"
+def settling(item: NextMeasure, open_bits: float) -> str:
+    """What a measurement is worth where `open_bits` are not known: "about 12 min, likely to settle it"."""
+    share = item.gain_bits / open_bits if open_bits > 0 else 0.0
+    worth = "likely to settle it" if share >= LIKELY else "may settle it" if share >= MAYBE else "helps a little"
+    return f"about {duration(item.cost_minutes)}, {worth}"
+
+
+def telling(item: NextMeasure, open_bits: float) -> bool:
+    """Whether a measurement may settle what is open."""
+    return open_bits > 0 and item.gain_bits >= MAYBE * open_bits
+
+
+def place(path: object, limit: int) -> str:
+    """A path in at most `limit` characters: of a longer one the last two parts."""
+    words = clean(path, 4096)
+    return words if len(words) <= limit else name("/".join(words.replace("\\", "/").split("/")[-2:]), limit)
+
+
+def open_bits(probabilities: Iterable[float]) -> float:
+    """What is not known of the cause: the entropy in bits of what is believed."""
+    return -sum(p * math.log2(p) for p in probabilities if 0 < p <= 1)
+
+
+def lowered(title: object) -> str:
+    """A title for the middle of a sentence: its first letter small, unless it begins with an acronym."""
+    words = clean(title, TEXT_LIMIT)
+    return words if words[:2].isupper() else words[:1].lower() + words[1:]
 
 
 def plural(count: int, word: str) -> str:

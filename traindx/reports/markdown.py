@@ -152,10 +152,9 @@ def outlook(diagnosis: RunDiagnosis, told: Digest) -> str:
         lines = ["### Forecast, if it goes on like this", "", *lines]
     if told.next:
         lines += ["", "### What would settle more", ""] if lines else ["### What would settle more", ""]
-        lines += [
-            f"- **{text(n.measure, 120)}**: {text(n.why, 240)}. {code(n.how, 240)} ({labels.settling(n)})"
-            for n in told.next[:3]
-        ]
+        for item in told.next[:3]:
+            worth = labels.settling(item, told.open_bits)
+            lines.append(f"- **{text(item.measure, 120)}** ({worth}): {text(item.why, 240)}. {code(item.how, 240)}")
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import msgspec
 import numpy as np
 
+from traindx.features.middle import quantile
 from traindx.reports.labels import number, step
 from traindx.vocabulary.run import Floats, Series
 
@@ -48,7 +49,7 @@ def plan(series: Series, marks: Mapping[int, float], columns: int, rows: int) ->
         level = np.clip((scaled - bottom) / (top - bottom), 0.0, 1.0) * (height - 1)
     dots = raster(x, level, 2 * columns, height)
     spot = (x - x[0]) / (x[-1] - x[0])
-    seen = np.unique((spot[~finite] * (columns - 1)).round().astype(int))
+    seen = set((spot[~finite] * (columns - 1)).round().astype(int).tolist())
     width = float(x[-1] - x[0])
     places = {n: round(min(max((s - float(x[0])) / width, 0.0), 1.0) * (columns - 1)) for n, s in marks.items()}
     most, least = float(y[finite].max()), float(y[finite].min())
@@ -58,7 +59,7 @@ def plan(series: Series, marks: Mapping[int, float], columns: int, rows: int) ->
         high=high,
         log=log,
         beyond=(most if most > high else None, least if least < low else None),
-        bad=tuple(int(c) for c in seen),
+        bad=tuple(sorted(seen)),
         marks={c: n for n, c in sorted(places.items(), reverse=True)},
         first=float(x[0]),
         last=float(x[-1]),
@@ -69,7 +70,7 @@ def value_range(y: Floats) -> tuple[float, float, bool]:
     """(low, high, log scale?) for finite `y[n]`. Lone extremes are left out where they would flatten
     all the rest."""
     least, most = float(y.min()), float(y.max())
-    q02, q98 = (float(q) for q in np.quantile(y, (0.02, 0.98)))
+    q02, q98 = (float(q) for q in quantile(y, (0.02, 0.98)))
     if least > 0 and most / least > LOG_RATIO:
         return max(least, q02 / 10.0), most, True
     body = q98 - q02

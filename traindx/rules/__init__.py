@@ -1,7 +1,7 @@
 """Rules, one file each, and the engine that asks every one of them.
 
 The package is walked (nothing registers itself); other packages add rules through the entry point
-group `traindx.rules`.
+group `traindx.rules`. `listed` knows the same rules from an index and imports those that can be asked.
 """
 
 from __future__ import annotations
@@ -10,27 +10,68 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping
 from functools import cache
+from typing import Any
 
 from traindx.errors import ConfigError
 from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge, Outcome, Rule
+from traindx.installed import extensions
+from traindx.vocabulary.rule import CannotJudge, Deferred, Outcome, Rule
 from traindx.vocabulary.run import Run
 
 NOT_FINITE = "loss-not-finite"  # is a fault whatever the loss means
 
 
+GROUP = "traindx.rules"
+
+
 @cache
 def catalogue() -> tuple[Rule, ...]:
-    """All rules, ours and other packages', ordered by code."""
-    from importlib.metadata import entry_points
-
+    """All rules, ours and other packages', ordered by code; every module is imported."""
     found: list[Rule] = []
     for info in pkgutil.walk_packages(__path__, prefix=__name__ + "."):
         module = importlib.import_module(info.name)
         found += [v for v in vars(module).values() if isinstance(v, Rule) and v.check.__module__ == info.name]
-    for entry in entry_points(group="traindx.rules"):
-        loaded = entry.load()
-        found += [loaded] if isinstance(loaded, Rule) else list(loaded)
+    return ordered([*found, *others()])
+
+
+@cache
+def listed() -> tuple[Rule, ...]:
+    """The rules of `catalogue`, ours as the index tells them: the check of each is imported when it is asked.
+    Where the index does not name the files that are there, all are imported."""
+    known = indexed()
+
+    there = {info.name for info in modules() if info.name.count(".") > GROUP.count(".") + 1}
+    if there != {home for home, *_ in known}:
+        return catalogue()
+    ours = (
+        Rule(code=code, slug=slug_of(home), needs=needs, min_points=points, severity=severity, message=message,
+             follows=follows, check=Deferred(home), page="")
+        for home, code, needs, points, severity, message, follows in known
+    )  # fmt: skip
+    return ordered([*ours, *others()])
+
+
+def modules() -> list[pkgutil.ModuleInfo]:
+    """The package's modules and families of modules, none of them imported."""
+    top = list(pkgutil.iter_modules(__path__, GROUP + "."))
+    families = [info.name.rpartition(".")[2] for info in top if info.ispkg]
+    return [
+        *top,
+        *(m for f in families for m in pkgutil.iter_modules([f"{p}/{f}" for p in __path__], f"{GROUP}.{f}.")),
+    ]
+
+
+def slug_of(home: str) -> str:
+    """The slug of the rule that a module defines."""
+    return home.rpartition(".")[2].replace("_", "-")
+
+
+def others() -> list[Rule]:
+    """The rules of other packages."""
+    return [rule for made in extensions(GROUP) for rule in ([made] if isinstance(made, Rule) else list(made))]
+
+
+def ordered(found: list[Rule]) -> tuple[Rule, ...]:
     codes = [r.code for r in found]
     twice = {c for c in codes if codes.count(c) > 1}
     if twice:
@@ -45,7 +86,7 @@ def judge(
     overrides: Mapping[str, Mapping[str, float]] | None = None,
 ) -> tuple[Outcome, ...]:
     """Ask every rule; `overrides` maps a rule's slug to thresholds that replace its own."""
-    chosen = catalogue() if rules is None else tuple(rules)
+    chosen = listed() if rules is None else tuple(rules)
     return tuple(judge_one(rule, run, features, (overrides or {}).get(rule.slug, {})) for rule in chosen)
 
 
@@ -54,6 +95,7 @@ def judge_one(rule: Rule, run: Run, features: Features, override: Mapping[str, f
     reason = missing(rule, features)
     if reason:
         return Outcome(rule=rule, status="not-evaluated", reason=reason)
+    rule = rule.whole
     try:
         evidence = tuple(rule.check(run, features, **override))
     except CannotJudge as why:
@@ -102,3 +144,12 @@ def available(name: str, features: Features) -> bool:
         below = any(n.startswith(name[:-1]) for n in (*run.series, *run.panels))
         return below or name[:-2] in run.panels
     return features.curve(name) is not None
+
+
+def indexed() -> tuple[tuple[Any, ...], ...]:
+    """What `docs.generate` wrote down of every module; nothing where it did not."""
+    try:
+        from traindx.rules.index import RULES
+    except ModuleNotFoundError:
+        return ()
+    return RULES

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import string
 from collections.abc import Iterable, Mapping, Sequence
 
 from traindx.vocabulary.diagnosis import SEVERITIES, Finding, NotEvaluated
 from traindx.vocabulary.rule import Evidence, Outcome
 
 LONG = 1e6  # from here on a number is written with a power of ten
+DIGITS = 1e12  # below it a step is still written as it stands in the log
 ONE = re.compile(r"(?<![\w.,-])1 (point|time|step|sample|module|unit|row)s\b")
 
 
@@ -35,21 +35,27 @@ def parent_of(outcome: Outcome, fired: Sequence[Outcome]) -> str | None:
     return next((slug for slug in outcome.rule.follows if slug in parents), None)
 
 
-class Numbers(string.Formatter):
-    """Numbers too long to be read digit by digit are written with a power of ten."""
+class Long(float):
+    """A number too long to be read digit by digit: written with a power of ten."""
 
-    def format_field(self, value: object, format_spec: str) -> str:
-        long = isinstance(value, int | float) and abs(value) >= LONG and math.isfinite(value)
-        if long and format_spec.endswith("f"):
-            return f"{value:.2g}"
-        if long and format_spec.endswith("%"):
-            return f"{100 * float(str(value)):.2g}%"
-        return str(super().format_field(value, format_spec))
+    def __format__(self, spec: str) -> str:
+        if spec.endswith("f"):
+            return f"{float(self):.2g}"
+        if spec.endswith("%"):
+            return f"{100 * float(self):.2g}%"
+        if spec == "g" and self == int(self) and abs(self) < DIGITS:
+            return f"{int(self)}"
+        return format(int(self) if spec.endswith(("d", ",")) else float(self), spec)
+
+
+def readable(value: object) -> object:
+    long = isinstance(value, int | float) and abs(value) >= LONG and math.isfinite(value)
+    return Long(str(value)) if long else value
 
 
 def said(text: str, values: Mapping[str, object]) -> str:
     """A rule's message with its numbers; one of a thing is no plural."""
-    return ONE.sub(r"1 \1", Numbers().vformat(text, (), values))
+    return ONE.sub(r"1 \1", text.format_map({name: readable(value) for name, value in values.items()}))
 
 
 def finding(outcome: Outcome, evidence: Evidence, parent: str | None) -> Finding:

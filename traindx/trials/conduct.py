@@ -50,6 +50,7 @@ class Conducted(NamedTuple):
     `out` is the folder of its record (it may hold none), `status` the exit status, `signal` what
     killed it (0: nothing), `tail` the end of what it printed. `fenced`: the kernel kept it from
     writing outside of its scratch copy. `linked`: files and folders too large to be copied,
+    `left_out`: sockets, pipes and what cannot be read, which the scratch copy lacks,
     `changed`: files in the user's project that changed meanwhile, through whomever. `why` is set
     where it could not be started."""
 
@@ -64,6 +65,7 @@ class Conducted(NamedTuple):
     linked: tuple[str, ...]
     changed: tuple[str, ...]
     why: str = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -136,7 +138,7 @@ def conduct(
     finally:
         scratch.remove(copy.place)
     done = conducted(out, tuple(interventions), time.monotonic() - begun, tail, answer)
-    return done._replace(linked=copy.linked, changed=changed)
+    return done._replace(linked=copy.linked, left_out=copy.left_out, changed=changed)
 
 
 def conducted(

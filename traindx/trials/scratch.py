@@ -13,14 +13,16 @@ and writing is refused where the system can (see fence.py); where it cannot, `ch
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from traindx.errors import ConfigError
 
@@ -29,6 +31,9 @@ COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied
 MANY = 3  # times as many files are linked one by one, so that new ones can be made beside them
 LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules"})
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"})
+PREFIX = "traindx-scratch-"
+OURS = (PREFIX, "traindx-check-", "traindx-records-")  # temporary folders: in the project where TMPDIR is
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 PARENTS, BESIDE = 3, 2000  # parents that are imitated, and entries beside the folder that are linked
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
@@ -46,13 +51,15 @@ QUIET = {
 
 class Scratch(NamedTuple):
     """`place` is what to remove, `root` the user's folder, `copy` its copy, `folder` the copy of
-    the working directory, `linked` what leads to originals (relative to `root`)."""
+    the working directory, `linked` what leads to originals, `left_out` what is missing in the copy
+    because it is no file (sockets, pipes) or cannot be read (both relative to `root`)."""
 
     place: Path
     root: Path
     copy: Path
     folder: Path
     linked: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def project(folder: Path) -> Path:
@@ -74,16 +81,16 @@ def make(
     ConfigError when there are far too many files; nothing is left then."""
     folder = folder.resolve()
     root = project(folder)
-    place = Path(tempfile.mkdtemp(prefix="traindx-"))
+    place = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
     try:
         (place / "tmp").mkdir()
         link_entries(home or Path.home(), place / "home", {place.name})
         copy = beside(root, place / "tree")
-        linked = copy_tree(root, copy, copied_bytes, copied_files)
+        linked, left_out = copy_tree(root, copy, copied_bytes, copied_files)
     except BaseException:
         remove(place)
         raise
-    return Scratch(place, root, copy, copy / folder.relative_to(root), linked)
+    return Scratch(place, root, copy, copy / folder.relative_to(root), linked, left_out)
 
 
 def remove(place: Path) -> None:
@@ -104,37 +111,47 @@ def beside(root: Path, tree: Path) -> Path:
 def link_entries(source: Path, target: Path, besides: set[str]) -> None:
     """Make `target`, with a link to everything in `source`."""
     target.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(PermissionError, FileNotFoundError), os.scandir(source) as entries:
+    with contextlib.suppress(OSError), os.scandir(source) as entries:  # no such home, or one that cannot be read
         for entry, _ in zip(entries, range(BESIDE), strict=False):
-            if entry.name not in besides:
+            if entry.name not in besides and not entry.name.startswith(OURS):
                 os.symlink(entry.path, target / entry.name)
 
 
-def copy_tree(root: Path, copy: Path, room: int, most: int) -> tuple[str, ...]:
-    """Copy small files first, until `room` bytes or `most` files are copied; link the rest."""
+def copy_tree(root: Path, copy: Path, room: int, most: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Copy small files first, until `room` bytes or `most` files are copied; link the rest. Gives the
+    names of what was linked, and of what was left out."""
     found = survey(root, copy, most)
     cloner = Cloner()
-    linked = list(found.linked)
+    linked, left_out = list(found.linked), list(found.left_out)
     for i, (size, name) in enumerate(sorted(found.files)):
-        if i < most and cloner.copy(root / name, copy / name, size <= room):
-            room -= 0 if cloner.works else size
-        else:
-            os.symlink(root / name, copy / name)
-            linked.append(name)
-    return tuple(sorted(linked))
+        try:
+            if i < most and cloner.copy(root / name, copy / name, size <= room):
+                room -= 0 if cloner.works else size
+            else:
+                os.symlink(root / name, copy / name)
+                linked.append(name)
+        except FileNotFoundError:
+            continue  # gone since it was listed: as if it had gone a moment before
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                raise
+            left_out.append(name)
+    return tuple(sorted(linked)), tuple(sorted(left_out))
 
 
 class Survey(NamedTuple):
-    """(size, name) of the files of a project, and the names of the folders that were linked."""
+    """(size, name) of the files of a project, and the names of the folders that were linked and of
+    the entries that are left out."""
 
     files: list[tuple[int, str]]
     linked: list[str]
+    left_out: list[str]
 
 
 def survey(root: Path, copy: Path, most: int) -> Survey:
     """Make the folders and links of the copy, the shallow ones first. A folder is linked as a whole
     where it holds more than `most` entries, or where so many files were found before."""
-    found = Survey([], [])
+    found = Survey([], [], [])
     waiting = deque([""])
     while waiting:
         name = waiting.popleft()
@@ -148,22 +165,38 @@ def survey(root: Path, copy: Path, most: int) -> Survey:
             continue
         (copy / name).mkdir(parents=True, exist_ok=True)
         for entry in entries or ():
-            inner = os.path.join(name, entry.name)
-            if entry.is_symlink():
-                copy_link(entry.path, root, copy, inner)
-            elif entry.is_dir():
-                waiting.append(inner)
-            elif entry.is_file():
-                found.files.append((entry.stat().st_size, inner))
+            if not entry.name.startswith(OURS):
+                take(entry, os.path.join(name, entry.name), root, copy, found, waiting)
     return found
 
 
+def take(entry: os.DirEntry[str], inner: str, root: Path, copy: Path, found: Survey, waiting: deque[str]) -> None:
+    """One entry of a folder. What has gone meanwhile is passed over."""
+    try:
+        if entry.is_symlink():
+            copy_link(entry.path, root, copy, inner)
+        elif entry.is_dir():
+            waiting.append(inner)
+        elif entry.is_file():
+            found.files.append((entry.stat().st_size, inner))
+        else:  # a socket, a pipe, a device
+            found.left_out.append(inner)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno in NO_ROOM:
+            raise
+        found.left_out.append(inner)
+
+
 def listed(folder: Path, most: int) -> list[os.DirEntry[str]] | None:
-    """What is in a folder; None where that is more than `most`, or cannot be read."""
+    """What is in a folder, nothing where it has gone; None where that is more than `most`, or cannot be read."""
     try:
         with os.scandir(folder) as entries:
             found = list(islice(entries, most + 1))
-    except (PermissionError, FileNotFoundError):
+    except FileNotFoundError:
+        return []
+    except OSError:
         return None
     return found if len(found) <= most else None
 
@@ -187,30 +220,44 @@ class Cloner:
         self.works = True  # until it fails once
 
     def copy(self, source: Path, target: Path, room: bool) -> bool:
-        """Whether the file could be copied: always where it can be cloned, else if there is room."""
+        """Whether the file could be copied: always where it can be cloned, else if there is room. Raises
+        OSError; nothing is left of the target then."""
+        if not room and not self.works:
+            return False
         try:
-            if self.works and self.clone(source, target):
+            with open(os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as old:
+                if not stat.S_ISREG(os.fstat(old.fileno()).st_mode):  # it was a file when it was listed
+                    raise OSError(errno.EINVAL, "is no file any more")
+                with open(target, "xb") as new:
+                    done = (self.works and self.clone(old.fileno(), new.fileno())) or (room and filled(new, old))
+            if done:
                 shutil.copystat(source, target)
                 return True
-            if room:
-                shutil.copy2(source, target)
         except PermissionError:  # cannot be read: the experiment cannot read the original either
+            done = False
+        except OSError:
             target.unlink(missing_ok=True)
-            return False
-        return room
+            raise
+        target.unlink(missing_ok=True)
+        return False
 
-    def clone(self, source: Path, target: Path) -> bool:
+    def clone(self, source: int, target: int) -> bool:
         try:
             import fcntl
 
-            with open(source, "rb") as old, open(target, "wb") as new:
-                fcntl.ioctl(new.fileno(), FICLONE, old.fileno())
-        except PermissionError:
-            raise
+            fcntl.ioctl(target, FICLONE, source)
         except (OSError, ImportError):
             self.works = False
-            target.unlink(missing_ok=True)
         return self.works
+
+
+def filled(new: IO[bytes], old: IO[bytes]) -> bool:
+    """Copy what the file holds now; one that grows meanwhile is not followed."""
+    left = os.fstat(old.fileno()).st_size
+    while left > 0 and (piece := old.read(min(left, 1 << 20))):
+        new.write(piece)
+        left -= len(piece)
+    return True
 
 
 def within(path: str, root: Path) -> bool:
@@ -264,10 +311,10 @@ def state(root: Path, most: int = COPIED_FILES) -> State:
     found: State = {}
     waiting = deque([str(root)])
     while waiting and len(found) < most:
-        with contextlib.suppress(PermissionError, FileNotFoundError), os.scandir(waiting.popleft()) as entries:
-            for entry in entries:
+        for entry in listed(Path(waiting.popleft()), MANY * COPIED_FILES) or ():
+            with contextlib.suppress(OSError):  # it has gone since it was listed, or cannot be looked at
                 if entry.is_dir(follow_symlinks=False):
-                    if not linked_whole(Path(entry.path)):
+                    if not linked_whole(Path(entry.path)) and not entry.name.startswith(OURS):
                         waiting.append(entry.path)
                 else:
                     told = entry.stat(follow_symlinks=False)

@@ -109,13 +109,15 @@ class Decision(msgspec.Struct, frozen=True):
 
 class NextMeasure(msgspec.Struct, frozen=True):
     """What to look at next; `gain_bits` is the expected drop of the entropy over causes, `cost_minutes` about how long
-    it takes: to answer, or to run the script as far as needed."""
+    it takes: to answer, or to run the script as far as needed; `decides`: an answer that is not far-fetched would put
+    another cause first."""
 
     measure: str
     why: str
     how: str
     gain_bits: float
     cost_minutes: float
+    decides: bool = False
 
     @property
     def bits_per_minute(self) -> float:

@@ -12,6 +12,7 @@ parties are found by the entry point group `traindx.rules`.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal
@@ -64,6 +65,21 @@ class CannotJudge(Exception):
     """Raised by a rule that finds, after looking, that the signal cannot be judged; says why."""
 
 
+class Deferred(msgspec.Struct, frozen=True):
+    """Stands for the function of a rule whose module, `home`, has not been imported."""
+
+    home: str
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that the module defines, under the module's own name."""
+        made: Rule = getattr(importlib.import_module(self.home), self.home.rpartition(".")[2])
+        return made
+
+    def __call__(self, *args: Any, **thresholds: float) -> Iterator[Evidence]:
+        return self.rule.check(*args, **thresholds)
+
+
 class Rule(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A rule's facts and its function.
 
@@ -87,8 +103,13 @@ class Rule(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         return self.code[:3]
 
     @property
+    def whole(self) -> Rule:
+        """The rule itself, of one that is known from an index only."""
+        return self.check.rule if isinstance(self.check, Deferred) else self
+
+    @property
     def thresholds(self) -> dict[str, Threshold]:
-        parameters = inspect.signature(self.check).parameters.values()
+        parameters = inspect.signature(self.whole.check).parameters.values()
         return {p.name: p.default for p in parameters if isinstance(p.default, Threshold)}
 
 

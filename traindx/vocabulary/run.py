@@ -60,6 +60,9 @@ class Event(msgspec.Struct, frozen=True):
     code: str = ""
 
 
+TREES = frozenset({"catboost", "xgboost", "lightgbm"})
+
+
 class Run(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """One training run. `series` and `panels` are keyed by canonical signal names
     (see `signals`), `originals` says what each was called in the source."""
@@ -75,6 +78,11 @@ class Run(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     events: tuple[Event, ...] = ()
     setup: Setup = Setup()
     complete: bool | None = None
+
+    @property
+    def boosted(self) -> bool:
+        """Whether trees are grown in rounds: there are no layers, no batches and no gradients to speak of."""
+        return self.axis == "round" or self.format == "boosting" or (self.framework or "").lower() in TREES
 
     @property
     def first_step(self) -> float | None:

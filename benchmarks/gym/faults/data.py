@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from benchmarks.gym.faults.catalogue import Fault
+from benchmarks.gym.faults.fault import Fault
 from benchmarks.gym.recipe import Recipe
 
 LABELLED = ("classes", "binary")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.gym import quantized as q
-from benchmarks.gym.faults.catalogue import Fault
+from benchmarks.gym.faults.fault import Fault
 from benchmarks.gym.recipe import Recipe
 
 IN_USE = "self.weight if self.training else Quantize.apply(self.weight)"

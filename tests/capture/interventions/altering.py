@@ -11,9 +11,12 @@ from typing import Any
 import torch
 
 from traindx.capture.process.patches import Lines
-from traindx.capture.session.session import Session
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.discover.discovery import Discovery
-from traindx.capture.torch.experiment.experiment import Experiment, ExperimentStopped
+from traindx.capture.torch.experiment.experiment import Experiment
+from traindx.capture.torch.experiment.hooks import ExperimentStopped
+from traindx.capture.torch.interventions import parse
 
 
 @dataclass
@@ -30,27 +33,28 @@ class Ran:
 def run(train: Callable[[], Any], *specs: str) -> Ran:
     """Everything is detached again afterwards. A failure that is no refusal is raised."""
     with tempfile.TemporaryDirectory() as folder:
-        session = Session(Path(folder), every=1000, updates=False)
-        discovery = Discovery(lambda: session, Lines(folder), lambda steps: None, lambda stage, **more: None)
-        experiment = Experiment({"with": list(specs)}, discovery)
+        session = torch_session(Path(folder), every=1000, updates=False)
+        stream = Stream(lambda: session, Lines(folder), lambda steps: None, lambda stage, **more: None)
+        discovery = Discovery(stream)
+        experiment = Experiment({"with": list(specs)}, stream, parse(specs))
         experiment.attach_first()
         ran = Ran()
         try:
             discovery.attach(experiment.attach)
             ran.value = train()
-            assert discovery.active, "capture let go"
+            assert stream.active, "capture let go"
             experiment.end()
         except ExperimentStopped as stop:
-            ran.refused = experiment.stopped
-            if " cannot be applied: " not in experiment.stopped:
+            ran.refused = experiment.hooks.stopped
+            if " cannot be applied: " not in experiment.hooks.stopped:
                 raise stop.__cause__ or stop from None
         finally:
-            ran.touches = {site.spec: dict(site.touches) for site in experiment.sites}
-            ran.unused = [site.spec for site in experiment.sites if not site.touches]
-            ran.facts = dict(discovery.known)
+            ran.touches = {site.spec: dict(site.touches) for site, _ in experiment.sites}
+            ran.unused = [site.spec for site, _ in experiment.sites if not site.touches]
+            ran.facts = dict(stream.known)
             discovery.end()
             session.close()
-            experiment.patches.undo()
+            experiment.hooks.patches.undo()
             for handle in experiment.handles:
                 handle.remove()
         return ran

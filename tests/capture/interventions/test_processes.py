@@ -125,7 +125,7 @@ def test_without_the_interventions_there_is_no_experiment(tmp_path: Path) -> Non
     request = {"out": str(tmp_path), "home": str(Path(pipeline.__file__).parents[1]), "pythonpath": None,
                "folder": str(tmp_path), "with": ["nonsense=1"]}  # fmt: skip
     (tmp_path / ".launch").write_bytes(b"")
-    bootstrap = Path(pipeline.__file__).parent / "capture" / "bootstrap"
+    bootstrap = Path(pipeline.__file__).parent / "capture" / "launch" / "bootstrap"
     env = {**clean(""), "TRAINDX_CAPTURE": json.dumps(request), "PYTHONPATH": str(bootstrap)}
     done = subprocess.run(
         [PYTHON, os.fspath(SCRIPTS / "gan.py")], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=LIMIT

@@ -7,24 +7,29 @@ that does; a forked child of it keeps silent.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import multiprocessing.util
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import Any
 
 from traindx.capture.launch import scrape
-from traindx.capture.process.guard import ran_out_of_memory
-from traindx.capture.process.patches import Lines, without_wrappers
+from traindx.capture.launch.endings import close_when_asked, hide_wrappers
+from traindx.capture.process.guard import ran_out_of_memory, say
+from traindx.capture.process.patches import Lines
 from traindx.capture.process.ranks import rank_of_process
+from traindx.capture.process.room import why_no_room
 from traindx.capture.session.session import Session
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
+from traindx.capture.torch.interventions import parse
+
+OPTIONS = ("every", "updates", "curvature", "patient", "overhead")
 
 
 class StopRun(SystemExit):
@@ -48,12 +53,14 @@ class Process:
         self.stops = 0
         self.told: set[str] = set()
         self.lines = Lines(request.get("folder") or os.getcwd())
-        self.discovery = Discovery(self.open_session, self.lines, self.after_step, self.report)
+        self.stream = Stream(self.open_session, self.lines, self.after_step, self.report)
+        self.discovery = Discovery(self.stream)
+        self.live: Any = None  # keeps the last step for the probes of `traindx check`
         if request.get("probes"):
-            from traindx.capture.torch.checks.live import Live
+            from traindx.capture.torch.checks.last_step import Live
 
-            self.discovery.live = Live(self.discovery)
-        self.experiment = Experiment(request, self.discovery)
+            self.live = Live(self.stream)
+        self.experiment = Experiment(request, self.stream, parse(request.get("with") or ()))
 
     def report(self, stage: str, **more: Any) -> None:
         """Tell the launcher, once for each stage."""
@@ -61,8 +68,8 @@ class Process:
             return
         self.told.add(stage)
         line = json.dumps({"stage": stage, "pid": os.getpid(), **more}) + "\n"
-        with open(self.out / ".launch", "ab", buffering=0) as diary:
-            diary.write(line.encode())
+        with contextlib.suppress(OSError), open(self.out / ".launch", "ab", buffering=0) as diary:
+            diary.write(line.encode())  # a disk that is full will be told of when the record is written
 
     def open_session(self) -> Session | None:
         """The session of this process; None where another process of the same rank was first, or
@@ -74,23 +81,29 @@ class Process:
             self.pid = os.getpid()  # forked before anything trained: this one may be the one that does
             multiprocessing.util.Finalize(None, self.end, exitpriority=0)  # forked workers run no atexit
         rank = rank_of_process()
+        wanted = self.request
+        why = why_no_room()
+        if why:
+            self.not_recorded(why)
+            return None
         try:
             os.close(os.open(self.out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            self.session = torch_session(self.out, rank=rank, **options_of(wanted))
         except FileExistsError:
             self.report("second", rank=rank)
             return None
-        wanted = self.request
-        self.session = Session(
-            self.out,
-            every=wanted.get("every"),
-            updates=bool(wanted.get("updates", True)),
-            curvature=bool(wanted.get("curvature")),
-            rank=rank,
-        )
-        self.session.watched.data.patient = bool(self.request.get("patient"))
+        except (OSError, MemoryError, ImportError) as error:  # ImportError: no room to load a library
+            self.not_recorded(f"{type(error).__name__}: {error}")
+            return None
         self.report("recording", rank=rank)
-        hear_termination(self)
+        if wanted.get("asked"):
+            close_when_asked(self.stopped)
         return self.session
+
+    def not_recorded(self, why: str) -> None:
+        """There can be no session: say so, here and to the launcher."""
+        say(f"nothing is recorded ({why}); the training goes on")
+        self.report("failed", why=why)
 
     def after_step(self, steps: int) -> None:
         """End the script after the last step that was asked for."""
@@ -111,14 +124,12 @@ class Process:
 
     def look(self) -> None:
         """Ask the probes about the live model, once, where they were asked for."""
-        live, self.discovery.live = self.discovery.live, None
+        live, self.live = self.live, None
         if live is None or self.session is None:
             return
-        self.discovery.active = False
-        self.session.watched.measures.probe.disarm()
-        for name, value in live.facts().items():
-            self.session.fact(name, value)
-        self.discovery.active = True
+        from traindx.capture.torch.checks.probes import look_at
+
+        look_at(live, self.stream, self.session)
 
     def end(self) -> None:
         """Write everything, and how the script ended. Runs at the exit of the interpreter."""
@@ -161,22 +172,13 @@ class Process:
 
         return start_processes
 
-    def terminated(self, number: int, _frame: FrameType | None) -> None:
-        """SIGTERM: as without us, after the store is closed."""
-        signal.signal(number, signal.SIG_DFL)
+    def stopped(self, how: str) -> None:
+        """An experiment is asked to end: close the record."""
         if self.session is not None and os.getpid() == self.pid:
-            self.session.event("stopped", f"ended by {signal.Signals(number).name}", "terminated")
+            self.session.event("stopped", how, "terminated")
             self.experiment.end()
             self.discovery.end()
             self.session.close()
-        os.kill(os.getpid(), number)
-
-
-def hear_termination(process: Process) -> None:
-    """Close the store before SIGTERM ends the script, where the script has no handler of its own."""
-    main = threading.current_thread() is threading.main_thread()
-    if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, process.terminated)
 
 
 def attach(request: dict[str, Any], watch: Any) -> None:
@@ -185,17 +187,15 @@ def attach(request: dict[str, Any], watch: Any) -> None:
     process = Process(request)
     process.experiment.attach_first()
     process.discovery.attach(process.experiment.attach)
-    scrape.attach(process.discovery, watch.wanted)
+    scrape.attach(process.stream, watch.wanted)
     starter = sys.modules.get("torch.multiprocessing.spawn")
     for home in (starter, sys.modules.get("torch.multiprocessing")):
         if home is not None:
-            process.discovery.patches.replace(home, "start_processes", process.start_ranks)
-    atexit.register(process.end)
-    if sys.excepthook is sys.__excepthook__:
-        sys.excepthook = plain_traceback
+            process.stream.patches.replace(home, "start_processes", process.start_ranks)
+    watch.last.append(process.end)
+    hide_wrappers()
 
 
-def plain_traceback(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """The traceback that Python would have printed."""
-    without_wrappers(error)
-    sys.__excepthook__(kind, error, error.__traceback__)
+def options_of(request: dict[str, Any]) -> dict[str, Any]:
+    """What a request says of a session, where it says something."""
+    return {name: request[name] for name in OPTIONS if request.get(name) is not None}

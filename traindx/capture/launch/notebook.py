@@ -26,20 +26,21 @@ class Notebook:
 
     def __init__(self, report: Callable[[Path], str]) -> None:
         from traindx.capture.process.patches import Lines
+        from traindx.capture.session.stream import Stream
         from traindx.capture.torch.discover.discovery import Discovery
 
         self.words = report
         self.folder: Path | None = None
         self.session: Any = None
-        self.discovery = Discovery(self.open_session, Lines(os.getcwd()), lambda _steps: None, self.report)
+        self.discovery = Discovery(Stream(self.open_session, Lines(os.getcwd()), lambda _steps: None, self.report))
         self.discovery.attach()
         atexit.register(self.close)
 
     def open_session(self) -> Any:
-        from traindx.capture.session.session import Session
+        from traindx.capture.torch.backend import torch_session
 
         self.folder = RUNS / f"notebook-{time.strftime('%Y%m%d-%H%M%S')}"
-        self.session = Session(self.folder)
+        self.session = torch_session(self.folder)
         return self.session
 
     def report(self, stage: str, **more: Any) -> None:

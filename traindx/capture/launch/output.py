@@ -1,85 +1,24 @@
-"""The script's output: passed on byte by byte, and kept beside the store."""
+"""The script's output: passed on byte by byte, and kept beside the store, by a process of its own (relay.py)."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
-import select
-import signal
+import socket
+import subprocess
 import sys
-import threading
 from pathlib import Path
+from typing import Any
 
-HEAD_BYTES = 8 << 20  # of each stream are kept from its beginning,
-TAIL_BYTES = 8 << 20  # and as many from its end
-GRACE = 1.0  # seconds to wait for output that other processes still hold open
+from traindx.capture.launch.relay import MESSAGE, resized
 
-
-class Kept:
-    """A bounded copy of a stream: its first and its last bytes."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.file = open(path, "wb", buffering=0)  # noqa: SIM115 - closed by `close`
-        self.room = HEAD_BYTES
-        self.tail = bytearray()
-        self.left_out = 0
-
-    def add(self, data: bytes) -> None:
-        head, rest = data[: self.room], data[self.room :]
-        try:
-            if head:
-                self.file.write(head)
-                self.room -= len(head)
-        except OSError:
-            self.room = 0  # a full disk: the script's output goes on, the copy ends here
-        if rest:
-            self.tail += rest
-            surplus = len(self.tail) - TAIL_BYTES
-            if surplus > TAIL_BYTES // 2:
-                del self.tail[:surplus]
-                self.left_out += surplus
-
-    def close(self) -> None:
-        with contextlib.suppress(OSError):
-            if self.left_out:
-                self.file.write(b"\n[... %d bytes left out ...]\n" % self.left_out)
-            self.file.write(self.tail)
-        self.file.close()
-
-
-class Channel:
-    """One stream of the script: what the child writes to (`theirs`), what is read here (`ours`)."""
-
-    def __init__(self, target: int, kept: Kept) -> None:
-        self.target, self.kept = target, kept
-        self.terminal = os.isatty(target)
-        self.ours, self.theirs = opened(target) if self.terminal else os.pipe()
-        os.set_inheritable(self.theirs, True)
-
-    def pass_on(self) -> bool:
-        """Read what there is and hand it on; False at the end."""
-        try:
-            data = os.read(self.ours, 65536)
-        except OSError:  # a pseudo terminal whose last writer has gone
-            return False
-        if not data:
-            return False
-        self.kept.add(data)
-        return written(self.target, data)
-
-
-def written(target: int, data: bytes) -> bool:
-    """Whether all of `data` could be written; not when the reader of our own output has gone."""
-    view = memoryview(data)
-    while view:
-        try:
-            view = view[os.write(target, view) :]
-        except BlockingIOError:
-            select.select([], [target], [])
-        except OSError:
-            return False
-    return True
+HOME = Path(__file__).parents[3]  # the folder that holds the package
+# Nothing in these words names us or the script: who kills by name (pkill) means the launcher, or the script.
+STARTED = (
+    "import json, sys; asked = json.load(sys.stdin); sys.path.insert(0, asked['home']); "
+    "__import__(asked['module'], fromlist=['main']).main(asked)"
+)
 
 
 def opened(target: int) -> tuple[int, int]:
@@ -91,17 +30,8 @@ def opened(target: int) -> tuple[int, int]:
     mode = termios.tcgetattr(theirs)
     mode[1] &= ~termios.OPOST  # the real terminal makes its own line ends
     termios.tcsetattr(theirs, termios.TCSANOW, mode)
-    resized(target, theirs)
+    resized(target, ours)
     return ours, theirs
-
-
-def resized(target: int, pseudo: int) -> None:
-    """Give the pseudo terminal the size of the real one."""
-    import fcntl
-    import termios
-
-    with contextlib.suppress(OSError):
-        fcntl.ioctl(pseudo, termios.TIOCSWINSZ, fcntl.ioctl(target, termios.TIOCGWINSZ, b"\0" * 8))
 
 
 def same_file(one: int, other: int) -> bool:
@@ -109,57 +39,72 @@ def same_file(one: int, other: int) -> bool:
     return (first.st_dev, first.st_ino, first.st_rdev) == (second.st_dev, second.st_ino, second.st_rdev)
 
 
-class Tee:
-    """Both streams of the script. Where they go to one place they share a channel, so that their
-    order stays; `child_stdout` and `child_stderr` are for the child."""
+class Relayed:
+    """Both streams of a script, in the hands of the relay. Where they go to one place they share a
+    channel, so that their order stays; `stdout` and `stderr` are for the script. Raises OSError."""
 
     def __init__(self, folder: Path, stdout: int, stderr: int) -> None:
         sys.stdout.flush()
-        self.channels = [Channel(stdout, Kept(folder / "stdout.log"))]
-        if not same_file(stdout, stderr):
-            self.channels.append(Channel(stderr, Kept(folder / "stderr.log")))
-        self.child_stdout, self.child_stderr = self.channels[0].theirs, self.channels[-1].theirs
-        self.thread = threading.Thread(target=self.pump, name="traindx-output", daemon=True)
-        self.stop, self.stopped = os.pipe()
+        targets = {"stdout.log": stdout} if same_file(stdout, stderr) else {"stdout.log": stdout, "stderr.log": stderr}
+        streams: list[dict[str, Any]] = []
+        self.theirs: list[int] = []
+        for name, target in targets.items():
+            terminal = os.isatty(target)
+            ours, theirs = opened(target) if terminal else os.pipe()
+            self.theirs.append(theirs)
+            log = str(folder.absolute() / name)
+            streams.append({"ours": ours, "target": os.dup(target), "log": log, "terminal": terminal})
+        self.stdout, self.stderr = self.theirs[0], self.theirs[-1]
+        self.control, other = socket.socketpair()
+        passed = [told[end] for told in streams for end in ("ours", "target")]
+        request: dict[str, Any] = {"home": str(HOME), "module": "traindx.capture.launch.relay", "out": str(folder)}
+        request |= {"control": other.fileno(), "streams": streams}
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", STARTED],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=[other.fileno(), *passed],
+            )
+        finally:
+            other.close()
+            for number in passed:
+                os.close(number)
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self.process.stdin as words:
+            words.write(json.dumps(request).encode())
 
-    def __enter__(self) -> Tee:
-        return self
+    def begun(self, script: int) -> None:
+        """The script has its ends; its process id."""
+        for theirs in self.theirs:
+            os.close(theirs)
+        self.theirs = []
+        self._tell(b"S", script)
 
-    def start(self) -> None:
-        """Once the child has its ends."""
-        for channel in self.channels:
-            os.close(channel.theirs)
-            if channel.terminal:
-                signal.signal(signal.SIGWINCH, self.on_resize)
-        self.thread.start()
+    def heard(self, number: int) -> bool:
+        """Whether a signal that came here was sent to the whole group."""
+        return self._tell(b"H", number) and self.control.recv(1) == b"\x01"
 
-    def on_resize(self, _number: int, _frame: object) -> None:
-        for channel in self.channels:
-            if channel.terminal:
-                resized(channel.target, channel.ours)
+    def ended(self) -> None:
+        """The script has ended: wait until what it printed has arrived. A process that it has left
+        behind and that still holds its output is not waited for."""
+        if self._tell(b"E", 0):
+            with contextlib.suppress(OSError):
+                self.control.recv(1)
 
-    def pump(self) -> None:
-        """Pass on until every writer has gone, or until `finish` says that it is enough."""
-        open_ones = {channel.ours: channel for channel in self.channels}
-        while open_ones:
-            ready, _, _ = select.select([*open_ones, self.stop], [], [])
-            for number in ready:
-                if number != self.stop and not open_ones[number].pass_on():
-                    os.close(number)
-                    del open_ones[number]
-            if ready == [self.stop]:
-                return
+    def close(self) -> None:
+        """Let go of the relay; before `ended` that ends the script."""
+        for theirs in self.theirs:
+            os.close(theirs)
+        self.theirs = []
+        self.control.close()
+        if self.process.poll() is None:
+            self.process.returncode = 0  # nobody waits for it: it may stay as long as a daemon of the script
 
-    def finish(self) -> None:
-        """After the child's end: take what is left. A process that it has left behind and that
-        still holds its output is not waited for."""
-        self.thread.join(GRACE)
-        if self.thread.is_alive():
-            os.write(self.stopped, b".")
-            self.thread.join(GRACE)
-
-    def __exit__(self, *_: object) -> None:
-        for channel in self.channels:
-            channel.kept.close()
-        os.close(self.stopped)
-        os.close(self.stop)
+    def _tell(self, letter: bytes, number: int) -> bool:
+        try:
+            self.control.sendall(MESSAGE.pack(letter, number), getattr(socket, "MSG_NOSIGNAL", 0))
+        except OSError:  # it was killed: nothing is known, and nothing can be done
+            return False
+        return True

@@ -7,33 +7,32 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from traindx.capture.torch.discover.discovery import Discovery
+from traindx.capture.session.stream import Stream
 
 MOST_FILES = 20
 
 
-def attach(discovery: Discovery, wanted: dict[str, Callable[[Any], None]]) -> None:
+def attach(stream: Stream, wanted: dict[str, Callable[[Any], None]]) -> None:
     """Wrap what is there, and leave word for what may be imported later."""
     later = {
-        "torch.utils.tensorboard.writer": lambda module: tensorboard(discovery, module.SummaryWriter),
-        "tensorboardX.writer": lambda module: tensorboard(discovery, module.SummaryWriter),
-        "wandb.sdk.wandb_run": lambda module: wandb(discovery, module.Run),
-        "mlflow.tracking.client": lambda module: mlflow(discovery, module.MlflowClient),
+        "torch.utils.tensorboard.writer": lambda module: tensorboard(stream, module.SummaryWriter),
+        "tensorboardX.writer": lambda module: tensorboard(stream, module.SummaryWriter),
+        "wandb.sdk.wandb_run": lambda module: wandb(stream, module.Run),
+        "mlflow.tracking.client": lambda module: mlflow(stream, module.MlflowClient),
     }
     for name, then in later.items():
         if name in sys.modules:
-            discovery.safely(then, sys.modules[name])
+            stream.safely(then, sys.modules[name])
         else:
-            wanted[name] = partial(discovery.safely, then)
-    csv_files(discovery)
+            wanted[name] = partial(stream.safely, then)
+    csv_files(stream)
 
 
-def tell(discovery: Discovery, name: Any, value: Any) -> None:
+def tell(stream: Stream, name: Any, value: Any) -> None:
     """One logged number, under the name that the script gave it."""
-    session = discovery.opened
+    session = stream.opened
     number = as_number(value)
     if session is not None and number is not None and isinstance(name, str):
         session.metric(f"logged/{name}", number)
@@ -50,76 +49,76 @@ def as_number(value: Any) -> float | None:
         return None
 
 
-def tensorboard(discovery: Discovery, writer: Any) -> None:
+def tensorboard(stream: Stream, writer: Any) -> None:
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def add_scalar(self: Any, tag: Any, scalar_value: Any, *args: Any, **named: Any) -> Any:
-            discovery.safely(tell, discovery, tag, scalar_value)
+            stream.safely(tell, stream, tag, scalar_value)
             return original(self, tag, scalar_value, *args, **named)
 
         return add_scalar
 
-    discovery.patches.replace(writer, "add_scalar", make)
+    stream.patches.replace(writer, "add_scalar", make)
 
 
-def wandb(discovery: Discovery, run: Any) -> None:
+def wandb(stream: Stream, run: Any) -> None:
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def log(self: Any, data: Any, *args: Any, **named: Any) -> Any:
-            discovery.safely(tell_all, discovery, data)
+            stream.safely(tell_all, stream, data)
             return original(self, data, *args, **named)
 
         return log
 
-    discovery.patches.replace(run, "log", make)
+    stream.patches.replace(run, "log", make)
 
 
-def tell_all(discovery: Discovery, data: Any) -> None:
+def tell_all(stream: Stream, data: Any) -> None:
     if isinstance(data, Mapping):
         for name, value in data.items():
-            tell(discovery, name, value)
+            tell(stream, name, value)
 
 
-def mlflow(discovery: Discovery, client: Any) -> None:
+def mlflow(stream: Stream, client: Any) -> None:
     """Everything that is logged goes through the client, also from the functions of `mlflow` itself."""
 
     def one(original: Callable[..., Any]) -> Callable[..., Any]:
         def log_metric(self: Any, run_id: Any, key: Any, value: Any, *args: Any, **named: Any) -> Any:
-            discovery.safely(tell, discovery, key, value)
+            stream.safely(tell, stream, key, value)
             return original(self, run_id, key, value, *args, **named)
 
         return log_metric
 
     def many(original: Callable[..., Any]) -> Callable[..., Any]:
         def log_batch(self: Any, run_id: Any, metrics: Any = (), *args: Any, **named: Any) -> Any:
-            discovery.safely(told, metrics)
+            stream.safely(told, metrics)
             return original(self, run_id, metrics, *args, **named)
 
         return log_batch
 
     def told(metrics: Any) -> None:
         for metric in metrics:
-            tell(discovery, metric.key, metric.value)
+            tell(stream, metric.key, metric.value)
 
-    discovery.patches.replace(client, "log_metric", one)
-    discovery.patches.replace(client, "log_batch", many)
+    stream.patches.replace(client, "log_metric", one)
+    stream.patches.replace(client, "log_batch", many)
 
 
-def csv_files(discovery: Discovery) -> None:
+def csv_files(stream: Stream) -> None:
     """Remember which files are written with the csv module; they are read after the run."""
     seen: set[str] = set()
 
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def writer(csvfile: Any, *args: Any, **named: Any) -> Any:
-            discovery.safely(remember, csvfile)
+            stream.safely(remember, csvfile)
             return original(csvfile, *args, **named)
 
         return writer
 
     def remember(file: Any) -> None:
         name = getattr(file, "name", None)
-        if isinstance(name, str) and os.path.isfile(name) and len(seen) < MOST_FILES and discovery.lines.here(3):
+        if isinstance(name, str) and os.path.isfile(name) and len(seen) < MOST_FILES and stream.lines.here(3):
             path = os.path.abspath(name)
             if path not in seen:
                 seen.add(path)
-                discovery.fact(f"log_file/{len(seen)}", path)
+                stream.fact(f"log_file/{len(seen)}", path)
 
-    discovery.patches.replace(csv, "writer", make)
+    stream.patches.replace(csv, "writer", make)

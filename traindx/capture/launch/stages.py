@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import time
 from collections.abc import Sequence
@@ -10,14 +12,19 @@ from pathlib import Path
 from typing import Any
 
 from traindx.capture.launch.command import Ended
+from traindx.capture.launch.folder import DIARY
 
-DIARY_BYTES = 1 << 20
+DIARY_BYTES, LAST_BYTES = 1 << 20, 4 << 10
+PRINTED = ("stdout.log", "stderr.log")
+NO_MEMORY = b"std::bad_alloc"  # what C++ says before it ends a process
+# Sent by people and batch systems that want a script to end.
+ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
 
 
 def stages(folder: Path) -> list[dict[str, Any]]:
     """The lines of a folder's diary: `{"stage", "pid", ...}` each, in order."""
     try:
-        data = (folder / ".launch").read_bytes()[:DIARY_BYTES]
+        data = (folder / DIARY).read_bytes()[:DIARY_BYTES]
     except OSError:
         return []
     told = []
@@ -80,10 +87,23 @@ def note_end(folder: Path, ended: Ended) -> None:
     told = [event for file in folder.glob("events-*.jsonl") for event in file.read_bytes().splitlines()]
     if any(b'"crash"' in line or b'"stopped"' in line or b'"out-of-memory"' in line for line in told):
         return
-    kind = "stopped" if ended.signal in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) else "crash"
-    event = {"kind": kind, "message": how_it_ended(ended), "time": time.time(), "place": "", "code": "exit-status"}
-    with open(last_events(folder), "ab") as file:
+    kind, code = ("stopped", "terminated") if ended.signal in ASKING else ("crash", "exit-status")
+    message = how_it_ended(ended)
+    if ended.signal == signal.SIGABRT and any(last_words(folder, name).count(NO_MEMORY) for name in PRINTED):
+        kind, message = "out-of-memory", f"{message}, {NO_MEMORY.decode()}"
+    event = {"kind": kind, "message": message, "time": time.time(), "place": "", "code": code}
+    with contextlib.suppress(OSError), open(last_events(folder), "ab") as file:  # a full disk was told of before
         file.write(json.dumps({**event, "step": None}).encode() + b"\n")
+
+
+def last_words(folder: Path, name: str) -> bytes:
+    """The end of what was printed."""
+    try:
+        with open(folder / name, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - LAST_BYTES))
+            return file.read()
+    except FileNotFoundError:
+        return b""
 
 
 def last_events(folder: Path) -> Path:

@@ -11,12 +11,17 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import numpy as np
 
-from traindx.capture.session.clock import Clock
-
 NO_MEMORY = ("out of memory", "can't allocate memory", "Cannot allocate memory")
 OLD_NUMPY = int(np.__version__.split(".")[0]) < 2
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
+
+
+class Stopwatch(Protocol):
+    """Stands still between `enter` and `leave`; `enter` is False where it does already."""
+
+    def enter(self) -> bool: ...
+    def leave(self) -> None: ...
 
 
 class Fallible(Protocol):
@@ -24,7 +29,9 @@ class Fallible(Protocol):
     a way to let go of everything."""
 
     active: bool
-    clock: Clock
+
+    @property
+    def clock(self) -> Stopwatch: ...
 
     def failed(self, where: str, error: Exception) -> None: ...
 

@@ -7,6 +7,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable
+from itertools import zip_longest
 from types import CodeType, FrameType, TracebackType
 from typing import Any, NamedTuple
 
@@ -80,7 +81,7 @@ def kept_frames(trace: TracebackType | None) -> TracebackType | None:
         if trace.tb_frame.f_code.co_filename != WRAPPER:
             entries.append(trace)
         trace = trace.tb_next
-    for entry, after in zip(entries, [*entries[1:], None], strict=True):
+    for entry, after in zip_longest(entries, entries[1:]):
         entry.tb_next = after
     return entries[0] if entries else None
 

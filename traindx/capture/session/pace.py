@@ -1,9 +1,19 @@
-"""How often modules are measured: as often as the time they take allows, and more when it matters."""
+"""How often things are measured: as often as the time they take allows, and more when it matters.
+
+A recording has a budget, a share of the run's time, for all that capture does. What is done at every step comes first;
+samples get what that leaves of their own share. Where the budget does not do, what is dearest for what it can tell is
+left out or spread, until it does.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
+from traindx.capture.signals import catalogue
+from traindx.capture.signals.family import Family
+
+BUDGET = 0.04  # of a run's time, for all of capture
 SHARE = 0.004  # of a run's time that per-module measuring may take
 WARM = 5  # first steps: compilation, caches and allocators make them tell nothing of cost
 BURST = 20  # steps in a row that are measured when something happens
@@ -12,14 +22,21 @@ LONGEST = 1000  # steps between samples
 START_SECONDS = 0.1  # of a run that may go into samples beyond that share, so that short runs have some
 FAST, PHASES = 0.02, 8  # of steps shorter than so many seconds, every so-manieth is timed by its phases
 START_PHASES = 100  # first steps that all are
+LEAST = 0.1  # of their share that samples keep, whatever the rest takes
+JUDGED = 200  # steps between judgements whether the budget is kept
+SPREAD = 8  # steps that what is cheap to spread is spread over at most
 START_SHARE = 0.1  # while it lasts, samples are at most this share of the step number apart
 
 
 class Pace:
-    """Decides which steps are sampled. `every`: a fixed interval, or None to adapt."""
+    """Decides which steps are sampled. `every`: a fixed interval, or None to adapt. `budget`: the share of the run's
+    time that capture may take."""
 
-    def __init__(self, every: int | None = None) -> None:
-        self._every = every
+    def __init__(self, every: int | None = None, budget: float = BUDGET) -> None:
+        self._every, self._budget = every, budget
+        self._own, self._judged = 0.0, 0
+        self._left_out: list[str] = []
+        self.apart = 1  # steps between gradient norms that are not sampled
         self._step_seconds, self._cost = 0.0, 0.0
         self._next = 0
         self._burst, self._bursts = 0, 0
@@ -38,6 +55,31 @@ class Pace:
             self._step_seconds += weight * (seconds - self._step_seconds)
         self._burst = max(0, self._burst - 1)
 
+    def spent(self, step: int, seconds: float) -> str:
+        """Of a step that was not sampled, capture took `seconds`. Returns what is done less often from now on."""
+        if step <= START_PHASES or self._every is not None:
+            return ""
+        self._own += (0.02 if self._own else 1.0) * (seconds - self._own)
+        self._judged += 1
+        if self._judged < JUDGED or self._own <= self._budget * self._step_seconds:
+            return ""
+        self._judged = 0
+        if "clock" not in self._left_out:
+            self._left_out.append("clock")
+            return "the phases of a step are not timed any more"
+        if self.apart < SPREAD:
+            self.apart *= 2
+            return f"gradient norms are read at every {self.apart}th step"
+        return ""
+
+    def wants(self, kind: str) -> bool:
+        """Whether a family of signals is measured."""
+        return kind not in self._left_out
+
+    def gradients(self, step: int) -> bool:
+        """Whether gradient norms are read at the step after `step` finished ones."""
+        return step % self.apart == 0 or self.sampled(step)
+
     def measured(self, step: int, cost: float) -> None:
         """Sampling `step` took `cost` seconds."""
         if step > WARM or not self._cost:
@@ -45,11 +87,25 @@ class Pace:
             self._cost += weight * (cost - self._cost)
         self._spent += cost
         early = max(1, int(START_SHARE * step)) if self._spent < START_SECONDS else LONGEST
+        if self._cost > LONGEST * self._share() * self._step_seconds > 0 and step > WARM:
+            self._left_out += [dearest for dearest in self._dearest() if dearest][:1]
         self._next = step + min(self.interval(), early) - 1  # so many steps are then finished
+
+    def _dearest(self) -> Iterable[str]:
+        """Families of samples that may be left out, the dearest for what they tell first."""
+        families = [f for f in catalogue() if f.optional and f.due == "sample" and f.kind not in self._left_out]
+        return (f.kind for f in sorted(families, key=worth))
+
+    def _share(self) -> float:
+        """What samples may take of a run's time."""
+        rest = self._budget - self._own / self._step_seconds if self._step_seconds else self._budget
+        return max(LEAST * min(SHARE, self._budget), min(SHARE, rest))
 
     def phases(self, step: int) -> bool:
         """Whether it is worth knowing where the time of the step after `step` finished ones goes: hooks for
         that cost 50 microseconds, which is much of a step of a few milliseconds."""
+        if "clock" in self._left_out:
+            return self.sampled(step)
         fast = step >= START_PHASES and 0 < self._step_seconds < FAST
         return not fast or step % PHASES == 0 or self.sampled(step)
 
@@ -59,10 +115,20 @@ class Pace:
             return self._every
         if not self._step_seconds:
             return 1
-        return min(LONGEST, max(1, math.ceil(self._cost / (SHARE * self._step_seconds))))
+        return min(LONGEST, max(1, math.ceil(self._cost / (self._share() * self._step_seconds))))
 
     def look_closer(self, step: int) -> None:
         """Something happened: measure the next steps, as long as that stays rare."""
         if self._every is None and self._bursts + BURST <= max(BURST, BURST_SHARE * step):
             self._burst = BURST
             self._bursts += BURST
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Families that the budget does not allow."""
+        return tuple(self._left_out)
+
+
+def worth(family: Family) -> float:
+    """Causes that a family tells by its seconds, for a net of fifty modules: the least is left out first."""
+    return len(family.asks) / family.cost.seconds(50, 50 * 1024)

@@ -35,8 +35,8 @@ class Row:
 class Queue:
     """Rows in the order of steps, handed on when all their numbers are here and enough have gathered."""
 
-    def __init__(self, finish: Callable[[Row], None]) -> None:
-        self._finish = finish
+    def __init__(self, finish: Callable[[Row], None], fetch: Callable[[list[Any]], list[Vector]]) -> None:
+        self._finish, self._fetched = finish, fetch
         self._rows: list[Row] = []
         self._emptied = 0.0
 
@@ -53,7 +53,7 @@ class Queue:
         rows, self._rows = self._rows, []
         tensors = [t for row in rows for t in row.waiting()]
         if tensors:
-            values = iter(_fetched(tensors))
+            values = iter(self._fetched(tensors))
             for row in rows:
                 for name, value in row.scalars.items():
                     if hasattr(value, "detach"):
@@ -62,20 +62,3 @@ class Queue:
         for row in rows:
             row.vectors = [(k, a, np.array(v) if isinstance(v, list) else v) for k, a, v in row.vectors]
             self._finish(row)
-
-
-def _fetched(tensors: list[Any]) -> list[Vector]:
-    """The values of tensors, in their order, with one copy per device."""
-    import torch
-
-    out: list[Vector] = [np.zeros(0)] * len(tensors)
-    groups: dict[Any, list[int]] = {}
-    for i, tensor in enumerate(tensors):
-        groups.setdefault(tensor.device, []).append(i)
-    for places in groups.values():
-        parts = [tensors[i].detach().reshape(-1).float() for i in places]
-        whole = torch.cat(parts).cpu().double().numpy()
-        ends = np.cumsum([p.numel() for p in parts])
-        for i, part in zip(places, np.split(whole, ends[:-1]), strict=True):
-            out[i] = part
-    return out

@@ -6,24 +6,23 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from traindx.capture.process.guard import guarded, say
 from traindx.capture.process.ranks import processes_of_run
-from traindx.capture.session.clock import Clock, Habits, number
-from traindx.capture.session.facts import optimizer_facts, signal_name, versions
+from traindx.capture.session.backend import Backend
+from traindx.capture.session.clock import Clock
+from traindx.capture.session.facts import signal_name, versions
+from traindx.capture.session.habits import Habits
 from traindx.capture.session.losses import Losses
+from traindx.capture.session.pace import BUDGET as BUDGET_TIME
 from traindx.capture.session.pace import Pace
 from traindx.capture.session.queue import Queue, Row
 from traindx.capture.session.steps import Steps
+from traindx.capture.session.watched import Watched
 from traindx.capture.store.recorder import Recorder
 from traindx.vocabulary.run import Event, EventKind
 from traindx.vocabulary.setup import Fact
-
-if TYPE_CHECKING:
-    import torch
-
-    from traindx.capture.torch.watched import Watched
 
 BUDGET = 64 << 20  # bytes of a run on disk
 UNSTEPPED = 256  # backward passes without an optimizer step, after which they are counted instead
@@ -40,38 +39,44 @@ class Session:
     `every`: measure modules on every n-th step; None adapts to the cost. `budget`: bytes on disk.
     `curvature`: the Hessian's extreme eigenvalues now and then, for a sixth of the time. `rank`: place among
     the processes of a distributed run. `updates`: False takes no copies of weights, so update ratios are missing.
+    `overhead`: the share of the run's time that capture may take: what is dearest is done less often, then not at all.
     `out=None` keeps the store in a temporary folder (`folder`) until the session is forgotten.
     """
 
     def __init__(
         self,
         out: Path | None,
+        backend: Backend,
         *,
         every: int | None = None,
         budget: int = BUDGET,
         curvature: bool = False,
         rank: int = 0,
         updates: bool = True,
+        patient: bool = False,
+        overhead: float = BUDGET_TIME,
     ) -> None:
         self._temporary = tempfile.TemporaryDirectory(prefix="traindx-") if out is None else None
         self.folder = Path(self._temporary.name) if self._temporary else Path(out or ".")
-        self.active = True
+        self.active, self.backend = True, backend
         self.step = 0  # optimizer steps done
-        self.updates, self.curvature = updates, curvature
         self.recorder = Recorder(self.folder, budget=budget, rank=rank)
-        self.clock, self.habits, self.pace = Clock(), Habits(), Pace(every)
+        self.clock, self.habits, self.pace = Clock(), Habits(), Pace(every, overhead)
         self.steps = Steps(self.recorder, self.pace, self._panels, self.note)
-        self._queue = Queue(self.steps.take)
+        self._queue = Queue(self.steps.take, backend.fetch)
         self._facts: dict[str, Fact] = {"world_size": processes_of_run()} if processes_of_run() > 1 else {}
         self._losses = Losses()
         self._scalars: dict[str, Any] = {}
         self._early: list[Row] = []
-        self._watched: Watched | None = None
+        self.watched = Watched(
+            backend, self.clock, self.habits, self.failed, self._tell, self.pace,
+            updates=updates, patient=patient, curvature=curvature,
+        )  # fmt: skip
         self._primary: Any = None
         self._scaler: Any = None
         self._skipped = 0
         self._by_backward = self._begins = False  # steps are backward passes; these are told as they begin
-        self._facts_due = 0.0
+        self._facts_due, self._own = 0.0, 0.0
         self._ended_by = ""
         self.wants_losses = True  # `before_backward` has still something to look for
         self._losing = False  # the loss is differentiated by capture itself
@@ -80,21 +85,21 @@ class Session:
 
     # What is trained.
     @guarded
-    def add_model(self, model: torch.nn.Module, name: str = "") -> None:
+    def add_model(self, model: Any, name: str = "") -> None:
         """A root module; told again it is ignored. `name` is put before its modules' names."""
         self.watched.add_model(model, name)
 
     @guarded
-    def called(self, part: torch.nn.Module) -> None:
+    def called(self, part: Any) -> None:
         """The loop calls `part` of a model, not the whole. Forward passes are measured there if all
         trained parameters lie in it."""
-        self.watched.called(part)
+        self.watched.looks.called(part)
 
     @guarded
-    def add_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
+    def add_optimizer(self, optimizer: Any) -> None:
         """An optimizer; told again it is ignored. The first that steps counts the steps."""
         if self.watched.add_optimizer(optimizer) and len(self.watched.optimizers) == 1:
-            self._facts.update(optimizer_facts(optimizer))
+            self._facts.update(self.backend.optimizer_facts(optimizer))
 
     @guarded
     def add_scaler(self, scaler: Any) -> None:
@@ -121,39 +126,37 @@ class Session:
         `training`: None takes whether gradients are enabled. May be told in two parts
         (inputs when the model is called, `batch(None, targets)` when the loss is). `source` marks the
         data set it is of, `trained` that this one is trained on."""
-        self.watched.batch(inputs, targets, training, True, source, trained)
+        self.watched.looks.batch(inputs, targets, training, True, source, trained)
 
     @guarded
-    def outputs(self, output: torch.Tensor, loss_name: str = "") -> None:
+    def outputs(self, output: Any, loss_name: str = "") -> None:
         """What a training loss is computed from (its first argument), and the loss function."""
         if loss_name:
             self._facts.setdefault("loss", loss_name)
             self._facts.setdefault("loss_name", loss_name)
-        self.watched.outputs(output)
+        self.watched.looks.outputs(output)
 
     @guarded
-    def loss(self, value: torch.Tensor | float, *, where: str = "") -> None:
+    def loss(self, value: Any, *, where: str = "") -> None:
         """The training loss of the current micro-batch (any tensor with one element). Several a
         step with the same `where` are averaged; another `where` (file:line) is another loss."""
-        found = number(value)
+        found = self.backend.number(value)
         if found is None:
             return
         self._losses.add(found, where)
         if isinstance(found, float) and found - found != 0 and "train/loss" not in self.steps.first_bad:
-            self.watched.origin(value)
+            self.watched.looks.origin(value)
 
     @guarded
-    def before_backward(self, loss: torch.Tensor | float, factor: float = 1.0) -> None:
+    def before_backward(self, loss: Any, factor: float = 1.0) -> None:
         """The loss that a backward pass is about to begin from, its graph whole; `factor` undoes what it
         was divided by. Numbers without a graph are passed over."""
-        if getattr(loss, "grad_fn", None) is None:
-            return
         self._losing = True
         try:
-            found = self.watched.closer.before_backward(loss, factor, self.step)
+            found = self.watched.looks.before_backward(loss, factor, self.step)
         finally:
             self._losing = False
-        self.wants_losses = self.watched.closer.wants_losses
+        self.wants_losses = self.watched.looks.wants_losses
         if found:
             self._queue.add(Row(self.step, time.time(), dict(found), sampled=True), device=True)
 
@@ -167,7 +170,7 @@ class Session:
         self._begins = True
         first = not self.habits.backwards
         self.habits.backward(watched.stale() if stale is None and first else stale)
-        watched.backward_begin()
+        watched.looks.backward_begin()
         self.clock.begin("backward")
 
     @guarded
@@ -189,7 +192,7 @@ class Session:
                 self._count_backwards()
 
     @guarded
-    def clip(self, norm: torch.Tensor | float, threshold: float) -> None:
+    def clip(self, norm: Any, threshold: float) -> None:
         """Gradients were clipped: `norm` is the global norm before, `threshold` the one allowed."""
         self._facts["clip_norm"] = float(threshold)
         told = self._begins or self.phases  # where backward passes are only seen, not all are told
@@ -199,7 +202,7 @@ class Session:
             self.watched.clipped(norm, float(threshold))
 
     @guarded
-    def optimizer_step_begin(self, optimizer: torch.optim.Optimizer) -> None:
+    def optimizer_step_begin(self, optimizer: Any) -> None:
         """An optimizer is about to use the gradients."""
         if self._primary is None:
             self._primary, self._early = optimizer, []
@@ -207,7 +210,7 @@ class Session:
         self.clock.begin("optimizer")
 
     @guarded
-    def optimizer_step_end(self, optimizer: torch.optim.Optimizer) -> None:
+    def optimizer_step_end(self, optimizer: Any) -> None:
         """The optimizer has changed its parameters; the first optimizer's step ends the step."""
         self.clock.end("optimizer")
         if self.sampling:
@@ -217,7 +220,7 @@ class Session:
             self._finish_step(optimizer)
 
     @guarded
-    def zero_grad(self, optimizer: torch.optim.Optimizer | torch.nn.Module | None = None) -> None:
+    def zero_grad(self, optimizer: Any = None) -> None:
         """Gradients are being zeroed. With a scaler, gradients that no step has used mean that the
         step was skipped."""
         self.watched.zeroed()
@@ -235,18 +238,18 @@ class Session:
 
     # What is known besides.
     @guarded
-    def validation(self, name: str, value: torch.Tensor | float) -> None:
+    def validation(self, name: str, value: Any) -> None:
         """A value on held-out data: recorded as `val/<name>` at the current step."""
         self._aside(signal_name(name, "val/"), value)
 
     @guarded
-    def metric(self, name: str, value: torch.Tensor | float) -> None:
+    def metric(self, name: str, value: Any) -> None:
         """A value on training data: recorded as `train/<name>`, or as it is when it has a `/` or
         is a canonical signal."""
         self._aside(signal_name(name, "train/"), value)
 
     def _aside(self, name: str, value: Any) -> None:
-        found = number(value)
+        found = self.backend.number(value)
         if found is not None:
             self.clock.interrupted = self.clock.interrupted or name.startswith("val/")
             self._queue.add(Row(self.step, time.time(), {name: found}, sampled=True), device=True)
@@ -290,7 +293,7 @@ class Session:
     def _close(self) -> None:
         if self._primary is None and not self._by_backward:
             self._count_backwards()
-        answered = self.watched.closer.answers()
+        answered = self.watched.looks.answers()
         if answered:
             self._queue.add(Row(self.step, time.time(), answered, sampled=True), device=True)
         self._queue.fetch()
@@ -300,7 +303,7 @@ class Session:
         if not self._ended_by:
             self.note("note", "the training was recorded to its end", "ended")
         self.recorder.close()
-        self._primary = self._scaler = self._watched = None
+        self._primary = self._scaler = None
 
     def failed(self, where: str, error: Exception) -> None:
         """A hook raised: say so once and let go."""
@@ -309,25 +312,13 @@ class Session:
         self.active = False
         message = f"capture stopped: {where} failed ({type(error).__name__}: {error}); the training goes on"
         say(message)
-        if self._watched is not None:
-            self._watched.release()
+        self.watched.release()
         try:
             self._queue.fetch()
         except Exception as second:  # noqa: BLE001 - as above; the failure may well be in there
             say(f"the last steps before it are not recorded ({type(second).__name__}: {second})")
         self.steps.note(Event("note", message, self.step, "", "capture-failed"), time.time())
         self.recorder.close()
-
-    @property
-    def watched(self) -> Watched:
-        """Everything that touches PyTorch; made when it is first needed."""
-        if self._watched is None:
-            from traindx.capture.torch.watched import Watched
-
-            self._watched = Watched(self.clock, self.habits, self.failed, self._tell, updates=self.updates)
-            if self.curvature:
-                self._watched.closer.measure_curvature()
-        return self._watched
 
     def _tell(self, code: str, message: str, aloud: bool = True) -> None:
         """Something that the store keeps, and that the user should know at once where it is said `aloud`."""
@@ -338,7 +329,7 @@ class Session:
     @property
     def curious(self) -> bool:
         """Whether what the loss is fed with is still looked at: `outputs` and targets are worth telling."""
-        return self.active and self.watched.curious
+        return self.active and self.watched.looks.curious
 
     def _panels(self, kind: str, about: Any, values: Any) -> Any:
         return self.watched.panels(kind, about, values)
@@ -347,7 +338,7 @@ class Session:
         """No optimizer steps: backward passes are the steps, those so far included."""
         for row in self._early:
             self.step = row.step
-            self._queue.add(row, device=self.watched.measures.device)
+            self._queue.add(row, device=self.watched.device)
         self._facts["steps_counted_by"] = "backward"
         self._early, self._by_backward = [], True
         self._losses.forget()
@@ -361,15 +352,20 @@ class Session:
         samples = self.habits.step() if optimizer is not None else 0.0
         if samples and scalars.get("time/step"):
             scalars["throughput"] = samples / scalars["time/step"]
-        self.clock.memory(watched.measures.device, scalars)
+        self.clock.memory(self.backend.device_memory if watched.device else None, scalars)
         if self._scaler is not None:
             scalars["skipped_steps"] = float(self._skipped)
             scale = getattr(self._scaler, "_scale", None)
             if scale is not None:
-                scalars["loss_scale"] = number(scale)
+                scalars["loss_scale"] = self.backend.number(scale)
         self.pace.stepped(self.step, scalars.get("time/step", 0.0))
+        if not sampled:
+            less = self.pace.spent(self.step, self.clock.own - self._own)
+            if less:
+                self.note("note", f"{less}: capture takes its budget", "over-budget")
+        self._own = self.clock.own
         row = Row(self.step, time.time(), scalars, watched.measures.take(), sampled)
-        self._queue.add(row, device=watched.measures.device, urgent=self.steps.urgent(scalars))
+        self._queue.add(row, device=watched.device, urgent=self.steps.urgent(scalars))
         if sampled:
             self.pace.measured(self.step, cost + self.steps.seconds)
             self.steps.seconds = 0.0
@@ -383,9 +379,11 @@ class Session:
         """Replace setup.json by what is known now."""
         self._facts_due = time.time() + FACTS_EVERY
         facts = {**self.watched.facts(), **self._facts, **self.habits.facts()}
+        if self.pace.left_out:
+            facts["not_measured"] = ", ".join(self.pace.left_out)
         for signal, step in self.steps.first_bad.items():
             facts[f"nonfinite_first_step/{signal}"] = step
         if "lr" in self.steps.latest and "lr" not in facts:
             facts["lr"] = self.steps.latest["lr"]
         script = {"path": sys.argv[0] if sys.argv else "", "argv": " ".join(sys.argv[1:])}
-        self.recorder.setup({"framework": "torch", "script": script, "versions": versions(), "facts": facts})
+        self.recorder.setup({"framework": self.backend.name, "script": script, "versions": versions(), "facts": facts})

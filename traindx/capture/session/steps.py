@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from traindx.capture.session.pace import Pace
 from traindx.capture.session.queue import Row
 from traindx.capture.store.flight import Flight
@@ -90,9 +88,6 @@ class Steps:
         for kind, about, values in row.vectors:
             for signal, modules, found in self._panels(kind, about, values):
                 self._recorder.panel(row.step, row.at, signal, modules, found.tolist())
-                if signal == "grad_norm":  # a norm tells whether all is finite: nothing more is read
-                    bad = (~np.isfinite(found)).astype(np.float64)
-                    self._recorder.panel(row.step, row.at, "grad_nonfinite", modules, bad.tolist())
         self.seconds += time.perf_counter() - began
 
     def _look_at_gradients(self, row: Row) -> None:
@@ -101,7 +96,9 @@ class Steps:
         if "gradient" in self.first_bad:
             return
         for kind, about, values in row.vectors:
-            for _, modules, found in self._panels(kind, about, values) if kind == "gradients" else ():
+            for signal, modules, found in self._panels(kind, about, values) if kind == "gradients" else ():
+                if signal != "grad_norm":
+                    continue
                 names = modules.split("\n")
                 bad = [n for n, v in zip(names, found, strict=True) if not math.isfinite(v)]
                 if bad:

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from traindx.capture.process.guard import say
-from traindx.capture.store.stream import Part, Words, batch, schema
+from traindx.capture.store.patience import Patience
+from traindx.capture.store.stream import Batch, Part, Words, batch, schema
 from traindx.capture.store.thinning import Closed, relieved
 from traindx.vocabulary.run import Event
 
 SCHEMA = "traindx.store/1"
 PARTS = 8  # parts that a budget is divided into
 FLUSH_ROWS, FLUSH_SECONDS = 4096, 2.0
+FLUSH_FIRST, FLUSH_SHARE = 0.02, 0.5  # seconds after the first flush; of a young run, at most this share is in memory
 MOST_WAITING = 1 << 20  # values kept while the disk takes none (8 MiB)
 MOST_EVENTS = 5000
 FLIGHT = 1_000_000  # part numbers from here on hold flight recorders
+RESERVE = 4 << 20  # bytes that are given back when memory runs out, to write that it did
 
 
 @dataclass
@@ -40,10 +44,10 @@ class _Rows:
 class Recorder:
     """Writes one process's stream and events to `folder`, and its setup when `rank` is 0.
 
-    Nothing raises because of the disk: what cannot be written is kept for a while, said once on
-    stderr, and tried again. A forked child writes nothing."""
+    Nothing raises because of the disk or for want of memory: what cannot be written is kept for a
+    while, said once on stderr, and tried again less and less often. A forked child writes nothing."""
 
-    def __init__(self, folder: Path, *, budget: int, rank: int = 0) -> None:
+    def __init__(self, folder: Path, *, budget: int, rank: int = 0, patience: Patience | None = None) -> None:
         import pyarrow.ipc  # noqa: F401 - takes 0.1 s: now, not in the middle of a step
 
         self.folder, self.rank, self.budget = folder, rank, budget
@@ -57,10 +61,12 @@ class Recorder:
         self._number, self._flights = 0, 0
         self._events: list[str] = []
         self._events_written = 0
-        self._warned = False
-        self._due = time.monotonic() + FLUSH_SECONDS
+        self._patience = patience or Patience(folder)
+        self._reserve = np.zeros(0 if patience else RESERVE, np.uint8)  # address space: no page of it is touched
+        self._lost: list[int] = []  # first and last step of measurements that were given up
+        self._begun = self._due = time.monotonic()
         self._started = time.time()
-        self._setup: bytes = b""
+        self._setup = self._setup_written = b""
 
     @property
     def ours(self) -> bool:
@@ -97,16 +103,38 @@ class Recorder:
         return len(self._rows.steps) >= FLUSH_ROWS or time.monotonic() >= self._due
 
     def flush(self) -> None:
-        """Write all waiting rows and events."""
-        self._due = time.monotonic() + FLUSH_SECONDS
+        """Write all waiting rows and events, unless the disk refused a moment ago."""
+        now = time.monotonic()
+        self._due = now + min(FLUSH_SECONDS, max(FLUSH_FIRST, FLUSH_SHARE * (now - self._begun)))
         if not self.ours:
             self._rows, self._events = _Rows(), []
-            return
-        try:
-            self._write_events()
-            self._write_rows()
-        except OSError as error:
-            self._unwritable(error)
+        elif self._patience.may_try():
+            self._try(self._write_events, self._write_rows, self._write_setup)
+        if len(self._rows.values) > MOST_WAITING:
+            self._lost = [(self._lost or self._rows.steps)[0], self._rows.steps[-1]]
+            self._rows = _Rows()
+
+    def make_room(self) -> None:
+        """Memory has run out: give back what was set aside for this moment."""
+        self._reserve = np.zeros(0, np.uint8)
+
+    def _try(self, *writes: Callable[[], bool]) -> None:
+        """Write. Whatever a failure leaves is whole, and waits for the next try."""
+        wrote = False
+        refused: OSError | MemoryError | None = None
+        for write in writes:
+            try:
+                wrote |= write()
+            except OSError as error:
+                refused = error
+            except MemoryError as error:  # in the middle of a batch: its stream goes no further
+                self.make_room()
+                self._shut()
+                refused = error
+        if refused is not None:
+            self._patience.refused(refused)
+        elif wrote:
+            self._patience.taken()
 
     def setup(self, known: Mapping[str, Any]) -> None:
         """Replace setup.json: `known` holds framework, script, versions and facts."""
@@ -114,55 +142,67 @@ class Recorder:
             return
         told = {"schema": SCHEMA, "started": self._started, **known}
         text = json.dumps(told, indent=1, default=str).encode()
-        if text == self._setup:
-            return
+        self._setup = text
+        if self._patience.may_try():
+            self._try(self._write_setup)
+
+    def _write_setup(self) -> bool:
+        if self._setup == self._setup_written:
+            return False
         aside = self.folder / f"setup.json.{self._pid}"
         try:
-            aside.write_bytes(text)
+            aside.write_bytes(self._setup)
             os.replace(aside, self.folder / "setup.json")
-            self._setup = text
-        except OSError as error:
-            aside.unlink(missing_ok=True)
-            self._unwritable(error)
+        except OSError:
+            with contextlib.suppress(OSError):
+                aside.unlink()
+            raise
+        self._setup_written = self._setup
+        return True
 
-    def flight(self, rows: Recorder | None = None) -> Recorder:
+    def flight(self) -> Recorder:
         """A recorder for steps that lie before what is written already (a part of its own)."""
-        other = Recorder(self.folder, budget=self.budget, rank=self.rank)
+        other = Recorder(self.folder, budget=self.budget, rank=self.rank, patience=self._patience)
         other._number = FLIGHT + self._flights
         self._flights += 1
         return other
 
     def close(self) -> None:
         """Write everything and the end mark. Idempotent."""
-        self.flush()
-        if self._part is not None and self.ours:
-            try:
-                self._part.close()
-            except OSError as error:
-                self._unwritable(error)
-        elif self._part is not None:
-            self._part.abandon()
-        self._part = None
+        self.make_room()
+        if self.ours:
+            self._try(self._write_events, self._write_rows, self._write_setup, self._write_end)
+        self._shut()
 
-    def _write_events(self) -> None:
+    def _write_events(self) -> bool:
+        if self._lost:
+            message = "the disk took nothing for so long that steps {} to {} are not recorded".format(*self._lost)
+            self._lost = []
+            self.event(Event("note", message, None, "", "unwritten"), time.time())
         if not self._events:
-            return
+            return False
         path = self.folder / f"events-{self.rank}-{self._pid}.jsonl"
         text = "".join(self._events).encode()
         with open(path, "ab", buffering=0) as file:
             size = file.tell()
-            if file.write(text) != len(text):
-                file.truncate(size)
-                raise OSError(28, "No space left on device")
+            try:
+                if file.write(text) != len(text):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            except OSError:
+                with contextlib.suppress(OSError):
+                    file.truncate(size)
+                raise
         self._events_written += len(self._events)
         self._events = []
+        return True
 
-    def _write_rows(self) -> None:
+    def _write_rows(self) -> bool:
+        if self._part is not None and self._part.left:
+            self._take(None)
         rows = self._rows
         if not rows.steps:
-            return
-        if self._part is None:
-            self._part = Part(self._next(), self.rank)
+            return False
+        part = self._opened()
         made = batch(
             schema(self.rank),
             np.array(rows.steps, np.int64),
@@ -172,33 +212,55 @@ class Recorder:
             rows.widths,
             np.array(rows.values, np.float64),
         )
-        self._part.write(made)
         self._rows = _Rows()
-        if self._part.size * PARTS >= self.budget:
-            self._turn(self._part)
+        self._take(made)
+        if part.size * PARTS >= self.budget and part is self._part:
+            self._turn(part)
+        return True
 
-    def _next(self) -> Path:
-        """The file of the next part; the first has no number."""
-        suffix = f".{self._number}" if self._number else ""
-        self._number += 1
-        return self.folder / f"steps-{self.rank}-{self._pid}{suffix}.arrows"
+    def _take(self, made: Batch | None) -> None:
+        """Write a batch, or what the part has not taken yet. Where a file may not grow (ulimit -f),
+        another one goes on."""
+        part = self._opened()
+        try:
+            part.write(made) if made is not None else part.drain()
+        except OSError as error:
+            if error.errno != errno.EFBIG or not part.size:
+                raise
+            left = list(part.left)
+            self._shut()
+            for waiting in left:
+                self._opened().write(waiting)
 
-    def _turn(self, part: Part) -> None:
-        """Close a full part, and thin old ones until the next fits beside a copy being made."""
-        self._part = None
-        part.close()
-        self._closed.append(Closed(part.path, part.size))
-        self._closed = relieved(self._closed, self.budget - 2 * part.size, self.budget // PARTS, self.rank)
+    def _write_end(self) -> bool:
+        if self._part is None:
+            return False
+        self._part.close()
+        return True
 
-    def _unwritable(self, error: OSError) -> None:
-        """Say once that the disk takes nothing; go on with a new part when it does again."""
+    def _opened(self) -> Part:
+        if self._part is None:
+            self._part = Part(self._next(), self.rank)
+            self._number += 1
+        return self._part
+
+    def _shut(self) -> None:
+        """Go no further with a part; what is in it stays."""
         if self._part is not None:
             self._part.abandon()
             if self._part.size:
                 self._closed.append(Closed(self._part.path, self._part.size))
-            self._part = None
-        if not self._warned:
-            self._warned = True
-            say(f"{self.folder} cannot be written ({error.strerror or error}); the training goes on, unrecorded")
-        if len(self._rows.values) > MOST_WAITING:
-            self._rows = _Rows()
+        self._part = None
+
+    def _next(self) -> Path:
+        """The file of the next part; the first has no number."""
+        suffix = f".{self._number}" if self._number else ""
+        return self.folder / f"steps-{self.rank}-{self._pid}{suffix}.arrows"
+
+    def _turn(self, part: Part) -> None:
+        """Close a full part, and thin old ones until the next fits beside a copy being made."""
+        try:
+            part.close()
+        finally:
+            self._shut()
+        self._closed = relieved(self._closed, self.budget - 2 * part.size, self.budget // PARTS, self.rank)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import zlib
@@ -37,15 +38,16 @@ def schema(rank: int) -> pa.Schema:
 
 
 class Part:
-    """An open stream file. Raises OSError; after a failed `write` the file ends where it did
-    before (what was written of the batch is cut off) and takes no more."""
+    """An open stream file. Raises OSError; what the file did not take is cut off from it, and waits:
+    `drain` tries again, and `left` gives it to another part."""
 
     def __init__(self, path: Path, rank: int) -> None:
         import pyarrow as pa
 
         self.path = path
         self.size = 0
-        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        self.left: list[Batch] = []  # batches that are not in the file yet
+        self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
         self._buffer = io.BytesIO()
         options = pa.ipc.IpcWriteOptions(emit_dictionary_deltas=True)
         self._writer = pa.ipc.new_stream(self._buffer, schema(rank), options=options)
@@ -53,13 +55,14 @@ class Part:
     def write(self, made: Batch) -> None:
         """Append one batch, handed to the system as one piece."""
         self._writer.write_batch(made[0], custom_metadata=made[1])
-        self._drain()
+        self.left.append(made)
+        self.drain()
 
     def close(self) -> None:
         """Write the end mark and close the file."""
-        self._writer.close()
         try:
-            self._drain()
+            self._writer.close()
+            self.drain()
         finally:
             self.abandon()
 
@@ -69,17 +72,21 @@ class Part:
             os.close(self._descriptor)
             self._descriptor = -1
 
-    def _drain(self) -> None:
-        piece = memoryview(self._buffer.getvalue())
-        self._buffer.seek(0)
-        self._buffer.truncate()
+    def drain(self) -> None:
+        """Hand over what the file has not taken yet, all or nothing."""
         done = 0
         try:
-            while done < len(piece):
-                done += os.write(self._descriptor, piece[done:])
+            with self._buffer.getbuffer() as piece:
+                while done < len(piece):
+                    done += os.write(self._descriptor, piece[done:])
         except OSError:
-            os.ftruncate(self._descriptor, self.size)
+            os.lseek(self._descriptor, self.size, os.SEEK_SET)  # where the next try begins,
+            with contextlib.suppress(OSError):  # and where a reader stops if what was written cannot be cut off
+                os.ftruncate(self._descriptor, self.size)
             raise
+        self._buffer.seek(0)
+        self._buffer.truncate()
+        self.left.clear()
         self.size += done
 
 
@@ -100,8 +107,20 @@ class Words:
         import pyarrow as pa
 
         if self._array is None or len(self._array) != len(self.place):
-            self._array = pa.array(list(self.place), pa.utf8())
+            words = [word.encode() for word in self.place]
+            offsets = np.zeros(len(words) + 1, np.int32)
+            np.cumsum([len(word) for word in words], out=offsets[1:])
+            parts = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(words))]
+            self._array = pa.Array.from_buffers(pa.utf8(), len(words), parts)
         return self._array
+
+
+def column(numbers: np.ndarray[Any, np.dtype[Any]]) -> Any:
+    """A numpy array as an Arrow array, without a copy. `pyarrow.array` would do, and would first import pandas
+    (a second of the training's, and a library that the script may never have wanted)."""
+    import pyarrow as pa
+
+    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
 
 
 def batch(
@@ -119,10 +138,10 @@ def batch(
     offsets = np.zeros(len(widths) + 1, np.int32)
     np.cumsum(widths, out=offsets[1:])
     columns = [
-        pa.array(step),
-        pa.array(time),
-        *(pa.DictionaryArray.from_arrays(np.asarray(i, np.int32), words) for i, words in (signal, modules)),
-        pa.ListArray.from_arrays(pa.array(offsets), pa.array(values)),
+        column(step),
+        column(time),
+        *(pa.DictionaryArray.from_arrays(column(np.asarray(i, np.int32)), words) for i, words in (signal, modules)),
+        pa.ListArray.from_arrays(column(offsets), column(values)),
     ]
     mark = zlib.crc32(values.tobytes(), zlib.crc32(time.tobytes(), zlib.crc32(step.tobytes())))
     return pa.RecordBatch.from_arrays(columns, schema=made), {"crc32": str(mark)}

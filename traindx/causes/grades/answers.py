@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
@@ -17,7 +18,7 @@ def late_level(features: Features, name: str) -> float | None:
     curve = features.curve(name)
     if curve is None or curve.n < LEAST:
         return None
-    return float(np.median(curve.values[-max(LEAST, curve.n // 3) :]))
+    return float(median(curve.values[-max(LEAST, curve.n // 3) :]))
 
 
 CLASSED = ("cross_entropy", "nll_loss", "binary_cross_entropy", "multi_margin", "multilabel", "margin")
@@ -75,7 +76,7 @@ def train_learning(run: Run, features: Features) -> float | None:
     if curve is None or curve.n < 4 * LEAST:
         return None
     middle = curve.values[curve.n // 2 - LEAST : curve.n // 2 + LEAST]
-    return float(np.median(curve.values[-2 * LEAST :]) - np.median(middle))
+    return float(median(curve.values[-2 * LEAST :]) - median(middle))
 
 
 def val_over_train(run: Run, features: Features) -> float | None:
@@ -115,7 +116,7 @@ def loss_unit(run: Run, features: Features) -> float | None:
     beside[beside] &= loss.steps[at[beside]] == entropy.steps[beside]
     if beside.sum() < LEAST:
         return None
-    return float(np.median(loss.values[at[beside]] / np.maximum(entropy.values[beside], TINY)))
+    return float(median(loss.values[at[beside]] / np.maximum(entropy.values[beside], TINY)))
 
 
 def rounded_to(run: Run, features: Features) -> str | None:

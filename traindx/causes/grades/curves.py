@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Floats, Run
@@ -61,7 +62,7 @@ def loss_tail(run: Run, features: Features) -> float | None:
     if curve is None:
         return None
     quarter = 3 * curve.n // 4
-    before, after = np.median(curve.oriented[quarter - curve.n // 8 : quarter]), curve.end
+    before, after = median(curve.oriented[quarter - curve.n // 8 : quarter]), curve.end
     return float(after - before) / max(fall_of(curve), curve.noise, TINY)
 
 
@@ -125,7 +126,7 @@ def loss_tooth(run: Run, features: Features) -> float | None:
     bins = [rest[(phase >= i / 4) & (phase < (i + 1) / 4)] for i in range(4)]
     if any(len(b) < 3 for b in bins):
         return None
-    levels = [float(np.median(b)) for b in bins]
+    levels = [float(median(b)) for b in bins]
     return (max(levels) - min(levels)) / max(curve.noise, TINY)
 
 
@@ -177,7 +178,7 @@ def val_fall(run: Run, features: Features) -> float | None:
 
 def val_noise(run: Run, features: Features) -> float | None:
     curve = features.curve("val/loss")
-    return None if curve is None or curve.n < 6 else curve.noise / max(abs(float(np.median(curve.values))), TINY)
+    return None if curve is None or curve.n < 6 else curve.noise / max(abs(float(median(curve.values))), TINY)
 
 
 def accuracy(features: Features) -> Floats | None:
@@ -190,7 +191,7 @@ def accuracy(features: Features) -> Floats | None:
 
 def val_accuracy(run: Run, features: Features) -> float | None:
     values = accuracy(features)
-    return None if values is None else float(np.median(values[-max(1, len(values) // 5) :]))
+    return None if values is None else float(median(values[-max(1, len(values) // 5) :]))
 
 
 def val_skill(run: Run, features: Features) -> float | None:
@@ -199,7 +200,7 @@ def val_skill(run: Run, features: Features) -> float | None:
         return None
     majority = run.setup.number("class_majority_share")
     chance = max(1 / classes, majority if majority is not None else 0.0)
-    return (float(np.median(values[-max(1, len(values) // 5) :])) - chance) / max(1 - chance, TINY)
+    return (float(median(values[-max(1, len(values) // 5) :])) - chance) / max(1 - chance, TINY)
 
 
 def val_still(run: Run, features: Features) -> float | None:
@@ -216,7 +217,7 @@ def norms(features: Features) -> Floats | None:
 
 def norm_level(run: Run, features: Features) -> float | None:
     values = norms(features)
-    return None if values is None else math.log10(max(float(np.median(values)), TINY))
+    return None if values is None else math.log10(max(float(median(values)), TINY))
 
 
 def norm_change(run: Run, features: Features) -> float | None:
@@ -224,18 +225,18 @@ def norm_change(run: Run, features: Features) -> float | None:
     if values is None:
         return None
     part = max(1, len(values) // 10)
-    ends = [max(float(np.median(v)), TINY) for v in (values[:part], values[-part:])]
+    ends = [max(float(median(v)), TINY) for v in (values[:part], values[-part:])]
     return math.log10(ends[1] / ends[0])
 
 
 def norm_tail(run: Run, features: Features) -> float | None:
     values = norms(features)
-    return None if values is None else float(values.max()) / max(float(np.median(values)), TINY)
+    return None if values is None else float(values.max()) / max(float(median(values)), TINY)
 
 
 def clipped(run: Run, features: Features) -> float | None:
     curve = features.curve("clip_ratio")
-    return None if curve is None or curve.n < LEAST else float(np.median(curve.values))
+    return None if curve is None or curve.n < LEAST else float(median(curve.values))
 
 
 def rate_shape(
@@ -333,12 +334,12 @@ def weights_change(run: Run, features: Features) -> float | None:
         seen = column[np.isfinite(column) & (column > 0)]
         if len(seen) > 1:
             changes.append(math.log10(seen[-1] / seen[0]))
-    return float(np.median(changes)) if changes else None
+    return float(median(changes)) if changes else None
 
 
 def grad_cosine(run: Run, features: Features) -> float | None:
     curve = features.curve("grad_cosine")
-    return None if curve is None or curve.n < LEAST else float(np.median(curve.values))
+    return None if curve is None or curve.n < LEAST else float(median(curve.values))
 
 
 def updates_lost(run: Run, features: Features) -> float | None:
@@ -350,7 +351,7 @@ def waiting(run: Run, features: Features) -> float | None:
     step, data = features.curve("time/step"), features.curve("time/data")
     if step is None or data is None or step.n < LEAST or data.n < LEAST:
         return None
-    return float(np.median(data.values)) / max(float(np.median(step.values)), TINY)
+    return float(median(data.values)) / max(float(median(step.values)), TINY)
 
 
 def growth(features: Features, name: str) -> float | None:
@@ -359,7 +360,7 @@ def growth(features: Features, name: str) -> float | None:
     if curve is None or curve.n < 10:
         return None
     part = max(2, curve.n // 10)
-    return float(np.median(curve.values[-part:])) / max(float(np.median(curve.values[:part])), TINY)
+    return float(median(curve.values[-part:])) / max(float(median(curve.values[:part])), TINY)
 
 
 def step_growth(run: Run, features: Features) -> float | None:

@@ -12,11 +12,12 @@ from traindx.readers._columns import number
 from traindx.readers._json import document, peek_document
 from traindx.readers._layout import peek
 from traindx.readers._tables import read_table
-from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source, column
+from traindx.readers.raw import RawColumn, RawLog, Source, column, source_of
 from traindx.vocabulary.run import Event
 from traindx.vocabulary.signals import direction_of
 
 NAME = "boosting"
+MOST = 0.98
 METRICS = frozenset({"rmse", "logloss", "mlogloss", "merror", "error", "auc", "aucpr", "mae", "l1", "l2", "mape",
                      "binary_logloss", "multi_logloss", "binary_error", "multi_error", "ndcg", "map", "rmsle",
                      "quantile", "huber", "fair", "poisson", "gamma", "tweedie", "cross_entropy",
@@ -155,11 +156,3 @@ def read_folder(path: Path) -> list[RawLog]:
             events = [event for part in parts for event in part.events]
             return [log_of(str(path), "catboost", columns, events)]
     raise failure or NotALog(str(path), "no CatBoost log in it")
-
-
-def source_of(file: Path) -> Source:
-    try:
-        with open(file, "rb") as stream:
-            return Source(str(file), file, head=stream.read(HEAD_BYTES))
-    except OSError as error:
-        raise ReadError(str(file), error.strerror or str(error)) from error

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
 from traindx.readers._layout import peek
-from traindx.readers._tables import read_table
+from traindx.readers._tables import Table, read_table
+from traindx.readers.aliases import role_of
+from traindx.readers.axis import steps_of
 from traindx.readers.raw import RawLog, Source
+from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
+MOST = 0.5
 
 
 def sniff(source: Source) -> float:
@@ -24,6 +32,49 @@ def sniff(source: Source) -> float:
 def read(source: Source) -> list[RawLog]:
     """One log; a header that is repeated marks the start of another run."""
     table = read_table(source)
-    exported = {"wall time", "step", "value"} == table.layout.lowered  # TensorBoard's CSV download
-    axis = next(name for name in table.columns if name.lower() == "step") if exported else None
-    return [table.log(source, NAME, framework="tensorboard" if exported else None, axis=axis)]
+    if {"wall time", "step", "value"} == table.layout.lowered:
+        return [exported(table, source)]
+    log = table.log(source, NAME)
+    if not table.layout.header:
+        counted(log)
+    name_by_file(log, source)
+    return [log]
+
+
+def exported(table: Table, source: Source) -> RawLog:
+    """TensorBoard's CSV download: the tag stands in the name of the file only (`run-a-tag-train_loss.csv`)."""
+    wall, step, value = sorted(table.columns, key=lambda name: ("wall time", "step", "value").index(name.lower()))
+    columns = {step: table.columns[step]} | {value: replace(table.columns[value])}
+    times = table.columns[wall]
+    if np.array_equal(times.rows, columns[value].rows):
+        columns[value].times = times.values
+    log = table.log(source, NAME, framework="tensorboard", axis=step)
+    log.columns = columns
+    name_by_file(log, source)
+    return log
+
+
+def counted(log: RawLog) -> None:
+    """A table without a header whose first column counts rows by even steps: that is the axis."""
+    first = log.columns.get("c0")
+    if first is not None and len(log.columns) > 1 and len(first.values) > 2:
+        gaps = np.diff(first.values)
+        if gaps[0] > 0 and (gaps == gaps[0]).mean() > 0.9:
+            log.axis = "c0"
+
+
+def name_by_file(log: RawLog, source: Source) -> None:
+    """A single column of values that has no name of its own is called as its file is, where that says something
+    (`val_loss.txt`); logs of a folder that are named so are parts of one run. Beside a counter it is else a loss."""
+    names = [name for name in log.columns if name != log.axis]
+    if len(names) != 1 or source.path is None or not (names[0].lower() == "value" or names[0] in ("c0", "c1")):
+        return
+    stem = source.path.name.split(".")[0]
+    told = stem.rsplit("-tag-", 1)[-1]
+    if direction_of(role_of(told).signal) != "none" or role_of(told).signal in ("lr", "grad_norm"):
+        column = log.columns[names[0]]
+        log.columns = {told: replace(column, steps=steps_of(column, log.columns.get(log.axis or "")))}
+        log.axis_kind, log.axis = "row" if log.axis is None else "step", None
+        log.group = f"{source.path.parent}/{stem.removesuffix(told)}"
+    elif log.axis is not None:
+        log.roles[names[0]] = "train/loss"

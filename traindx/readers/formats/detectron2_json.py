@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from traindx.readers._json import peek_records
 from traindx.readers._json_lines import read_lines
 from traindx.readers.raw import RawColumn, RawLog, Source
 
 NAME = "detectron2-json"
+MOST = 0.95
 SIGNS = frozenset({"total_loss", "data_time", "eta_seconds", "lr", "time", "rank_data_time"})
 
 
@@ -34,5 +33,5 @@ def read(source: Source) -> list[RawLog]:
 def starts(iteration: RawColumn) -> list[int]:
     """Rows at which the iteration is back at the first one that a fresh training logs."""
     values = iteration.values
-    back = (np.diff(values) < 0) & (values[1:] <= values[0])
+    back = (values[1:] < values[:-1]) & (values[1:] <= values[0])
     return [int(row) for row in iteration.rows[1:][back]]

@@ -13,7 +13,7 @@ from traindx.readers._facts import facts_beside
 from traindx.readers._json import Record, document, flat_records
 from traindx.readers._json_lines import columns_of
 from traindx.readers._stream import plain
-from traindx.readers.raw import HEAD_BYTES, RawLog, Source
+from traindx.readers.raw import RawLog, Source, source_of
 from traindx.vocabulary.run import Event
 
 NAME = "hf-trainer"
@@ -112,12 +112,7 @@ def read_folder(path: Path) -> list[RawLog]:
     failure: ReadError | None = None
     for file in reversed(states(path)):
         try:
-            with open(file, "rb") as stream:
-                source = Source(str(file), file, head=stream.read(HEAD_BYTES))
-            state, rows, events = load(source)
-        except OSError as error:
-            failure = ReadError(str(file), error.strerror or str(error))
-            continue
+            state, rows, events = load(source_of(file))
         except ReadError as error:
             failure = error
             continue

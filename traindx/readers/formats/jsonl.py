@@ -9,6 +9,7 @@ from traindx.readers._json_lines import leaves, read_lines
 from traindx.readers.raw import RawLog, Source
 
 NAME = "jsonl"
+MOST = 0.6
 META = frozenset({"meta", "config", "args", "hparams", "params", "hyperparameters", "summary", "env", "env_info",
                   "settings", "setup", "cfg", "arguments", "options"})  # fmt: skip
 SPLIT_KEYS = ("split", "mode", "phase", "stage", "subset")
@@ -34,7 +35,7 @@ def read(source: Source) -> list[RawLog]:
     def take(record: Record, row: int) -> Record | None:
         only = next(iter(record)).strip("_").lower() if len(record) == 1 else ""
         if only in META or (row == 0 and first_is_meta):
-            inner = next(iter(record.values()))
+            inner = next(iter(record.values()), None)
             found = facts_from(inner if only in META and isinstance(inner, dict) else record)
             facts.update({k: v for k, v in found.items() if k not in facts})
             return None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from traindx.readers._layout import Layout, peek
 from traindx.readers._shifted import unshift
 from traindx.readers._tables import Table, read_table
@@ -11,6 +9,7 @@ from traindx.readers.raw import RawLog, Source
 from traindx.vocabulary.run import Event
 
 NAME = "keras-csv"
+MOST = 0.85
 
 
 def sniff(source: Source) -> float:
@@ -23,7 +22,15 @@ def is_keras(layout: Layout) -> bool:
     first, *rest = layout.names
     begins = [cell for cell in layout.samples[0][:1] if cell.strip() == "0"]
     paired = all(name.removeprefix("val_") in rest for name in rest)
-    return first == "epoch" and len(rest) > 1 and rest == sorted(rest) and "loss" in rest and bool(begins) and paired
+    return (
+        first == "epoch"
+        and len(rest) > 1
+        and rest == sorted(rest)
+        and "loss" in rest
+        and bool(begins)
+        and paired
+        and not {"iter", "step", "batch"} & set(rest)
+    )
 
 
 def read(source: Source) -> list[RawLog]:
@@ -48,5 +55,5 @@ def restarts_of(table: Table) -> list[int]:
     if epoch is None or len(epoch.values) < 2:
         return []
     values = epoch.values
-    back = (np.diff(values) < 0) & (values[1:] <= values[0])
+    back = (values[1:] < values[:-1]) & (values[1:] <= values[0])
     return [int(row) for row in epoch.rows[1:][back]]

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from traindx.errors import ReadError
 from traindx.readers._facts import facts_beside
 from traindx.readers._layout import peek
 from traindx.readers._tables import read_table
-from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
+from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.vocabulary.run import Event
 
 NAME = "lightning-csv"
+MOST = 0.9
 TABLE = "metrics.csv"
 VERSION = re.compile(r"version_(\d+)")
 
@@ -51,15 +51,7 @@ def tables(path: Path) -> list[Source]:
     except OSError:
         return []
     found = [child / TABLE for _, child in sorted(versions)] or [path / TABLE]
-    return [Source(str(file), file, head=head_of(file)) for file in found if file.is_file()]
-
-
-def head_of(file: Path) -> bytes:
-    try:
-        with open(file, "rb") as stream:
-            return stream.read(HEAD_BYTES)
-    except OSError as error:
-        raise ReadError(str(file), error.strerror or str(error)) from error
+    return [source_of(file) for file in found if file.is_file() and file.stat().st_size]
 
 
 def read_folder(path: Path) -> list[RawLog]:

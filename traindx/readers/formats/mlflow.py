@@ -18,6 +18,8 @@ from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "mlflow"
+MOST = 0.95
+ZEROS = True
 SQLITE = b"SQLite format 3\0"
 LARGEST = np.finfo(np.float64).max  # how the SQLite store writes infinity
 MAX_DEPTH = 4  # folders between the given one and a run: mlruns/<experiment>/<run>

@@ -11,6 +11,7 @@ from traindx.readers._stream import plain
 from traindx.readers.raw import RawColumn, RawLog, Source, column
 
 NAME = "mmengine-json"
+MOST = 0.95
 STEP = "global_iter"
 SETTINGS = frozenset({"env_info", "config", "exp_name", "mmdet_version", "mmseg_version", "CLASSES", "hook_msgs"})
 PLAIN = frozenset({"epoch", "iter", "step", "mode", "lr", "memory"})

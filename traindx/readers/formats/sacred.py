@@ -9,14 +9,15 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from traindx.errors import NotALog, ReadError
+from traindx.errors import NotALog
 from traindx.readers._columns import number
 from traindx.readers._facts import facts_beside, small_text
 from traindx.readers._json import document, peek_document
-from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
+from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "sacred"
+MOST = 0.98
 PARTS = ("steps", "timestamps", "values")
 ENDED = {"FAILED": "crash", "INTERRUPTED": "stopped", "TIMEOUT": "stopped"}
 
@@ -79,7 +80,7 @@ def ending(log: RawLog, path: Path | None) -> None:
     """How the run ended, from run.json."""
     try:
         run = msgspec.json.decode(small_text(path.parent / "run.json") or b"{}") if path else {}
-    except (msgspec.DecodeError, RecursionError):
+    except (ValueError, RecursionError):  # UnicodeDecodeError among them
         run = {}
     status = run.get("status") if isinstance(run, dict) else None
     log.complete = True if status == "COMPLETED" else None
@@ -95,9 +96,4 @@ def sniff_folder(path: Path) -> float:
 
 
 def read_folder(path: Path) -> list[RawLog]:
-    file = path / "metrics.json"
-    try:
-        with open(file, "rb") as stream:
-            return read(Source(str(file), file, head=stream.read(HEAD_BYTES)))
-    except OSError as error:
-        raise ReadError(str(file), error.strerror or str(error)) from error
+    return read(source_of(path / "metrics.json"))

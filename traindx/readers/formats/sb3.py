@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
+from traindx.readers._columns import number
 from traindx.readers._json import JSON_ERRORS, decode
 from traindx.readers._layout import Layout, peek
 from traindx.readers._tables import read_table
 from traindx.readers.formats import sb3_evaluations
-from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source, column
+from traindx.readers.raw import RawColumn, RawLog, Source, column, source_of
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "stable-baselines"
+MOST = 0.98
 AXES = ("time/total_timesteps", "total_timesteps", "misc/total_timesteps", "TotalEnvSteps", "steps", "serial_timesteps")
 KNOWN = ("rollout/ep_rew_mean", "ep_rew_mean", "eprewmean", "eval/mean_reward", "train/approx_kl", "approxkl",
          "Evaluation/AverageReturn", "episode_reward_mean", "mean 100 episode reward")  # fmt: skip
@@ -69,7 +71,7 @@ def read(source: Source) -> list[RawLog]:
 def monitor_log(name: str, parts: list[tuple[dict[str, Any], dict[str, RawColumn]]], events: list[Event]) -> RawLog:
     """The episodes of one or more environments in the order in which they ended, with the
     environment steps of all of them so far, as Stable-Baselines' own plots count them."""
-    starts = [start if isinstance(start := header.get("t_start"), int | float) else 0.0 for header, _ in parts]
+    starts = [number(header.get("t_start")) or 0.0 for header, _ in parts]
     names = [n for n in parts[0][1] if all(n in columns for _, columns in parts)]
     if not {"r", "l", "t"} <= set(names):
         raise ReadError(name, "lacks a column of a monitor file", hint="r, l and t are needed in the second line")
@@ -107,19 +109,11 @@ def sniff_folder(path: Path) -> float:
 
 def monitor_files(path: Path) -> list[Source]:
     found = []
-    for file in sorted(path.glob("*monitor.csv")):
+    for file in sorted(f for f in path.glob("*monitor.csv") if f.is_file()):
         source = source_of(file)
         if sniff(source) > 0.95:
             found.append(source)
     return found
-
-
-def source_of(file: Path) -> Source:
-    try:
-        with open(file, "rb") as stream:
-            return Source(str(file), file, head=stream.read(HEAD_BYTES))
-    except OSError as error:
-        raise ReadError(str(file), error.strerror or str(error)) from error
 
 
 def read_folder(path: Path) -> list[RawLog]:

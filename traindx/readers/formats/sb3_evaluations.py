@@ -21,8 +21,9 @@ from traindx.readers.raw import RawColumn, RawLog, Source, column
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "sb3-evaluations"
+ZEROS = True
 ZIP = b"PK\x03\x04"
-LARGEST = 1 << 28  # bytes of one array
+LARGEST = 1 << 26  # bytes of one array
 MEMBERS = {
     "results": ("val/reward", "val/reward_std"),
     "ep_lengths": ("val/episode_length", "val/episode_length_std"),
@@ -62,9 +63,9 @@ def _add(log: RawLog, values: NDArray[np.generic], steps: Floats, mean: str, spr
     if len(values) != len(steps):
         message = f"{len(steps)} timesteps, but {len(values)} rows of {member}: the first {count} are kept"
         log.events.append(Event("parse-warning", message, place=f"{member}.npy", code="damaged"))
-    table = values[:count].astype(np.float64).reshape(count, -1)
-    if not table.size:
+    if not count or not values.size:
         return
+    table = values[:count].astype(np.float64).reshape(count, -1)
     log.columns[mean] = _column(table.mean(axis=1), steps[:count])
     if spread and table.shape[1] > 1:
         log.columns[spread] = _column(table.std(axis=1), steps[:count])
@@ -110,8 +111,8 @@ def _numbers(octets: bytes) -> NDArray[np.generic]:
 
 def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, events: list[Event]) -> NDArray[np.generic] | None:
     why = ""
-    if info.file_size > LARGEST:
-        why = f"{info.file_size} bytes are more than an evaluation can be"
+    if max(info.file_size, info.compress_size) > LARGEST:
+        why = f"{max(info.file_size, info.compress_size)} bytes are more than an evaluation can be"
     else:
         try:
             array = _numbers(archive.read(info))
@@ -131,8 +132,8 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, events: list[Event])
                 else f"cannot be read: {error}"
             )
         else:
-            if array.dtype.kind in "biuf":
+            if array.dtype.kind in "biuf" and array.ndim:
                 return array
-            why = f"holds {array.dtype}, no numbers"
+            why = f"holds {array.dtype}, no numbers" if array.ndim else "holds a single number"
     events.append(Event("parse-warning", f"{info.filename} {why}"[:300], place=info.filename, code="damaged"))
     return None

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers._facts import flat
+from traindx.readers._facts import flat, small_text
 from traindx.readers._join import joined
 from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source
 from traindx.readers.recorded.shards import sum_parts
@@ -25,6 +25,7 @@ from traindx.vocabulary.run import Event, EventKind
 
 NAME = "traindx"
 WHOLE = True  # what the script printed and the launcher's diary lie in the folder, too
+ZEROS = True
 SCHEMA = "traindx.store/1"
 STREAM = re.compile(r"steps-(\d+)-(\d+)(?:\.(\d+))?\.arrows")
 EVENTS = re.compile(r"events-(\d+)-(\d+)\.jsonl")
@@ -55,7 +56,7 @@ def sniff_folder(path: Path) -> float:
         with open(path / "setup.json", "rb") as stream:
             if SCHEMA.split("/")[0].encode() in stream.read(4096):
                 return 1.0
-    return 0.95 if any(STREAM.fullmatch(p.name) for p in path.glob("steps-*.arrows")) else 0.0
+    return 0.95 if any(STREAM.fullmatch(p.name) and p.is_file() for p in path.glob("steps-*.arrows")) else 0.0
 
 
 def read_folder(path: Path) -> list[RawLog]:
@@ -64,7 +65,7 @@ def read_folder(path: Path) -> list[RawLog]:
     _setup(path / "setup.json", log)
     streams: list[tuple[str, Stream]] = []
     failure: ReadError | None = None
-    for file in sorted(p for p in path.iterdir() if STREAM.fullmatch(p.name)):
+    for file in sorted(p for p in path.iterdir() if STREAM.fullmatch(p.name) and p.is_file()):
         try:
             streams.append((file.name, _stream(Source(str(file), file))))
         except ReadError as error:
@@ -139,7 +140,7 @@ def _panel(parts: list[RawPanel], order: RawColumn) -> RawPanel:
 def _setup(file: Path, log: RawLog) -> None:
     """Facts, framework and versions from setup.json; without it the numbers stand alone."""
     try:
-        found = json.loads(file.read_bytes()[:SETUP_BYTES])
+        found = json.loads(small_text(file, SETUP_BYTES))
         if not isinstance(found, dict) or found.get("schema") != SCHEMA:
             raise ValueError(f"its schema is not {SCHEMA}")
     except (OSError, ValueError, RecursionError) as error:
@@ -160,7 +161,7 @@ def _all_events(path: Path, log: RawLog) -> None:
     complete as its last process says, and not where another rank died."""
     ended: dict[int, bool] = {}
     timed: list[tuple[float, Event]] = []
-    for file in sorted(p for p in path.iterdir() if EVENTS.fullmatch(p.name)):
+    for file in sorted(p for p in path.iterdir() if EVENTS.fullmatch(p.name) and p.is_file()):
         rank = int(file.name.split("-")[1])
         found, whole = _events(file, f"rank {rank}: " if rank else "")
         timed += found
@@ -176,7 +177,7 @@ def _events(file: Path, whose: str) -> tuple[list[tuple[float, Event]], bool | N
     found: list[tuple[float, Event]] = []
     whole: bool | None = None
     at = 0.0
-    for number, line in enumerate(file.read_bytes().split(b"\n")[:-1][:MOST_EVENTS], 1):
+    for number, line in enumerate(Source(file.name, file).read_bytes().split(b"\n")[:-1][:MOST_EVENTS], 1):
         event, time = _event(line)
         at = max(at, time)
         if event is None:
@@ -197,7 +198,7 @@ def _event(line: bytes) -> tuple[Event | None, float]:
         found = json.loads(line)
     except (ValueError, RecursionError):
         return None, 0.0
-    if not isinstance(found, dict) or found.get("kind") not in KINDS:
+    if not isinstance(found, dict) or not isinstance(kind := found.get("kind"), str) or kind not in KINDS:
         return None, 0.0
     at, time = found.get("step"), found.get("time")
     step = float(at) if isinstance(at, int | float) and abs(at) < 2.0**63 else None

@@ -12,9 +12,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers._facts import facts_from, flat_yaml
+from traindx.readers._facts import facts_beside
 from traindx.readers._join import joined
-from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
+from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.readers.tfevents.crc import of_bytes
 from traindx.readers.tfevents.facts import facts_of
 from traindx.readers.tfevents.files import Decoded, decode
@@ -23,10 +23,10 @@ from traindx.readers.tfevents.runs import SPLITS, Part, home, named
 from traindx.vocabulary.run import Event
 
 NAME = "tensorboard"
+ZEROS = True
 VERSION = b"brain.Event:"  # in the first record of every event file
 TOLD = 20  # damaged places told one by one
 MOST_FILES = 2000
-YAML_BYTES = 1 << 20
 
 
 def sniff(source: Source) -> float:
@@ -64,7 +64,7 @@ def read_folder(path: Path) -> list[RawLog]:
     failure: ReadError | None = None
     for file in files:
         try:
-            part = Part(file.parent.relative_to(path), file.name, _decode(_source(file)))
+            part = Part(file.parent.relative_to(path), file.name, _decode(source_of(file)))
         except ReadError as error:
             failure = failure or error
             continue
@@ -75,7 +75,9 @@ def read_folder(path: Path) -> list[RawLog]:
     logs = []
     for folder, parts in runs.items():
         try:
-            logs.append(_log(str(path / folder), parts, path.name, _yaml_facts(path / folder)))
+            logs.append(
+                _log(str(path / folder), parts, path.name, facts_beside(path / folder / "hparams.yaml", "hparams.yaml"))
+            )
         except NotALog as error:
             failure = failure or error
     if not logs:
@@ -129,11 +131,7 @@ def _events(decoded: Decoded, file: str) -> list[Event]:
         message = "ends inside a record: still being written, or cut off; all whole records are kept"
         events.append(Event("note", message, place=f"{file}byte {decoded.tail}", code="partial-tail"))
     if decoded.broken:
-        events.append(
-            Event(
-                "parse-warning", f"the compressed file is broken: {decoded.broken}", place=f"{file}end", code="damaged"
-            )
-        )
+        events.append(Event("parse-warning", decoded.broken, place=f"{file}end", code="damaged"))
     if decoded.unnamed:
         message = f"more names than are kept; {decoded.unnamed} values under further names are left out"
         events.append(Event("parse-warning", message, place=file.rstrip(", "), code="too-many-names"))
@@ -159,29 +157,11 @@ def _children(path: Path) -> list[Path]:
         return []  # a folder that cannot be listed is claimed by nobody here; the walk reports it
 
 
-def _source(file: Path) -> Source:
-    try:
-        with open(file, "rb") as stream:
-            return Source(str(file), file, head=stream.read(HEAD_BYTES))
-    except OSError as error:
-        raise ReadError(str(file), f"cannot be opened: {error.strerror or error}") from error
-
-
 def _is_events(file: Path) -> bool:
     """By name first, as a tree may hold many files; then by content."""
     if "tfevents" not in file.name or not file.is_file():
         return False
     try:
-        source = Source(file.name, file)
-        with source.open() as stream:
-            return sniff(Source(file.name, file, head=stream.read(256))) > 0.5
-    except (OSError, EOFError):
+        return sniff(source_of(file)) > 0.5
+    except ReadError:
         return False  # not readable: the walk over single files says why
-
-
-def _yaml_facts(folder: Path) -> dict[str, object]:
-    """Facts from the `hparams.yaml` that Lightning writes beside its events."""
-    file = folder / "hparams.yaml"
-    if not file.is_file() or file.stat().st_size > YAML_BYTES:
-        return {}
-    return facts_from(dict[object, object](flat_yaml(file.read_text("utf-8", "replace"))))

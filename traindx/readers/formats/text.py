@@ -23,11 +23,12 @@ from traindx.readers.textlog.outcome import events_of, framework_of
 from traindx.readers.textlog.passes import ends_of_passes
 from traindx.readers.textlog.scanner import Scanner
 from traindx.readers.textlog.select import select
-from traindx.readers.textlog.shapes import Shape, shapes_of
+from traindx.readers.textlog.shapes import Shape, is_prose, shapes_of
 from traindx.readers.textlog.tables import is_heading, row_cells
 from traindx.vocabulary.run import Event
 
 NAME = "text"
+MOST = 0.5
 LISTED = 50  # lines of one kind that can be part of a listing of code
 BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 METRIC = re.compile(
@@ -102,13 +103,13 @@ def read(source: Source) -> list[RawLog]:
     if not scanner.last_row:
         raise ReadError(source.name, "is empty", hint="the run may not have written anything yet")
     log = understood(source.name, scanner)
-    log.events += damage
     if not log.columns and not log.events:
         raise NotALog(
             source.name,
             "no line in it looks like the record of a training step",
             hint="a text log needs lines such as `step 10 loss 2.3`",
         )
+    log.events += damage
     return [log]
 
 
@@ -133,7 +134,7 @@ def scan(source: Source) -> tuple[Scanner, list[Event]]:
 
 def understood(name: str, scanner: Scanner) -> RawLog:
     """What the lines say together: columns, steps, facts and events."""
-    shapes = [s for s in shapes_of(scanner.variants, scanner.records) if not is_listed(s, scanner)]
+    shapes = [s for s in shapes_of(scanner.variants, scanner.records) if not is_listed(s, scanner) and not is_prose(s)]
     shapes, epochs = ends_of_passes(shapes, epoch_line(shapes))
     counts = [count_of(shape, epochs) for shape in shapes]
     axis = find_axis(shapes, counts)

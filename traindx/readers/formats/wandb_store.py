@@ -22,10 +22,11 @@ from traindx.errors import NotALog, ReadError
 from traindx.readers._facts import facts_from
 from traindx.readers._wandb_log import MAGIC, LogReader
 from traindx.readers._wire import FIXED64, LENGTH, VARINT, Malformed, fields, signed, varint
-from traindx.readers.raw import HEAD_BYTES, RawColumn, RawLog, Source
+from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "wandb"
+ZEROS = True
 HISTORY, SUMMARY, CONFIG, STATS, METRIC, OUTPUT, RUN, EXIT = 2, 3, 5, 7, 12, 13, 17, 18
 MOST_NAMES = 20_000
 TOLD = 20
@@ -60,19 +61,15 @@ def read(source: Source) -> list[RawLog]:
 
 def sniff_folder(path: Path) -> float:
     """A run's folder: the console log and summary beside the record say nothing more."""
-    return 0.9 if any(True for _ in path.glob("*.wandb")) else 0.0
+    return 0.9 if any(file.is_file() for file in path.glob("*.wandb")) else 0.0
 
 
 def read_folder(path: Path) -> list[RawLog]:
     """The runs recorded in a folder (one, as W&B lays them out)."""
     logs, failure = [], None
-    for file in sorted(path.glob("*.wandb")):
+    for file in sorted(f for f in path.glob("*.wandb") if f.is_file()):
         try:
-            with open(file, "rb") as stream:
-                head = stream.read(HEAD_BYTES)
-            logs += read(Source(str(file), file, head=head))
-        except OSError as error:
-            failure = failure or ReadError(str(file), f"cannot be opened: {error.strerror or error}")
+            logs += read(source_of(file))
         except ReadError as error:
             failure = failure or error
     if not logs:

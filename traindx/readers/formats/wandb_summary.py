@@ -12,10 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
+from traindx.readers._columns import number
 from traindx.readers.raw import RawLog, Source, column
 from traindx.vocabulary.run import Event
 
 NAME = "wandb-summary"
+MOST = 0.95
 OWN_KEYS = (b'"_step"', b'"_runtime"', b'"_timestamp"', b'"_wandb"')
 CLOCKS = frozenset({"_step", "_runtime", "_timestamp", "_wandb"})
 WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
@@ -33,10 +35,9 @@ def sniff(source: Source) -> float:
 def read(source: Source) -> list[RawLog]:
     """One value per name, at the step of the last row."""
     found = _parse(source)
-    last = found.get("_step")
-    step = float(last) if isinstance(last, int | float) else 0.0
-    clock = found.get("_timestamp")
-    times = [float(clock)] if isinstance(clock, int | float) else None
+    step = number(found.get("_step")) or 0.0
+    clock = number(found.get("_timestamp"))
+    times = None if clock is None else [clock]
     numbers = list(_numbers(found))[:MOST_NAMES]
     if not numbers:
         raise NotALog(
@@ -84,4 +85,4 @@ def _numbers(found: dict[str, object], prefix: str = "", depth: int = 0) -> Iter
         elif isinstance(value, dict) and "_type" not in value and depth < 4:
             yield from _numbers(value, name + ".", depth + 1)
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            yield name, float(value) if abs(value) < 1e308 or value != value else float(np.copysign(np.inf, value))
+            yield name, number(value) or 0.0

@@ -128,7 +128,7 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
 
 def too_coarse(epochs: Floats) -> bool:
     """Whether fractions of epochs are rounded so much that neighbours are the same."""
-    return bool((epochs != np.floor(epochs)).any() and np.mean(np.diff(epochs) == 0) > 0.02)
+    return bool(len(epochs) > 1 and (epochs != np.floor(epochs)).any() and np.mean(np.diff(epochs) == 0) > 0.02)
 
 
 def by_row(shape: Shape, count: Count, epochs: float | None) -> Axis:

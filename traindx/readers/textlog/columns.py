@@ -39,7 +39,8 @@ def columns_of(shapes: list[Shape], *, by_epoch: bool) -> tuple[dict[str, RawCol
         if key not in frames:
             frames[key] = frame([s for s, _ in places])
         values, unit = values_of(name, places)
-        if len(parts) > 1 and is_label(name, values):
+        fraction = any(s.sample and not s.fields[i].whole for s, i in places)
+        if len(parts) > 1 and not fraction and is_label(name, values):
             continue  # a line number, a size: it never says anything
         columns[name] = replace(frames[key], values=values)
         if unit:

@@ -43,6 +43,21 @@ CODE = re.compile(
     r"self\.|getenv|environ|lambda|\bargs\.|add_argument|^\s*(?:return|def|class|import|from|if|elif|else|for|while|with|raise|try|except|@)\b"
     r"|\)\s*(?:->.*)?:$|\{\w+[:}.]|default=|\w = [A-Za-z_]\w*[.(]|^\s+\w[\w.]* = |\w\(\w*\)"
 )
+KNOWN = """adamw? adamx adamax nadamw? radam adabelief adafactor adagrad adadelta sgdm? rmsprop rprop lion lamb lars
+muon sophia lbfgs novograd shampoo ranger yogi"""
+NAMES_OF_OPTIMIZERS = rf"((?:paged_|fused_?)?(?:{'|'.join(KNOWN.split())})(?:_?\d+bit|_torch_fused|_torch|_hf)?)"
+OPTIMIZER = re.compile(rf"(?<![\w-]){NAMES_OF_OPTIMIZERS}(?![\w.-])", re.IGNORECASE)
+ABOUT_OPTIMIZER = re.compile(
+    rf"optimi[sz]er|\boptim\b|\bsolver_type\b|\busing (?:fused )?{NAMES_OF_OPTIMIZERS}\b", re.IGNORECASE
+)
+PRINTED_OPTIMIZER = re.compile(rf"\s*{NAMES_OF_OPTIMIZERS} \(\s*$", re.IGNORECASE)
+PRECISION = re.compile(
+    r"(?:bf|b?float|fp)?16[- ]?(?:bit)?[- ](?:automatic )?(?:mixed|amp)|(?<!\S)--(?:fp|bf)16(?! (?:false|0))(?!\S)",
+    re.IGNORECASE,
+)
+NO_NAMES = frozenset(
+    {"none", "true", "false", "is", "and", "the", "for", "on", "dict", "with", "type", "name", "state", "class"}
+)
 MOST_WORDS = 3  # different values of one fact, beyond which none of them is believed
 LITERAL = re.compile(r"Namespace\(|\bdict\(")
 NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
@@ -75,6 +90,7 @@ class Facts:
             return
         if len(line) > LONGEST_LINE or len(self.found) > MOST_FOUND:
             return
+        self.found += [(row, field, value) for field, value in spoken(line)]
         for option, name, between, value in PAIR.findall(line):
             fact = fact_of(name, value, bool(option or between.strip()))
             if fact is not None and not (fact[0] == "classes" and "..." in between):
@@ -100,6 +116,20 @@ class Facts:
         return bool(near) and self.code_near(row) >= CROWD
 
 
+def spoken(line: str) -> list[tuple[str, Fact]]:
+    """What a line says of the optimizer and the precision other than by an option: `Using AdamW optimizer`, what
+    PyTorch prints of one, `optimizer = dict(type='SGD', ...)`, `16bit Automatic Mixed Precision`, `--fp16`."""
+    found: list[tuple[str, Fact]] = []
+    names = OPTIMIZER.findall(line) if ABOUT_OPTIMIZER.search(line) else []
+    if not names and (printed := PRINTED_OPTIMIZER.match(line)):
+        names = [printed[1]]
+    if len({name.lower() for name in names}) == 1 and not line.rstrip().lower().endswith((": false", "=false")):
+        found.append(("optimizer", names[0]))
+    if half := PRECISION.search(line):
+        found.append(("precision", "bf16" if half[0].lower().lstrip("-").startswith("b") else "fp16"))
+    return found
+
+
 def fact_of(name: str, value: str, firm: bool) -> tuple[str, Fact] | None:
     """The setup field and value that an option means, if it means one. `firm`: name and value are
     joined by a sign, not by a blank, without which words are too easily prose."""
@@ -117,13 +147,7 @@ def fact_of(name: str, value: str, firm: bool) -> tuple[str, Fact] | None:
         return None
     if field in TEXTS:
         plain = value.strip("\"'")
-        return (
-            (field, plain)
-            if firm
-            and plain[:1].isalpha()
-            and plain.lower() not in ("none", "true", "false", "is", "and", "the", "for", "on")
-            else None
-        )
+        return (field, plain) if firm and plain[:1].isalpha() and plain.lower() not in NO_NAMES else None
     return as_number(field, value)
 
 

@@ -341,7 +341,9 @@ def key_before(gap: str) -> Key:
             words = words[place + 1 :]
             break
     if found and len(words) > 1:
-        glued = "=" in found[0] and found[0].strip(" ") == found[0]
+        glued = (
+            "=" in found[0] and found[0].strip(" ") == found[0] and words[-2].lower() != "time"
+        )  # MXNet's `Time cost=`
         named = any(mark in words[-1] for mark in "_/") and not role_in(" ".join(words[:-1]))
         if glued or named:
             begin += len(text) - len(words[-1])

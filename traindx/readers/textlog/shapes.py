@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,12 +16,22 @@ from traindx.readers.textlog.variants import Variant
 from traindx.readers.textlog.words import evidence
 from traindx.vocabulary.run import Floats, Ints
 
+WORD = re.compile(r"[A-Za-z']+")
+STATED = re.compile(r"[:=]\s*[-+]?\.?\d")
+SMALL = """a an the we i
+you it this that these those was were is are be been has have had will would can could of for with
+without and or but not in on to from by as than then which when where while our my your their its if so use used
+using run about"""
+SMALL_WORDS = frozenset(SMALL.split())
+LEAST_SMALL = 4
+
 
 @dataclass
 class Shape:
     """A kind of line. `rows[n]` line numbers, ascending; `data[n, k]`; `times[n]` or None.
     `steps[n]` is set when the step axis is known; `late`: printed before its step line; `lead`:
-    the words that stand before the first key; `rank`: the process that printed it."""
+    the words that stand before the first key; `sample`: the first of the lines, where they are lines;
+    `rank`: the process that printed it."""
 
     fields: tuple[Field, ...]
     rows: Ints
@@ -31,6 +42,7 @@ class Shape:
     late: bool = False
     steps: Floats | None = None
     lead: str = ""
+    sample: str = ""
     rank: int = -1
     units: dict[str, str] = field(default_factory=dict)
 
@@ -94,8 +106,17 @@ def merged(variants: list[Variant]) -> Shape:
     shape = Shape(first.fields, rows, data, first.parsed.side, times, first.parsed.closing)
     if len(variants) > 1:
         shape = shape.kept(np.argsort(rows, kind="stable"))
-    shape.units, shape.lead, shape.rank = units, first.parsed.lead, first.parsed.rank
+    shape.units, shape.lead, shape.rank, shape.sample = units, first.parsed.lead, first.parsed.rank, first.sample
     return divided(shape)
+
+
+def is_prose(shape: Shape) -> bool:
+    """Whether a kind of line that comes once is a sentence that speaks of numbers: it has the small words of one, and
+    no number stands behind a colon or an equals sign."""
+    if len(shape) > 1 or not shape.sample:
+        return False
+    small = sum(word.lower() in SMALL_WORDS for word in WORD.findall(shape.sample))
+    return small >= LEAST_SMALL and not STATED.search(shape.sample)
 
 
 def joined(parts: list[Any]) -> Any:

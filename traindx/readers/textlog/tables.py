@@ -13,11 +13,12 @@ CELL = re.compile(
     r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan|[-+]?inf|\d+/\d+|[\d:]+|-{1,3}|n/a|none|all",
     re.IGNORECASE,
 )
-HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
+HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
 SPLITS = (re.compile(r"\s*[|│]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
 PREFIX = re.compile(r"^(?:\[[^\]]*\d[:/]\d[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
 BAR = re.compile(r":?\s*\d+%\|.*$")
 VALUE = re.compile(r"(?<![\w-])(?:nan|inf)(?!\w)", re.IGNORECASE)
+DETECTION = {"p": "precision", "r": "recall", "precision": "precision", "recall": "recall"}
 WIDEST = 400  # characters
 FAR = 3  # lines between the headings and the first row
 
@@ -51,7 +52,7 @@ class Tables:
         for split in SPLITS:
             names = cut(split, self.heading)
             if len(names) == count and self.heading and all(HEADING.fullmatch(n) for n in names):
-                return tuple(field_named(n) for n in names)
+                return fields_named(names)
         return self.active.get(count)
 
     def take(self, line: str, row: int) -> None:
@@ -66,6 +67,15 @@ class Tables:
         held = [(f, v) for f, c in zip(fields, cells, strict=True) for v in [value_of(c)] if f.name and v is not None]
         if held:
             self.records.put(tuple(f for f, _ in held), [v for _, v in held], row)
+
+
+def fields_named(names: list[str]) -> tuple[Field, ...]:
+    """The fields of a row of headings. Where a detector's mAP stands among them, P and R are precision and recall,
+    held out as it is, and an opening word of a group (`Box(P`, `mAP50-95)`) says nothing."""
+    if not any("map" in name.lower() for name in names):
+        return tuple(field_named(name) for name in names)
+    plain = [re.sub(r"^\w+\((?!.*\))|(?<!\()\)$", "", n) if n.count("(") != n.count(")") else n for n in names]
+    return tuple(field_named(f"val/{DETECTION.get(n.lower(), n)}" if n.lower() in DETECTION else n) for n in plain)
 
 
 def body(line: str) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from traindx.readers.raw import RawColumn
 from traindx.vocabulary.run import Floats, Ints
 
+FIRST = 1 << 14  # values there is room for at the beginning
 Number = TypeVar("Number", bound=np.generic)
 MOST_NAMES = 20_000  # further names are counted, not kept: a log with more holds no readable curves
 
@@ -21,9 +22,9 @@ class Columns:
         self.names: dict[bytes, int] = {}
         self.unnamed = 0  # values left out because there were too many names
         self.count = 0
-        self._ids: NDArray[np.uint16] = np.empty(1024, np.uint16)
-        self._rows: Ints = np.empty(1024, np.int64)
-        self._floats: list[Floats] = [np.empty(1024) for _ in range(3)]  # wall times, steps, values
+        self._ids: NDArray[np.uint16] = np.empty(FIRST, np.uint16)
+        self._rows: Ints = np.empty(FIRST, np.int64)
+        self._floats: list[Floats] = [np.empty(FIRST) for _ in range(3)]  # wall times, steps, values
 
     def identify(self, name: bytes) -> int:
         """The number of a name, or -1 when there are too many."""

@@ -18,6 +18,8 @@ Span = tuple[int, int]
 DTYPES = {1: "f", 2: "d", 3: "i", 4: "B", 5: "h", 6: "b", 9: "q", 10: "?", 17: "H", 19: "e", 22: "I", 23: "Q"}
 DT_STRING, DT_BFLOAT16, DT_HALF = 7, 14, 19
 VALUE_FIELDS = {5: "f", 6: "d", 7: "varint", 10: "varint", 11: "varint", 16: "varint", 17: "varint", 13: "half"}
+WALL, STEP, SUMMARY, VALUE, TAG = 0x09, 0x10, 0x2A, 0x0A, 0x0A  # keys: field and wire type
+OTHER_KEYS = frozenset({0x22, 0x2A, 0x32})  # image, histogram, audio
 SCALAR_PLUGINS = ("", "scalars")
 
 
@@ -56,6 +58,34 @@ def layout(buffer: bytes, at: int = 0, end: int | None = None) -> Layout:
                 if inner == 1 and inner_kind == LENGTH:
                     _value(buffer, low, high, out)
     return out
+
+
+def is_other(octets: bytes) -> bool:
+    """Whether an event surely holds one summary that is no scalar (a histogram, an image, a sound), laid out as all
+    writers do: wall time, step, one value with its tag and then its content to the end. False says nothing."""
+    end = len(octets)
+    try:
+        at = 9
+        if octets[0] != WALL or end < 12:
+            return False
+        if octets[at] == STEP:
+            at = varint(octets, at + 1, end)[1]
+        for key in (SUMMARY, VALUE):
+            if octets[at] != key:
+                return False
+            size, at = varint(octets, at + 1, end)
+            if at + size != end:
+                return False
+        if octets[at] != TAG:
+            return False
+        size, at = varint(octets, at + 1, end)
+        at += size
+        if octets[at] not in OTHER_KEYS:
+            return False
+        size, at = varint(octets, at + 1, end)
+    except (IndexError, Malformed):
+        return False
+    return at + size == end
 
 
 def _value(buffer: bytes, at: int, end: int, out: Layout) -> None:

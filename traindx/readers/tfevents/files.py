@@ -11,7 +11,7 @@ from traindx.readers._wire import Malformed
 from traindx.readers.raw import RawColumn
 from traindx.readers.tfevents.columns import Columns
 from traindx.readers.tfevents.crc import Bytes, crc32c, masked
-from traindx.readers.tfevents.event import Layout, clock, layout, number
+from traindx.readers.tfevents.event import Layout, clock, is_other, layout, number
 from traindx.readers.tfevents.frames import FRAME, HEAD, Damage, FrameReader, Frames
 from traindx.readers.tfevents.template import CHUNK, LONGEST, Template, gather
 from traindx.vocabulary.run import Ints
@@ -91,6 +91,9 @@ class _Decoder:
         known = self.templates.setdefault(length, [])
         if length > LONGEST or (len(group) < FEW and not known):
             return group
+        start = int(frames.starts[group[0]]) + HEAD
+        if not known and is_other(frames.buffer[start : start + length].tobytes()):
+            return group  # histograms of one size; what else has their length is rare
         return np.concatenate([self._chunk(frames, group[i : i + CHUNK], known) for i in range(0, len(group), CHUNK)])
 
     def _chunk(self, frames: Frames, part: Ints, known: list[Template]) -> Ints:
@@ -150,6 +153,9 @@ class _Decoder:
                 self._damaged(at, length, "of a record's length is wrong" if not head else "of a record is wrong")
                 continue
             octets = frames.buffer[start + HEAD : start + HEAD + length].tobytes()
+            if is_other(octets):
+                self.out.others += 1
+                continue
             try:
                 self._event(octets, record + self.out.records)
             except Malformed as error:

@@ -10,8 +10,6 @@ in the chain (large records, false marks, damage) are looked at one by one, by t
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
@@ -82,7 +80,7 @@ class FrameReader:
         while begin + got < end:
             try:  # one read at a time: what came before a broken compressed block is kept
                 part = self.stream.readinto1(buffer.data[begin + got : end])  # type: ignore[attr-defined]
-            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            except EOFError as error:
                 self.broken = str(error)
                 break
             if not part:

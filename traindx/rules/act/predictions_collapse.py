@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.progress import by_progress, is_learning
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -74,7 +75,7 @@ def predictions_collapse(
     if usual is None or not curve.n:
         raise CannotJudge("the classes are not known")
     first = int(late * curve.n)
-    share = float(np.median(curve.values[first:]))
+    share = float(median(curve.values[first:]))
     if share < nearly or share - usual < above:
         return
     before = np.flatnonzero(curve.values < nearly)

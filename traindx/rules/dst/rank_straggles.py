@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.ranks import ByRank, above_others, by_rank, count_apart, longest_stretch
 from traindx.features.shared import Features
 from traindx.features.systems import start_up
@@ -83,9 +84,9 @@ def step_seconds(features: Features) -> float:
     """How long a step typically takes; 0 where that is not known."""
     step = by_rank(features, "time/step")
     if step is not None and len(step.steps):
-        return float(np.median(step.values))
+        return float(median(step.values))
     alone = features.curve("time/step")
-    return float(np.median(alone.values)) if alone is not None and alone.n else 0.0
+    return float(median(alone.values)) if alone is not None and alone.n else 0.0
 
 
 class Lag(NamedTuple):
@@ -125,8 +126,8 @@ def lag_of(times: ByRank, step: float, some: float, often: float, start: float) 
         first, last = longest_stretch(np.array([far[a:b].mean() >= often for a, b in pairwise(bounds)]))
         a, b = int(bounds[first]), int(bounds[last])
         if b > a:
-            seconds = float(np.median(excess[row, a:b]))
-            others = float(np.median(np.delete(values[:, a:b], row, axis=0)))
+            seconds = float(median(excess[row, a:b]))
+            others = float(median(np.delete(values[:, a:b], row, axis=0)))
             found.append(
                 Lag(
                     times.signal,

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.ranks import apart, by_rank, count_apart, panels_by_rank
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -71,7 +72,7 @@ def ranks_disagree(
         differ = np.flatnonzero(parting.share > limit)
         if len(differ) < max(least, often * len(parting.steps)):
             continue
-        share = float(np.median(parting.share[differ]))
+        share = float(median(parting.share[differ]))
         worst = float(parting.steps[differ[-1]])
         yield Evidence(
             onset=float(parting.steps[differ[0]]),

@@ -9,6 +9,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.generalization import reached
+from traindx.features.middle import median
 from traindx.features.pairs import accuracy
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
@@ -64,7 +65,7 @@ def losses_stay_high(
     Sources: Goodfellow et al., "Deep Learning" (2016), ch. 11; Karpathy, "A recipe for training neural networks".
     """
     curve = features.curve("train/loss") or features.curve("val/loss")
-    if features.is_reinforcement or curve is None or curve.n < 4 or np.median(curve.values[:3]) <= 0:
+    if features.is_reinforcement or curve is None or curve.n < 4 or median(curve.values[:3]) <= 0:
         raise CannotJudge("needs a loss that begins above zero")
     state = look(curve, [accuracy(features, split) for split in ("train/", "val/")])
     if curve.n < long or state.late > slow or held_out_is_worse(features, state, gap):
@@ -76,14 +77,14 @@ def losses_stay_high(
 
 def look(curve: Curve, accuracies: list[Floats | None]) -> State:
     """The loss, and the better one of the accuracies: noisy labels and augmentation spoil that of training."""
-    start, half = float(np.median(curve.values[:3])), curve.n // 2
+    start, half = float(median(curve.values[:3])), curve.n // 2
     width = max(3, half // 4)
-    middle = float(np.median(curve.values[half : half + width]))
+    middle = float(median(curve.values[half : half + width]))
     reach = skill = None
     for values in accuracies:
         if values is None or len(values) < 2:
             continue
-        end = float(np.median(values[-max(1, min(width, len(values) // 4)) :]))
+        end = float(median(values[-max(1, min(width, len(values) // 4)) :]))
         if reach is None or end > reach:
             reach = end
             skill = (end - float(values[0])) / max(1 - float(values[0]), np.finfo(np.float64).eps)

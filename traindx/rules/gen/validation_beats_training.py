@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.noise import robust_sigma
 from traindx.features.pairs import Pair, pairs
 from traindx.features.shared import Features
@@ -48,16 +49,16 @@ def validation_beats_training(
     for pair in candidates[:1]:
         half = pair.val.n // 2
         gap = (pair.train_at_val() - pair.val.oriented)[half:]
-        level = float(np.median(gap))
+        level = float(median(gap))
         share = level / max(float(pair.train.span), float(np.finfo(np.float64).tiny))
         if level > noise * robust_sigma(gap) and share >= size and pair.train.span > 0:
-            visible = level >= size * abs(float(np.median(pair.val.oriented[half:])))
+            visible = level >= size * abs(float(median(pair.val.oriented[half:])))
             yield tell(pair, half, level, share >= large and visible)
 
 
 def tell(pair: Pair, half: int, gap: float, large: bool) -> Evidence:
     onset, last = pair.val.step_at(half), pair.val.step_at(pair.val.n - 1)
-    val = float(np.median(pair.val.values[half:]))
+    val = float(median(pair.val.values[half:]))
     train = val + gap * pair.val.sign
     return Evidence(
         onset=onset,

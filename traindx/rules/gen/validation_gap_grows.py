@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.generalization import Rise, rise_after_low
+from traindx.features.middle import median
 from traindx.features.pairs import Pair, pairs, score
 from traindx.features.scores import scale_of
 from traindx.features.shared import Features
@@ -125,7 +126,7 @@ def alone(seen: Seen, shared: float) -> bool:
 def ends(seen: Seen) -> tuple[float, float]:
     """Training level (oriented) at the held-out minimum and at the end."""
     tail = seen.train[-max(1, min(len(seen.train) // 3, len(seen.train) - seen.rise.at - 1)) :]
-    return float(seen.train[seen.rise.at]), float(np.median(tail))
+    return float(seen.train[seen.rise.at]), float(median(tail))
 
 
 def improves(features: Features, seen: Seen) -> bool:
@@ -146,8 +147,8 @@ def stalled(pair: Pair, wide: float, least: float) -> Evidence | None:
     if len(val) < 4 * 4:
         return unmoved(pair, val, train, least)
     quarter = half // 2
-    before, after = float(np.median(val[half - quarter : half + 1])), float(np.median(val[-quarter:]))
-    then, now = float(np.median(train[half - quarter : half + 1])), float(np.median(train[-quarter:]))
+    before, after = float(median(val[half - quarter : half + 1])), float(median(val[-quarter:]))
+    then, now = float(median(train[half - quarter : half + 1])), float(median(train[-quarter:]))
     gain, fall = (before - after) / before, (then - now) / then
     if gain > 2 * least or fall < max(wide * gain, least) or after < wide * now:
         return None

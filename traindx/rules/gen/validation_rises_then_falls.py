@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from traindx.features.generalization import Hump, hump
+from traindx.features.middle import median
 from traindx.features.pairs import Pair, pairs
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -71,7 +70,7 @@ def descends(seen: Hump, dip: float, back: float) -> bool:
 def training_shares(pair: Pair, seen: Hump, shared: float) -> bool:
     train = pair.train_at_val()
     unit = seen.high - seen.low if pair.same else pair.train.span
-    return bool(np.median(train[seen.top : seen.top + 3]) - train[seen.before] > shared * unit)
+    return bool(median(train[seen.top : seen.top + 3]) - train[seen.before] > shared * unit)
 
 
 def tell(pair: Pair, seen: Hump) -> Evidence:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import Evidence, rule, threshold
@@ -43,7 +44,7 @@ def validation_too_rare(
         return
     length = float(train.steps[-1] - train.steps[0])
     at, left = float(held.steps[-1]), float(train.steps[-1] - held.steps[-1])
-    usual = float(np.median(np.diff(held.steps))) if len(held) > 1 else length
+    usual = float(median(np.diff(held.steps))) if len(held) > 1 else length
     ended = len(held) >= few and left > (1 - covered) * length and left > rhythm * usual
     if len(held) < few or ended:
         yield Evidence(

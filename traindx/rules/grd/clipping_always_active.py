@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.gradients import clip_ratios
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import start_up
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
@@ -48,7 +49,7 @@ def clipping_always_active(
     steps, ratios = steps[skip:], ratios[skip:]
     if len(ratios) == 0:
         raise CannotJudge("clip_ratio is not a ratio in 0..1")
-    share, typical = float(np.mean(ratios < 1)), float(np.median(ratios))
+    share, typical = float(np.mean(ratios < 1)), float(median(ratios))
     if share < always:
         return
     strong = typical < tight

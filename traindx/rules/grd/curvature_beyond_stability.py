@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.progress import by_progress, is_learning
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -57,17 +58,17 @@ def curvature_beyond_stability(
     momentum = run.setup.momentum or 0.0
     bears = limit * (1 + momentum) / (1 + 2 * momentum if run.setup.flag("nesterov") else 1)
     rate = at_steps(rates, curve.steps)
-    times = float(np.median(rate * curve.values)) / bears
+    times = float(median(rate * curve.values)) / bears
     if times < beyond:
         return
-    curvature = float(np.median(curve.values))
+    curvature = float(median(curve.values))
     over = int(np.argmax(rate * curve.values >= beyond * bears))
     yield Evidence(
         onset=curve.step_at(over),
         last=curve.step_at(curve.n - 1),
         severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
         strength=1.0 if is_learning(features) is False else 0.5,
-        values={"rate": float(np.median(rate)), "times": times, "curvature": curvature, "bears": bears / curvature},
+        values={"rate": float(median(rate)), "times": times, "curvature": curvature, "bears": bears / curvature},
         points=(
             EvidencePoint("curvature/max", curve.step_at(over), float(curve.values[over]), bears / float(rate[over])),
         ),

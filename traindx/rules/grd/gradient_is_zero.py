@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from traindx.features.gradients import improved, printed_step, shed
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import stretches
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
@@ -17,7 +16,7 @@ from traindx.vocabulary.run import Floats, Run
 def usual(values: Floats, start: int, stop: int, rows: int) -> float:
     """The level of the norm beside the zeros from `start` to `stop`: before them, or else after."""
     beside = values[max(0, start - rows) : start] if start else values[stop : stop + rows]
-    return float(np.median(beside)) if len(beside) else 0.0
+    return float(median(beside)) if len(beside) else 0.0
 
 
 @rule(

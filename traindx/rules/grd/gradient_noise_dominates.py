@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
+from traindx.features.middle import median
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
 from traindx.features.systems import start_up
@@ -47,11 +46,11 @@ def gradient_noise_dominates(
     """
     scale, sizes = features.curve("grad_noise_scale"), features.curve("batch_size")
     assert scale is not None
-    batch = float(np.median(sizes.values)) if sizes is not None and sizes.n else run.setup.number("batch_size")
+    batch = float(median(sizes.values)) if sizes is not None and sizes.n else run.setup.number("batch_size")
     if not batch or batch <= 0:
         raise CannotJudge("the batch size is not known")
     skip = start_up(scale.n, warm, 1)
-    level = float(np.median(scale.values[skip:]))
+    level = float(median(scale.values[skip:]))
     learning = is_learning(features)
     if learning or level < factor * batch:
         return

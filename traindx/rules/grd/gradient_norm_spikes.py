@@ -8,6 +8,7 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.gradients import excursions
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
@@ -85,7 +86,7 @@ def gradient_norm_spikes(
     if not found:
         return
     often = len(found) >= many
-    early = float(np.median(values[: max(3, int(begun * len(values)))]))
+    early = float(median(values[: max(3, int(begun * len(values)))]))
     beyond = max(float(values[e.peak]) for e in found) > usual * early
     marks = ("loss-answers",) * bool(answered) + ("recurrent",) * often
     yield Evidence(

@@ -60,8 +60,8 @@ def gradient_norm_vanishes(
     gains = gone > 0 and improved(objective, share=learnt, score=score)
     level = usual_level(values, share=early)
     smooth = np.exp(trend(np.log(values)))
-    end = float(np.median(smooth[-3:]))
-    throughout = float(np.median(values)) <= tiny
+    end = float(median(smooth[-3:]))
+    throughout = float(median(values)) <= tiny
     if not throughout and end > fall * level:
         return
     onset = 0 if throughout else int(np.argmax(smooth <= fall * level))

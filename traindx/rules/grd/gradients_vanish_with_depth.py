@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.panels import panel, typical
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
@@ -59,7 +60,7 @@ def gradients_vanish_with_depth(
         raise CannotJudge(f"needs {deep:.0f} modules with a gradient, there are {int(known.sum())}")
     level, names = level[known], [m for m, k in zip(found.modules, known, strict=True) if k]
     part = max(1, len(level) // 3)
-    front, back = float(np.median(level[:part])), float(np.median(level[-part:]))
+    front, back = float(median(level[:part])), float(median(level[-part:]))
     along = rank_correlation(np.arange(len(level), dtype=np.float64), level)
     if learning or front >= ratio * back or along < steady:
         return

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -49,8 +50,8 @@ def loss_has_no_floor(
     curve = features.curve("train/loss")
     assert curve is not None
     y = curve.values
-    levels = np.array([float(np.median(part)) for part in np.array_split(y, int(parts))])
-    size = abs(float(np.median(y[:3])))
+    levels = np.array([float(median(part)) for part in np.array_split(y, int(parts))])
+    size = abs(float(median(y[:3])))
     if size == 0:
         raise CannotJudge("the first loss is zero: there is nothing to compare with")
     first, second = levels[0] - levels[len(levels) // 2], levels[len(levels) // 2] - levels[-1]

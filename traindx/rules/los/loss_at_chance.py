@@ -122,7 +122,7 @@ def told(curve: Curve) -> Evidence:
 def moves(tail: np.ndarray, bound: float) -> bool:
     """Whether a level is still on its way, perhaps down past ln k: its first and last third differ."""
     third = len(tail) // 3 + 1
-    return abs(float(np.median(tail[:third])) - float(np.median(tail[-third:]))) > bound
+    return abs(float(median(tail[:third])) - float(median(tail[-third:]))) > bound
 
 
 def knows_better(features: Features, classes: int, factor: float) -> bool:

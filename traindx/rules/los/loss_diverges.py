@@ -74,7 +74,7 @@ def loss_diverges(
         return
     best = curve.best_index
     tail = curve.oriented[-max(3, int(ending * curve.n)) :]
-    end, error = float(np.median(tail)), median_error(max(curve.noise, curve.spread), len(tail))
+    end, error = float(median(tail)), median_error(max(curve.noise, curve.spread), len(tail))
     gained, risen = max(curve.start - curve.best, 0.0), end - curve.best
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
@@ -151,7 +151,7 @@ def lowest_near(curve: Curve, index: int) -> int:
 def still_recovering(tail: np.ndarray, fall: float) -> bool:
     """Whether the end of the run is the falling flank of a spike rather than a new level."""
     half = len(tail) // 2
-    return bool(np.median(tail[half:]) < np.median(tail[:half]) - fall)
+    return bool(median(tail[half:]) < median(tail[:half]) - fall)
 
 
 def onset_index(curve: Curve, best: int, risen: float) -> int:

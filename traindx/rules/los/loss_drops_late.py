@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
+from traindx.features.middle import median
 from traindx.features.noise import median_error
 from traindx.features.plateaus import late_drop
 from traindx.features.shared import Features
@@ -59,7 +58,7 @@ def loss_drops_late(
     if drop is None:
         return
     y = curve.oriented
-    first_level = float(np.median(y[: max(3, curve.n // TREND_PARTS)]))
+    first_level = float(median(y[: max(3, curve.n // TREND_PARTS)]))
     error = median_error(curve.noise, curve.n / BLOCKS / 2)
     if drop.wait < waited or drop.size < most * (first_level - curve.best) or drop.size < surely * error:
         return

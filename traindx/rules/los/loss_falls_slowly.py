@@ -70,7 +70,7 @@ def loss_falls_slowly(
     if second.change >= 0 or -second.change < straight * max(-first.change, 0.0) or second.z > -2:
         return
     norm = features.curve("grad_norm")
-    tiny = norm is not None and norm.n > 0 and float(np.median(norm.values)) < tiny_norm
+    tiny = norm is not None and norm.n > 0 and float(median(norm.values)) < tiny_norm
     yield Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),

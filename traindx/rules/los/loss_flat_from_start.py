@@ -8,6 +8,7 @@ import numpy as np
 
 from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
 from traindx.features.scores import best_skill, is_late
@@ -150,4 +151,4 @@ def aspects(features: Features, curve: Curve, level: float, constant: bool, tiny
     if lr is not None and lr.n and float(np.max(np.abs(lr.values))) == 0:
         yield "lr-zero"
     if norm is not None and norm.n:
-        yield "norm-tiny" if float(np.median(norm.values)) < tiny * max(1.0, level) else "norm-healthy"
+        yield "norm-tiny" if float(median(norm.values)) < tiny * max(1.0, level) else "norm-healthy"

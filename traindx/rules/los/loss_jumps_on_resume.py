@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.noise import median_error
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -64,7 +65,7 @@ def loss_jumps_on_resume(
         if len(before) < 3 or len(after) < 3:
             continue
         judged += 1
-        a, b = float(np.median(before)), float(np.median(after))
+        a, b = float(median(before)), float(median(after))
         error = median_error(curve.noise, 1 / (1 / len(before) + 1 / len(after)))
         if abs(b - a) < max(surely * error, visible * curve.span) or b == a:
             continue

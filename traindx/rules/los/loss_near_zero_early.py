@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -53,7 +54,7 @@ def loss_near_zero_early(
     if not curve.start > 0 or float(curve.values.min()) < 0:
         raise CannotJudge("needs a positive loss")
     below = np.flatnonzero(curve.trend <= near * curve.start)
-    if not len(below) or below[0] > early * curve.n or float(np.median(curve.values[below[0] :])) > near * curve.start:
+    if not len(below) or below[0] > early * curve.n or float(median(curve.values[below[0] :])) > near * curve.start:
         return
     first = int(below[0])
     epoch = features.curve("epoch")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
@@ -139,10 +140,10 @@ def before(run: Run, features: Features, curve: Curve, onset: float, grown: floa
     if norm is not None:
         earlier = norm.values[norm.steps < onset]
         if len(earlier) >= 4:
-            recent, usual = float(earlier[-3:].max()), float(np.median(earlier))
+            recent, usual = float(earlier[-3:].max()), float(median(earlier))
             yield "norm-grew-before" if recent > grown * usual else "norm-normal-before"
         elif bool((norm.nonfinite_steps <= onset).any()):
             yield "norm-grew-before"
     mine = curve.oriented[curve.steps < onset]
-    if len(mine) >= 4 and mine[-1] - np.median(mine[:-1]) > grown * curve.noise:
+    if len(mine) >= 4 and mine[-1] - median(mine[:-1]) > grown * curve.noise:
         yield "loss-grew-before"

@@ -8,6 +8,7 @@ import numpy as np
 
 from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.plateaus import Flat, flat_tail, improvement
 from traindx.features.scores import best_skill
 from traindx.features.shared import Features
@@ -70,7 +71,7 @@ def loss_plateaus(
     if flat is None:
         yield from beside(features, curve, still, most, least)
         return
-    level = float(np.median(curve.oriented[flat.first :]))
+    level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
     if np.ptp(curve.values) == 0 and best_skill(features) < good:
@@ -122,7 +123,7 @@ def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:
     if not any(e.code == "late-start" for e in run.events):
         return None
     fall, error = improvement(curve)
-    level = float(np.median(np.abs(curve.values)))
+    level = float(median(np.abs(curve.values)))
     return Flat(0, -fall, error, 1.0) if max(abs(fall), error) < moved * level else None
 
 
@@ -143,17 +144,17 @@ def aspects(
     if lr is not None and lr.n >= 2:
         rates = np.abs(lr.at_steps(curve.steps[flat.first :]))
         peak = float(np.max(np.abs(lr.values)))
-        if peak > 0 and float(np.median(rates)) < decayed * peak:
+        if peak > 0 and float(median(rates)) < decayed * peak:
             yield "lr-decayed"
         before = np.abs(lr.at_steps(curve.steps[max(0, flat.first - curve.n // TREND_PARTS) : flat.first + 1]))
         if len(before) > 1 and float(before[-1]) < 0.5 * float(before[0]):
             yield "after-lr-drop"
     for name in ("val/accuracy", "train/accuracy"):
         metric = features.curve(name)
-        if metric is not None and metric.n and float(np.median(metric.values[-3:])) >= good:
+        if metric is not None and metric.n and float(median(metric.values[-3:])) >= good:
             yield "metric-good"
             break
     norm = features.curve("grad_norm")
     if norm is not None and norm.n:
         during = norm.values[norm.steps >= curve.step_at(flat.first)]
-        yield "norm-tiny" if float(np.median(during if len(during) else norm.values)) < tiny else "norm-healthy"
+        yield "norm-tiny" if float(median(during if len(during) else norm.values)) < tiny else "norm-healthy"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.oscillation import epoch_profile, is_even
 from traindx.features.shared import Features
 from traindx.features.smoothing import running_median
@@ -85,7 +86,7 @@ def points_per_epoch(features: Features, curve: Curve) -> float | None:
     """Logged points in an epoch, from the epoch signal or a known number of steps; None if unknown or
     if the points are not evenly spaced."""
     spacing = np.diff(curve.steps)
-    usual = float(np.median(spacing)) if len(spacing) else 0.0
+    usual = float(median(spacing)) if len(spacing) else 0.0
     if usual <= 0 or not is_even(spacing):
         return None
     stated = features.run.setup.facts.get("steps_per_epoch")
@@ -101,11 +102,11 @@ def steps_per_epoch(epoch: Curve) -> float:
     """Steps between one epoch and the next: where a whole counter moves, else by its slope."""
     moves = epoch.steps[1:][np.diff(epoch.values) > 0]
     if np.array_equal(epoch.values, np.floor(epoch.values)) and len(moves) > 2:
-        return float(np.median(np.diff(moves)))
+        return float(median(np.diff(moves)))
     return float(epoch.steps[-1] - epoch.steps[0]) / float(np.ptp(epoch.values))
 
 
 def is_skewed(y: Floats) -> bool:
     """Whether a loss runs over orders of magnitude, so that its pattern is one of factors: not below
     zero, and its mean far above its median."""
-    return bool(y.min() >= 0 and y.max() > 0 and float(np.mean(y)) > 2 * float(np.median(y)))
+    return bool(y.min() >= 0 and y.max() > 0 and float(np.mean(y)) > 2 * float(median(y)))

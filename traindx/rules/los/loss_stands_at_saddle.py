@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
+from traindx.features.middle import median
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -55,7 +54,7 @@ def loss_stands_at_saddle(
     if not low.n or not high.n:
         raise CannotJudge("nothing finite was measured")
     first = int(late * low.n)
-    bottom, top = float(np.median(low.values[first:])), float(np.median(high.values[int(late * high.n) :]))
+    bottom, top = float(median(low.values[first:])), float(median(high.values[int(late * high.n) :]))
     if bottom >= 0 or -bottom < down * top:
         return
     yield Evidence(

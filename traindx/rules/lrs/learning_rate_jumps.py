@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -103,4 +104,4 @@ def reacts(features: Features, before: float, at: float) -> bool:
         return False
     old = curve.oriented[curve.steps <= before][-4:]
     new = curve.oriented[curve.steps >= at][:4]
-    return bool(len(old) and len(new) and np.median(new) - np.median(old) > 4 * curve.noise)
+    return bool(len(old) and len(new) and median(new) - median(old) > 4 * curve.noise)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.schedule import traces
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -46,7 +47,7 @@ def learning_rate_never_warms_up(
     if objective is None or features.is_reinforcement or not curves or objective.n < 4:
         raise CannotJudge("needs a loss and a learning rate from the start of the run on")
     curve = curves[0]
-    distance = float(np.median(np.diff(objective.steps)))
+    distance = float(median(np.diff(objective.steps)))
     if objective.step_at(0) > begun * distance or curve.values[0] < peak * curve.values.max() or curve.values[0] <= 0:
         return
     top = int(np.argmax(objective.oriented[: max(4, int(early * objective.n))]))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.schedule import traces, vanishes_at
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -56,7 +57,7 @@ def learning_rate_vanishes_early(
     length = curve.step_at(curve.n - 1) - curve.step_at(0)
     left = (curve.step_at(curve.n - 1) - curve.step_at(at)) / max(length, np.finfo(np.float64).tiny)
     full = curve.step_at(vanishes_at(curve.values, strong))
-    gone = float(np.median(curve.values[at:])) < deep * curve.values.max()
+    gone = float(median(curve.values[at:])) < deep * curve.values.max()
     if left < rest or not gone or goes_on(objective, curve.step_at(at), sure, frozen):
         return
     if improving(objective, curve.step_at(at), sure, moving) or improving(objective, full, sure, 2 * moving):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.gradients import shed
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -62,5 +63,5 @@ def half_precision_underflows(
         last=norm.step_at(int(np.flatnonzero(zero)[-1])),
         strength=0.5,
         values={"share": float(zero.mean()), "scale": highest},
-        points=(EvidencePoint("grad_norm", norm.step_at(first), 0.0, float(np.median(norm.values[~zero])), "L2"),),
+        points=(EvidencePoint("grad_norm", norm.step_at(first), 0.0, float(median(norm.values[~zero])), "L2"),),
     )

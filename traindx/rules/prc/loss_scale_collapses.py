@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.gradients import suffers
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import settles
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -54,7 +55,7 @@ def loss_scale_collapses(
         return
     begin = settles(scale, rows=int(rest))
     settled = float(scale.max()) if begin is None else float(scale[begin:].max())
-    end = float(np.median(scale[-int(rest) :]))
+    end = float(median(scale[-int(rest) :]))
     sunk = settled / end >= fall and begin is not None
     if not sunk and not (end <= floor and scale.max() > 2 * end):
         return

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import per_row
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
@@ -29,7 +30,7 @@ def skipped_shares(run: Run, features: Features) -> tuple[Floats, Floats]:
     if len(steps) < 2:
         return np.empty(0), np.empty(0)
     # A row cannot skip more steps than it stands for: a larger count shows what a row really is.
-    interval = max(float(np.median(np.diff(steps))), float(counts.max()), 1.0)
+    interval = max(float(median(np.diff(steps))), float(counts.max()), 1.0)
     return steps, counts / interval
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.panels import at_end, panel, typical
 from traindx.features.progress import is_learning
 from traindx.features.quantization import by_module
@@ -114,7 +115,7 @@ def beside_float(features: Features, ratio: float, dead: float, rows: int) -> It
     known = np.isfinite(one) & np.isfinite(other)
     if known.sum() < rows:
         raise CannotJudge(f"needs {rows} steps with gradients of both, there are {int(known.sum())}")
-    times = float(np.median(one[known] / other[known]))
+    times = float(median(one[known] / other[known]))
     if 1 / ratio < times < ratio:
         return
     place = int(np.flatnonzero(inside)[0])
@@ -125,5 +126,5 @@ def beside_float(features: Features, ratio: float, dead: float, rows: int) -> It
         where=found.modules[place],
         aspects=("larger",) if times > 1 else ("smaller",),
         values={"where": where, "beside": beside, "ratio": times},
-        points=(at_end("grad_norm", found, place, float(np.median(one[known])), float(np.median(other[known])), "L2"),),
+        points=(at_end("grad_norm", found, place, float(median(one[known])), float(median(other[known])), "L2"),),
     )

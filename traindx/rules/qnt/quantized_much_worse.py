@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import msgspec
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.pairs import pairs
 from traindx.features.panels import at_end, named
 from traindx.features.progress import is_learning
@@ -95,11 +96,11 @@ def in_use(features: Features, lost: float) -> Iterator[Evidence]:
     for pair in pairs(features, min_points=FEW // 2):
         train = pair.train_at_val()
         few = max(1, pair.val.n // 3)
-        behind = float(np.median(pair.val.oriented[-few:] - train[-few:]))
+        behind = float(median(pair.val.oriented[-few:] - train[-few:]))
         if not pair.same or behind <= max(lost * pair.train.span, 2 * pair.val.noise):
             continue
         steps = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
-        value, other = float(np.median(pair.val.values[-few:])), pair.train.end * pair.train.sign
+        value, other = float(median(pair.val.values[-few:])), pair.train.end * pair.train.sign
         yield evidence(pair.val.name, pair.train.name, value, other, steps)
 
 
@@ -117,7 +118,7 @@ def other_weights(features: Features, changed: float, tail: float) -> Iterator[E
         severity="medium",
         aspects=("weights",),
         message="quantization, in evaluation only, changes the weights of {where} by {share:.0%}",
-        values={"where": named(found, error > changed), "share": float(np.median(error[error > changed]))},
+        values={"where": named(found, error > changed), "share": float(median(error[error > changed]))},
         points=(at_end("quant/error", found, worst, error[worst], changed),),
     )
 
@@ -131,7 +132,7 @@ def since(features: Features, begun: float | None, fallen: float) -> Iterator[Ev
     if min(before, curve.n - before) < FEW // 2:
         return
     low, after = float(curve.trend[:before].min()), curve.oriented[before:]
-    end = float(np.median(after[-max(1, len(after) // 2) :]))
+    end = float(median(after[-max(1, len(after) // 2) :]))
     if end - low > max(fallen * float(np.ptp(curve.trend[:before])), 2 * curve.noise):
         last = curve.step_at(curve.n - 1)
         found = evidence(curve.name, f"{curve.name} before", end * curve.sign, low * curve.sign, (begun, last))
@@ -169,6 +170,6 @@ def lost_weights(features: Features, kept: float, tail: float) -> Iterator[Evide
         strength=1.0 if learning is False else 0.5,
         aspects=("weights",),
         message="quantization leaves {share:.0%} of the weights of {where}",
-        values={"share": max(0.0, float(np.median(share[poor]))), "where": named(found, poor)},
+        values={"share": max(0.0, float(median(share[poor]))), "where": named(found, poor)},
         points=(at_end("quant/kept", found, worst, share[worst], kept, ""),),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.panels import at_end, named
 from traindx.features.progress import is_learning
 from traindx.features.quantization import by_module, late, onset
@@ -64,6 +65,6 @@ def ternary_weights_collapse(
         where=found.modules[worst],
         severity="high" if learning is False else "medium",
         strength=1.0 if learning is False else 0.5,
-        values={"share": float(np.median(share[dead])), "where": named(found, dead)},
+        values={"share": float(median(share[dead])), "where": named(found, dead)},
         points=(at_end(signal, found, worst, share[worst], most, "0..1"),),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import start_up
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -50,7 +51,7 @@ def accelerator_underused(
         raise CannotJudge("the utilization is 0 in every row: it was not recorded")
     if float(values.max()) > 1:
         raise CannotJudge("the utilization leaves 0..1: its unit is not known")
-    typical = float(np.median(values))
+    typical = float(median(values))
     if float(np.mean(values < busy)) < rows:
         return
     yield Evidence(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import durations, isolated_slow, near, periodic, start_up
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -65,7 +66,7 @@ def step_time_outliers(
         aspects=("periodic",) if rhythm else ("irregular",),
         values={
             "count": len(slow.rows),
-            "factor": float(np.median((seconds / slow.base)[slow.rows])),
+            "factor": float(median((seconds / slow.base)[slow.rows])),
             "share": slow.excess,
         },
         points=(EvidencePoint("time/step", float(steps[worst]), float(seconds[worst]), float(slow.base[worst]), "s"),),

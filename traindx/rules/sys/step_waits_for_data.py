@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import shares, start_up
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
@@ -56,10 +57,10 @@ def step_waits_for_data(
     together = np.array_equal(data.steps, step.steps)
     waits = shares(data.values, step.values if together else step.at_steps(data.steps))
     skip = start_up(len(waits), start, 1)
-    share = float(np.median(waits[skip:]))
+    share = float(median(waits[skip:]))
     if share < some:
         return
-    slight = float(np.median(data.values[skip:])) < brief or share < much
+    slight = float(median(data.values[skip:])) < brief or share < much
     severity: Severity = "low" if slight else "high" if share >= most else "medium"
     above = np.flatnonzero(waits >= some)
     yield Evidence(
@@ -70,7 +71,7 @@ def step_waits_for_data(
         severity=severity,
         values={"share": share},
         points=(
-            EvidencePoint("time/data", data.step_at(data.n - 1), float(np.median(data.values[skip:])), None, "s"),
-            EvidencePoint("time/step", step.step_at(step.n - 1), float(np.median(step.values)), None, "s"),
+            EvidencePoint("time/data", data.step_at(data.n - 1), float(median(data.values[skip:])), None, "s"),
+            EvidencePoint("time/step", step.step_at(step.n - 1), float(median(step.values)), None, "s"),
         ),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.panels import after_warm_up, panel, typical
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
@@ -76,4 +77,4 @@ def updates_too_large(
 def middle(values: Floats) -> float:
     """Median of the finite values above zero; 0 where there are none."""
     known = values[np.isfinite(values) & (values > 0)]
-    return float(np.median(known)) if len(known) else 0.0
+    return float(median(known)) if len(known) else 0.0

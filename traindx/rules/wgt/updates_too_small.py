@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.panels import after_warm_up, panel, typical
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
@@ -54,9 +55,9 @@ def updates_too_small(
     if not len(moving):
         raise CannotJudge("no parameter moves at all")
     norm = features.curve("grad_norm")
-    if norm is not None and (norm.n == 0 or float(np.median(norm.values)) == 0):
+    if norm is not None and (norm.n == 0 or float(median(norm.values)) == 0):
         raise CannotJudge("there is no gradient, or it is zero")
-    middle = float(np.median(moving))
+    middle = float(median(moving))
     if is_learning(features) is not False or middle >= ratio or swollen(run, grown):
         return
     yield Evidence(

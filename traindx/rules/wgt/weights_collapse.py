@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.panels import at_end, first_known, named, panel
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
@@ -64,6 +65,6 @@ def weights_collapse(
         where=found.modules[worst],
         severity="high" if learning is False else "low",
         strength=1.0 if learning is False else 0.5,
-        values={"where": named(found, small), "share": float(np.median(share[small]))},
+        values={"where": named(found, small), "share": float(median(share[small]))},
         points=(at_end("weight_norm", found, worst, end[worst], start[worst]),),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.middle import median
 from traindx.features.panels import at_end, first_known, panel
 from traindx.features.progress import is_learning
 from traindx.features.shared import Features
@@ -78,4 +79,4 @@ def weights_grow_unbounded(
 
 def level_over_time(ratios: Floats) -> Floats:
     """Median over the modules of each row of `ratios[n, m]`; 0 where nothing is known. Shape `[n]`."""
-    return np.array([float(np.median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios])
+    return np.array([float(median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios])

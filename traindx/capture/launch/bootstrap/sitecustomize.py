@@ -8,6 +8,7 @@ the environment is run as if this one were not there.
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import importlib.machinery
 import importlib.util
@@ -62,6 +63,11 @@ class Watch:
 
     def __init__(self) -> None:
         self.wanted: dict[str, Callable[[Any], None]] = {}
+        self.last: list[Callable[[], None]] = []  # called at exit, after all that the script wants called then
+
+    def end(self) -> None:
+        for function in self.last:
+            function()
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> Any:
         if name not in self.wanted:
@@ -146,6 +152,7 @@ def begin() -> None:
     else:
         report(request["out"], "python", name=name)
         watch = Watch()
+        atexit.register(watch.end)  # the first to be registered is the last to run
         watch.wanted["torch"] = lambda torch: attach(request, watch, torch)
         sys.meta_path.insert(0, watch)
 

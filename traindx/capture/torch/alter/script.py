@@ -15,12 +15,12 @@ from traindx.capture.torch.alter.losses import LossCall, LossCalls
 from traindx.capture.torch.alter.rehearsal import CannotRehearse, rehearse
 
 if TYPE_CHECKING:
-    from traindx.capture.torch.experiment.experiment import Experiment
+    from traindx.capture.torch.experiment.hooks import Hooks
     from traindx.capture.torch.experiment.site import Site
 
 Draw = Callable[[], Any]
 NO_MODEL = "the script calls no module with trainable parameters, it computes with plain tensors"
-SCRIPTS: weakref.WeakKeyDictionary[Experiment, Script] = weakref.WeakKeyDictionary()
+SCRIPTS: weakref.WeakKeyDictionary[Hooks, Script] = weakref.WeakKeyDictionary()
 
 
 class Script:
@@ -28,7 +28,7 @@ class Script:
     one for all interventions of a run, made by the first that asks (`script_of`)."""
 
     def __init__(self, site: Site) -> None:
-        patches = site.experiment.patches
+        patches = site.hooks.patches
         self.passes = Passes()
         patches.replace(torch.nn.Module, "__call__", self.passes.wrap)
         self.losses = LossCalls(patches, lambda: self.passes.training or not self.passes.counts)
@@ -71,31 +71,31 @@ class Script:
     # Where an intervention hooks in; its failure is told as its own.
 
     def before_pass(self, site: Site, hook: Before) -> None:
-        self.passes.before.append(lambda this: site.experiment.guarded(site, hook, this))
+        self.passes.before.append(lambda this: site.hooks.guarded(site, hook, this))
 
     def around_pass(self, site: Site, hook: Around) -> None:
-        self.passes.around.append(lambda this: site.experiment.guarded(site, hook, this))
+        self.passes.around.append(lambda this: site.hooks.guarded(site, hook, this))
 
     def after_pass(self, site: Site, hook: After) -> None:
-        self.passes.after.append(lambda this, found: site.experiment.guarded(site, hook, this, found))
+        self.passes.after.append(lambda this, found: site.hooks.guarded(site, hook, this, found))
 
     def on_loss(self, site: Site, order: int, hook: Callable[[LossCall], None]) -> None:
         """For each call of a loss function, in the order given: first what is data (below 5), then what
         the function does with it."""
-        self.losses.changes.append((order, lambda call: site.experiment.guarded(site, hook, call)))
+        self.losses.changes.append((order, lambda call: site.hooks.guarded(site, hook, call)))
         self.losses.changes.sort(key=lambda change: change[0])
 
     def on_loader(self, site: Site, hook: Callable[[Any], None], *, size: bool = False) -> None:
         """Once for each loader that is trained from; where its `size` changes, as soon as its length is asked for."""
         hooks = self.loaders.sizes if size else self.loaders.setups
-        hooks.append(lambda loader: site.experiment.guarded(site, hook, loader))
+        hooks.append(lambda loader: site.hooks.guarded(site, hook, loader))
 
     def on_batches(self, site: Site, hook: Callable[[Any], Callable[[Draw], Any]]) -> None:
         """For each training iterator, with its loader: what is returned is called for each batch with a
         function that draws one (StopIteration at the end)."""
 
         def stream(loader: Any, draw: Draw) -> Draw:
-            return site.onion(site.experiment.guarded(site, hook, loader), draw)
+            return site.onion(site.hooks.guarded(site, hook, loader), draw)
 
         self.loaders.streams.append(stream)
 
@@ -159,7 +159,7 @@ class Script:
 
 def script_of(site: Site) -> Script:
     """The script that an intervention is applied to."""
-    found = SCRIPTS.get(site.experiment)
+    found = SCRIPTS.get(site.hooks)
     if found is None:
-        found = SCRIPTS[site.experiment] = Script(site)
+        found = SCRIPTS[site.hooks] = Script(site)
     return found

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 
+from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.measure.views import tensors_in
 from traindx.vocabulary.setup import Fact
-
-if TYPE_CHECKING:
-    from traindx.capture.torch.checks.live import Live
 
 MOST, LEAST, SECONDS, WARM = 200, 20, 0.6, 3  # calls, calls, seconds for each of the two, calls before
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
+from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.checks.samples import NotClear
 from traindx.vocabulary.setup import Fact
-
-if TYPE_CHECKING:
-    from traindx.capture.torch.checks.live import Live
 
 
 def accelerator(live: Live) -> dict[str, Fact]:
@@ -32,7 +30,7 @@ def accelerator(live: Live) -> dict[str, Fact]:
 
 def memory(live: Live) -> dict[str, Fact]:
     """Bytes of weights, gradients, optimizer state, and of what one forward pass keeps for backward."""
-    model, session = live.model, live.discovery.opened
+    model, session = live.model, live.stream.opened
     assert model is not None
     parameters = list(model.parameters())
     if not parameters:

@@ -15,8 +15,10 @@ from typing import Any
 import torch
 
 from traindx.capture.process.patches import Lines
-from traindx.capture.session.session import Session
-from traindx.capture.torch.checks.live import Live
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.backend import torch_session
+from traindx.capture.torch.checks.last_step import Live
+from traindx.capture.torch.checks.probes import look_at
 from traindx.capture.torch.discover.discovery import Discovery
 
 Optimizers = Callable[[Iterable[torch.nn.Parameter]], torch.optim.Optimizer]
@@ -36,23 +38,18 @@ class Rehearsal:
     def run(self, out: Path, steps: int, change: str = "", *, probes: bool = False) -> None:
         """Train a copy of the model for some steps; the record goes to `out`. `change`: "one batch", "one
         blank batch", "permuted labels"; anything else changes nothing."""
-        session = Session(out)
-        session.watched.data.patient = True
-        discovery = Discovery(lambda: session, Lines(os.getcwd()), lambda _: None, lambda stage, **more: None)
-        live = Live(discovery) if probes else None
-        discovery.live = live
+        session = torch_session(out, patient=True)
+        stream = Stream(lambda: session, Lines(os.getcwd()), lambda _: None, lambda stage, **more: None)
+        discovery = Discovery(stream)
+        live = Live(stream) if probes else None
         devices = sorted({p.device.index or 0 for p in self.model.parameters() if p.device.type == "cuda"})
         with torch.random.fork_rng(devices=devices), torch.enable_grad():
             torch.manual_seed(SEED)
             discovery.attach()
             try:
                 self.train(steps, change)
-                discovery.active = False
                 if live is not None:
-                    session.watched.measures.probe.disarm()
-                    for name, value in live.facts().items():
-                        session.fact(name, value)
-                discovery.active = True
+                    look_at(live, stream, session)
             finally:
                 discovery.end()
                 session.close()

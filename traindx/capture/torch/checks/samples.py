@@ -3,21 +3,17 @@ their number, and whether training and evaluation mode agree."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
+from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.measure.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
-
-if TYPE_CHECKING:
-    from traindx.capture.torch.checks.live import Live
 
 ASKED = 3  # samples whose outputs are asked for what they depend on
 LEAKS = 1e-5  # of the largest gradient: more than rounding
 REPLACED = 8  # samples that are replaced at most, where inputs are whole numbers
-CHAIN = 12  # graph nodes between a loss and its reduction
-PASSED_THROUGH = ("DivBackward0", "MulBackward0", "NegBackward0", "ToCopyBackward0", "AddBackward0", "SqueezeBackward0")
 
 
 class NotClear(Exception):
@@ -128,28 +124,6 @@ def growth(live: Live) -> dict[str, Fact]:
     if any(abs(divided * n - 1) < 1e-3 for n in counts if n > 1):
         return {"loss_batch_growth": 1.0}  # a sum that is divided afterwards
     return {"loss_batch_growth": two / one}
-
-
-def growth_in_graph(loss: torch.Tensor, count: int) -> float | None:
-    """The same from the graph of a loss that was written by hand: whether its last reduction is a sum
-    over the samples that nothing divides by their number. None where that is not clear."""
-    node, divisor = loss.grad_fn, 1.0
-    for _ in range(CHAIN):
-        name = type(node).__name__
-        if node is None or name.startswith("MeanBackward"):
-            return None if node is None else 1.0
-        if name == "SumBackward0":
-            sizes = getattr(node, "_saved_self_sym_sizes", ())
-            if count < 2 or not sizes or sizes[0] != count:
-                return None
-            return 1.0 if divisor >= count * (1 - 1e-6) else 2.0
-        if name not in PASSED_THROUGH:
-            return None
-        other = getattr(node, "_saved_other", None) if name in ("DivBackward0", "MulBackward0") else None
-        if isinstance(other, torch.Tensor) and other.numel() == 1 and other.device.type == "cpu" and float(other):
-            divisor *= float(other) if name == "DivBackward0" else 1 / float(other)
-        node = node.next_functions[0][0]
-    return None
 
 
 def modes(live: Live) -> dict[str, Fact]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import nn
 
+from traindx.capture.torch.checks.last_step import Live
 from traindx.vocabulary.setup import Fact
-
-if TYPE_CHECKING:
-    from traindx.capture.torch.checks.live import Live
 
 NAMED = 10  # names in a fact
 DEEP = 3  # containers within containers
@@ -61,7 +59,7 @@ def unregistered(live: Live, model: nn.Module) -> Iterator[tuple[str, torch.Tens
     """Parameters in plain containers of modules that took part in the loss, and that neither the model
     nor an optimizer knows."""
     known = {id(p) for p in model.parameters()}
-    session = live.discovery.opened
+    session = live.stream.opened
     optimizers = session.watched.optimizers if session is not None else []
     known |= {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
     used = {id(p) for p in live.leaves}

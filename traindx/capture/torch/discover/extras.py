@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from traindx.capture.torch.discover.discovery import Discovery
+from traindx.capture.session.events import Compiled, GradientsClipped, LossScaled, ScalerFound, StepSkipped
+from traindx.capture.session.stream import Stream
 
 PLANS = ("total_steps", "T_max", "total_iters")  # attributes of schedules that say how long they are
 
@@ -18,14 +18,14 @@ PLANS = ("total_steps", "T_max", "total_iters")  # attributes of schedules that 
 class Extras:
     """Wrappers of functions that are called once a step, or once."""
 
-    def __init__(self, discovery: Discovery) -> None:
-        self.discovery = discovery
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
         self.seeds: set[str] = set()
         self.scheduling = False  # a scheduler is being made, or steps those that it is made of
         self.scheduler_steps: dict[int, int] = {}  # by id
 
     def attach(self) -> None:
-        replace = self.discovery.patches.replace
+        replace = self.stream.patches.replace
         for home in (torch.nn.utils, torch.nn.utils.clip_grad):
             replace(home, "clip_grad_norm_", self.clip)
             replace(home, "clip_grad_value_", self.clip_value)
@@ -44,71 +44,65 @@ class Extras:
         for name in ("random", "numpy.random"):
             if name in sys.modules:
                 replace(sys.modules[name], "seed", partial(self.seed, name.partition(".")[0]))
-        self.discovery.fact("seeds_set", "none")
+        self.stream.fact("seeds_set", "none")
 
     def clip(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery = self.discovery
+        stream = self.stream
 
         def clip_grad_norm_(parameters: Any, max_norm: float, *args: Any, **named: Any) -> Any:
             norm = original(parameters, max_norm, *args, **named)
-            discovery.safely(clipped, norm, max_norm)
+            stream.safely(clipped, norm, max_norm)
             return norm
 
         def clipped(norm: Any, limit: Any) -> None:
-            discovery.line("clip")
+            stream.line("clip")
             limit = float(limit)
             if limit != float("inf"):  # an infinite limit only asks for the norm
-                discovery.fact("clip_norm", limit)
-                if discovery.opened is not None:
-                    discovery.opened.clip(norm, limit)
+                stream.fact("clip_norm", limit)
+                stream.tell(GradientsClipped(norm, limit))
 
         return clip_grad_norm_
 
     def clip_value(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery = self.discovery
+        stream = self.stream
 
         def clip_grad_value_(parameters: Any, clip_value: float, *args: Any, **named: Any) -> Any:
-            discovery.safely(discovery.fact, "clip_value", float(clip_value))
+            stream.safely(stream.fact, "clip_value", float(clip_value))
             return original(parameters, clip_value, *args, **named)
 
         return clip_grad_value_
 
     def scale(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery = self.discovery
+        stream = self.stream
 
         def scale(self: Any, outputs: Any) -> Any:
             scaled = original(self, outputs)
-            discovery.safely(told, self, outputs, scaled)
+            stream.safely(told, self, outputs, scaled)
             return scaled
 
         def told(scaler: Any, outputs: Any, scaled: Any) -> None:
-            session = discovery.session() if scaler.is_enabled() else None
+            session = stream.session() if scaler.is_enabled() else None
             if session is not None and isinstance(outputs, torch.Tensor):
-                discovery.loop.scaled = (scaled, outputs)
-                session.add_scaler(scaler)
+                stream.tell(LossScaled(scaled, outputs))
+                stream.tell(ScalerFound(scaler))
 
         return scale
 
     def scaler_step(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery = self.discovery
+        stream, scene = self.stream, self.stream.scene
 
         def step(self: Any, optimizer: Any, *args: Any, **named: Any) -> Any:
-            before = discovery.loop.steps
+            before = scene.steps
             result = original(self, optimizer, *args, **named)
-            first = discovery.loop.primary in (None, id(optimizer))
-            if discovery.loop.steps == before and first and self.is_enabled():
-                discovery.safely(skipped)
+            first = scene.primary in (None, id(optimizer))
+            if scene.steps == before and first and self.is_enabled():
+                stream.safely(stream.tell, StepSkipped())
             return result
-
-        def skipped() -> None:
-            discovery.loop.held.clear()
-            if discovery.opened is not None:
-                discovery.opened.skipped()
 
         return step
 
     def schedule(self, original: Callable[..., None]) -> Callable[..., None]:
-        discovery = self.discovery
+        stream = self.stream
 
         extras = self
 
@@ -118,25 +112,25 @@ class Extras:
                 original(self, *args, **named)
             finally:
                 extras.scheduling = not outermost
-            discovery.safely(describe, self)
+            stream.safely(describe, self)
 
         def describe(scheduler: Any) -> None:
             kind = type(scheduler).__name__
-            if kind == "SequentialLR" or "schedule" not in discovery.known:
-                discovery.fact("schedule", kind)
+            if kind == "SequentialLR" or "schedule" not in stream.known:
+                stream.fact("schedule", kind)
             for name in (*PLANS, "step_size", "gamma", "patience", "factor", "T_0", "milestones"):
                 value = getattr(scheduler, name, None)
                 if isinstance(value, int | float):
-                    discovery.fact(f"schedule/{name}", value)
+                    stream.fact(f"schedule/{name}", value)
             if kind == "OneCycleLR":
-                discovery.fact("planned_steps", scheduler.total_steps)
-            discovery.line("schedule")
+                stream.fact("planned_steps", scheduler.total_steps)
+            stream.line("schedule")
 
         return __init__
 
     def scheduled(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Count the calls of `step` that the loop makes, of the scheduler that is called most."""
-        discovery, extras = self.discovery, self
+        stream, extras = self.stream, self
 
         def step(self: Any, *args: Any, **named: Any) -> Any:
             if extras.scheduling:
@@ -146,50 +140,50 @@ class Extras:
                 return original(self, *args, **named)
             finally:
                 extras.scheduling = False
-                discovery.safely(counted, id(self))
+                stream.safely(counted, id(self))
 
         def counted(scheduler: int) -> None:
             extras.scheduler_steps[scheduler] = extras.scheduler_steps.get(scheduler, 0) + 1
-            discovery.fact("scheduler_steps", max(extras.scheduler_steps.values()))
+            stream.fact("scheduler_steps", max(extras.scheduler_steps.values()))
 
         return step
 
     def seed(self, library: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery, seeds = self.discovery, self.seeds
+        stream, seeds = self.stream, self.seeds
 
         def seed(*args: Any, **named: Any) -> Any:
-            discovery.safely(told, args[0] if args else next(iter(named.values()), None))
+            stream.safely(told, args[0] if args else next(iter(named.values()), None))
             return original(*args, **named)
 
         def told(value: Any) -> None:
-            if not discovery.lines.here(3):
+            if not stream.lines.here(3):
                 return  # a library seeds itself
             seeds.add(library)
-            discovery.fact("seeds_set", ", ".join(sorted(seeds)))
-            if isinstance(value, int) and (library == "torch" or "seed" not in discovery.known):
-                discovery.fact("seed", value)
+            stream.fact("seeds_set", ", ".join(sorted(seeds)))
+            if isinstance(value, int) and (library == "torch" or "seed" not in stream.known):
+                stream.fact("seed", value)
 
         return seed
 
     def deterministic(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery = self.discovery
+        stream = self.stream
 
         def use_deterministic_algorithms(mode: bool, *args: Any, **named: Any) -> Any:
-            discovery.safely(discovery.fact, "deterministic", bool(mode))
+            stream.safely(stream.fact, "deterministic", bool(mode))
             return original(mode, *args, **named)
 
         return use_deterministic_algorithms
 
     def compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery = self.discovery
+        stream = self.stream
 
         def compile(model: Any = None, *args: Any, **named: Any) -> Any:
-            discovery.safely(told, model)
+            stream.safely(told, model)
             return original(model, *args, **named)
 
         def told(model: Any) -> None:
-            discovery.fact("compiled", True)
-            discovery.models.block(function=not isinstance(model, torch.nn.Module))
+            stream.fact("compiled", True)
+            stream.tell(Compiled(not isinstance(model, torch.nn.Module)))
 
         return compile
 

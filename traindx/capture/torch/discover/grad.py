@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from traindx.capture.torch.discover.discovery import Discovery
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.discover.loop import Loop
 
 
 class Grads:
@@ -17,36 +17,36 @@ class Grads:
     number, keeping no graph of them, for leaves that are trained: all in optimizers, or, without any,
     parameters. Saliency, penalties on gradients and inner loops of meta-learning are none of these."""
 
-    def __init__(self, discovery: Discovery) -> None:
-        self.discovery = discovery
+    def __init__(self, stream: Stream, loop: Loop) -> None:
+        self.stream, self.loop = stream, loop
         self.passes = 0
 
     def attach(self) -> None:
-        self.discovery.patches.replace(torch.autograd, "grad", self.wrap)
+        self.stream.patches.replace(torch.autograd, "grad", self.wrap)
 
     def wrap(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery, grads = self.discovery, self
+        stream, grads = self.stream, self
 
         def grad(outputs: Any, inputs: Any, *args: Any, **named: Any) -> Any:
-            training = discovery.active and discovery.safely(grads.is_training, outputs, inputs, args, named)
+            training = stream.active and stream.safely(grads.is_training, outputs, inputs, args, named)
             if not training:
                 return original(outputs, inputs, *args, **named)
             leaves = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-            discovery.safely(grads.begins, single(outputs), leaves)
-            discovery.loop.inside_backward = True
+            stream.safely(grads.begins, single(outputs), leaves)
+            stream.scene.inside_backward = True
             try:
                 found = original(outputs, inputs, *args, **named)
             finally:
-                discovery.loop.inside_backward = False
-            discovery.safely(grads.ends, leaves, found)
+                stream.scene.inside_backward = False
+            stream.safely(grads.ends, leaves, found)
             return found
 
         return grad
 
     def is_training(self, outputs: Any, inputs: Any, args: tuple[Any, ...], named: dict[str, Any]) -> bool:
         """Whether a call with these arguments is one of a training loop."""
-        loop = self.discovery.loop
-        if loop.inside_backward or (loop.main_line and not self.passes) or torch.compiler.is_compiling():
+        scene = self.stream.scene
+        if scene.inside_backward or (scene.main_line and not self.passes) or torch.compiler.is_compiling():
             return False
         if named.get("create_graph") or (len(args) > 2 and args[2]) or named.get("is_grads_batched"):
             return False
@@ -56,19 +56,19 @@ class Grads:
             return False
         if torch._C._functorch.peek_interpreter_stack() is not None:
             return False
-        if loop.optimizers:
-            return all(id(leaf) in loop.trained for leaf in leaves)
+        if scene.optimizers:
+            return all(id(leaf) in scene.trained for leaf in leaves)
         return all(isinstance(leaf, torch.nn.Parameter) or (leaf.is_leaf and len(leaves) > 1) for leaf in leaves)
 
     def begins(self, loss: torch.Tensor, leaves: list[torch.Tensor]) -> None:
         self.passes += 1
-        self.discovery.fact("gradients_from", "torch.autograd.grad")
-        self.discovery.loop.manual.given = leaves
-        self.discovery.loop.backward_begins(loss, None, stale=False)
+        self.stream.fact("gradients_from", "torch.autograd.grad")
+        self.loop.manual.given = leaves
+        self.loop.backward_begins(loss, None, stale=False)
 
     def ends(self, leaves: Sequence[torch.Tensor], found: Sequence[Any]) -> None:
         with lent(leaves, found):
-            self.discovery.loop.backward_ends()
+            self.loop.backward_ends()
 
 
 def single(outputs: Any) -> torch.Tensor | None:

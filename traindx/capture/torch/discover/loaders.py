@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.utils.data import BatchSampler, dataloader
 
-if TYPE_CHECKING:
-    from traindx.capture.session.session import Session
-    from traindx.capture.torch.discover.discovery import Discovery
+from traindx.capture.session.events import BackwardBegins, DataWaited
+from traindx.capture.session.stream import Stream
 
 SHUFFLED = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler")
 
@@ -20,48 +19,44 @@ SHUFFLED = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "Di
 class Loaders:
     """Wraps the `__next__` of every DataLoader iterator."""
 
-    def __init__(self, discovery: Discovery) -> None:
-        self.discovery = discovery
-        self.current: int | None = None  # id of the data (`data_of`) whose batch was drawn last
-        self.loader: Any = None
-        self.trained: set[int] = set()  # ids of the data that was trained on
-        self.kept: list[Any] = []  # that data, so that its ids stay its own
+    def __init__(self, stream: Stream) -> None:
+        self.stream, self.scene = stream, stream.scene
+        self.kept: list[Any] = []  # data that was trained on, so that its ids stay its own
         self.drawn_from: tuple[Any, Any] = (None, None)  # the data set of the iterator in use, and its part
         self.waited = 0.0
         self.described = False
         self.iterator: int | None = None  # id of the iterator in use
         self.draws = self.passes = 0  # its batches, and the backward passes since its first
-        self.most = 0  # values in the largest tensor of the batch drawn last
-        self.pair: tuple[int, weakref.ref[torch.Tensor]] | None = None  # of a batch of two: where the first lies
 
     def attach(self) -> None:
-        self.discovery.patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
-        self.discovery.patches.replace(dataloader.DataLoader, "__iter__", self.iter)
+        self.stream.patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
+        self.stream.patches.replace(dataloader.DataLoader, "__iter__", self.iter)
+        self.stream.hear(BackwardBegins, self.backward_begins)
 
     def iter(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery, loaders = self.discovery, self
+        stream, loaders = self.stream, self
 
         def __iter__(self: Any) -> Any:
             iterator = original(self)
-            discovery.safely(loaders.began, self)
+            stream.safely(loaders.began, self)
             return iterator
 
         return __iter__
 
     def began(self, loader: Any) -> None:
-        self.loader = loader
+        self.scene.loader = loader
 
     def next(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery, loaders, clock = self.discovery, self, time.perf_counter
+        stream, loaders, clock = self.stream, self, time.perf_counter
 
         def __next__(self: Any) -> Any:
             begun = clock()
             try:
                 batch = original(self)
             except StopIteration:
-                discovery.safely(loaders.ended)
+                stream.safely(loaders.ended)
                 raise
-            discovery.safely(loaders.drawn, self, batch, clock() - begun)
+            stream.safely(loaders.drawn, self, batch, clock() - begun)
             return batch
 
         return __next__
@@ -72,42 +67,38 @@ class Loaders:
             self.iterator, self.draws, self.passes = id(iterator), 0, 0
             self.drawn_from = iterator._dataset, part_of(iterator)
         self.draws += 1
-        self.most, self.pair = most_values(batch), paired(batch)
+        scene = self.scene
+        scene.most, scene.pair = most_values(batch), paired(batch)
         data = id(self.drawn_from[0] if self.drawn_from[1] is None else self.drawn_from[1])
-        if data != self.current:
-            self.current, self.waited = data, 0.0
+        if data != scene.data:
+            scene.data, self.waited = data, 0.0
         self.waited += seconds
-
-    def partner(self, inputs: tuple[Any, ...]) -> torch.Tensor | None:
-        """What the loader gave together with a model's only input: where no loss function tells them, the targets."""
-        if self.pair is None or len(inputs) != 1 or not isinstance(inputs[0], torch.Tensor):
-            return None
-        return self.pair[1]() if place_of(inputs[0]) == self.pair[0] else None
 
     def ended(self) -> None:
         """No batches are left; where none that was drawn ahead is still to be trained on, what is
         evaluated next is not of this loader."""
         if self.draws and self.passes >= self.draws:
-            self.current = None
+            self.scene.data = None
         self.iterator = None
 
-    def backward_begins(self, session: Session) -> None:
+    def backward_begins(self, _event: BackwardBegins) -> None:
         """The data set in use is one that is trained on."""
-        if self.current is None:
+        scene = self.scene
+        if scene.data is None:
             return
         self.passes += 1
         if self.waited:
-            session.data_wait(self.waited)
+            self.stream.tell(DataWaited(self.waited))
             self.waited = 0.0
-        if self.current not in self.trained and self.loader is not None:
-            self.trained.add(self.current)
+        if scene.data not in scene.trained_data and scene.loader is not None:
+            scene.trained_data.add(scene.data)
             self.kept.append(self.drawn_from)
             if not self.described:
                 self.described = True
-                self.describe(self.loader)
+                self.describe(scene.loader)
 
     def describe(self, loader: Any) -> None:
-        fact = self.discovery.fact
+        fact = self.stream.fact
         batch = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)
         fact("batch_size", batch)
         fact("workers", loader.num_workers)
@@ -141,6 +132,14 @@ def sampler_of(loader: Any) -> Any:
         batches = batches.batch_sampler
     found = getattr(batches, "sampler", loader.sampler)
     return found.sampler if isinstance(found, BatchSampler) else found
+
+
+def partner(pair: Any, inputs: tuple[Any, ...]) -> torch.Tensor | None:
+    """What the loader gave together with a model's only input: where no loss function tells them, the targets."""
+    if pair is None or len(inputs) != 1 or not isinstance(inputs[0], torch.Tensor):
+        return None
+    found: torch.Tensor | None = pair[1]() if place_of(inputs[0]) == pair[0] else None
+    return found
 
 
 def paired(batch: Any) -> tuple[int, weakref.ref[torch.Tensor]] | None:

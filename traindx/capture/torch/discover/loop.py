@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch.optim import optimizer as optim
 
+from traindx.capture.session.events import (
+    BackwardBegins,
+    BackwardEnds,
+    GradientsZeroed,
+    GraphWhole,
+    LossDifferentiated,
+    LossMade,
+    LossScaled,
+    OptimizerFound,
+    ParametersTrained,
+    StepBegins,
+    StepDue,
+    StepEnds,
+    StepSkipped,
+)
+from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.manual import Manual
-
-if TYPE_CHECKING:
-    from traindx.capture.session.session import Session
-    from traindx.capture.torch.discover.discovery import Discovery
 
 UNDECIDED_STEPS = 4  # steps in which it is found out whether the loss is divided for accumulation
 HELD = 4096  # losses held between two steps
@@ -32,28 +44,20 @@ class Loop:
     """Tells the session of every step. The loss is what `backward` was called on, before loss
     scaling and before it was divided by the number of micro-batches."""
 
-    def __init__(self, discovery: Discovery) -> None:
-        self.discovery = discovery
-        self.manual = Manual(discovery)
-        self.optimizers: set[int] = set()
+    def __init__(self, stream: Stream) -> None:
+        self.stream, self.scene = stream, stream.scene
+        self.manual = Manual(stream, self.hand_on)
         self.stepping: set[int] = set()  # ids of those that the session knows
-        self.primary: int | None = None  # id of the optimizer that steps first, which counts the steps
-        self.main: set[int] | None = None  # ids of its parameters
-        self.trained: set[int] = set()  # ids of those of all optimizers
-        self.steps = 0
         self.held: list[Held] = []
         self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
-        self.inside_backward = self.inside_step = False
-        self.main_line = ""  # of the first backward pass
+        self.inside_step = False
         self.factor, self.undecided = 1.0, UNDECIDED_STEPS
         self.divisors: set[float] = set()  # that losses of accumulated micro-batches had
         self.lines: set[str] = set()  # of backward passes that accumulate one loss
         self.handles: list[Any] = []
-        self.held_back = False  # an intervention keeps this step from being one (accumulation)
-        self.scaled: tuple[torch.Tensor, torch.Tensor] | None = None  # what GradScaler.scale gave, and got
 
     def attach(self) -> None:
-        safely, patches = self.discovery.safely, self.discovery.patches
+        safely, patches = self.stream.safely, self.stream.patches
         patches.replace(torch.autograd, "backward", self.backward)
         patches.replace(torch.optim.Optimizer, "__init__", self.made)
         patches.replace(torch.optim.Optimizer, "zero_grad", self.zeroed)
@@ -63,6 +67,11 @@ class Loop:
             before(lambda optimizer, _args, _named: safely(self.step_begins, optimizer)),
             after(lambda optimizer, _args, _named: safely(self.step_ends, optimizer)),
         ]
+        self.stream.hear(LossScaled, self.loss_scaled)
+        self.stream.hear(StepSkipped, lambda _event: self.held.clear())
+
+    def loss_scaled(self, event: LossScaled) -> None:
+        self.scene.scaled = (event.scaled, event.loss)
 
     def attach_last(self) -> None:
         """What may end the script comes after all other hooks of a step."""
@@ -81,72 +90,73 @@ class Loop:
     # Optimizers.
 
     def made(self, original: Callable[..., None]) -> Callable[..., None]:
-        discovery = self.discovery
+        loop = self
 
         def __init__(self: torch.optim.Optimizer, *args: Any, **named: Any) -> None:
             original(self, *args, **named)
-            discovery.safely(discovery.loop.add, self)
+            loop.stream.safely(loop.add, self)
 
         return __init__
 
     def add(self, optimizer: torch.optim.Optimizer) -> None:
         """A new optimizer: its settings, and whose parameters it holds."""
-        self.discovery.report("optimizer")
-        place = self.discovery.line("optimizer")
-        self.discovery.models.want(p for group in optimizer.param_groups for p in group["params"])
-        self.optimizers.add(id(optimizer))
-        self.trained |= {id(p) for group in optimizer.param_groups for p in group["params"]}
-        number = len(self.optimizers)
+        self.stream.report("optimizer")
+        place = self.stream.line("optimizer")
+        given = [p for group in optimizer.param_groups for p in group["params"]]
+        self.stream.tell(ParametersTrained(given))
+        self.scene.optimizers.add(id(optimizer))
+        self.scene.trained |= {id(p) for p in given}
+        number = len(self.scene.optimizers)
         if number > 1:
-            self.discovery.fact("optimizers", number)
-            self.discovery.fact(f"optimizer/{number}", f"{type(optimizer).__name__} at {place}")
+            self.stream.fact("optimizers", number)
+            self.stream.fact(f"optimizer/{number}", f"{type(optimizer).__name__} at {place}")
 
     def zeroed(self, original: Callable[..., None]) -> Callable[..., None]:
-        discovery = self.discovery
+        loop = self
 
         def zero_grad(self: Any, *args: Any, **named: Any) -> None:
             original(self, *args, **named)
-            discovery.safely(discovery.loop.zero_grad, self)
+            loop.stream.safely(loop.zero_grad, self)
 
         return zero_grad
 
     def zero_grad(self, owner: Any) -> None:
-        if self.discovery.opened is not None and not self.held_back:
-            if "where/zero_grad" not in self.discovery.known:
-                self.discovery.line("zero_grad")
-            self.discovery.opened.zero_grad(owner)
+        if self.stream.opened is not None and not self.scene.held_back:
+            if "where/zero_grad" not in self.stream.known:
+                self.stream.line("zero_grad")
+            self.stream.tell(GradientsZeroed(owner))
 
     # Steps.
 
     def step_begins(self, optimizer: torch.optim.Optimizer) -> None:
-        session = self.discovery.session()
-        if session is None or self.held_back:
+        scene = self.scene
+        if self.stream.session() is None or scene.held_back:
             return
-        if self.primary is None:
-            self.primary = id(optimizer)
-            self.main = {id(p) for group in optimizer.param_groups for p in group["params"]}
-            self.discovery.line("step")
-        if self.discovery.models.wanted:
-            self.discovery.models.search()
+        if scene.primary is None:
+            scene.primary = id(optimizer)
+            scene.main = {id(p) for group in optimizer.param_groups for p in group["params"]}
+            self.stream.line("step")
+        self.stream.tell(StepDue(optimizer))
         if id(optimizer) not in self.stepping:
             self.stepping.add(id(optimizer))
-            session.add_optimizer(optimizer)
+            self.stream.tell(OptimizerFound(optimizer))
         if self.undecided:
             self.decide()
         self.hand_on()
         self.inside_step = True
-        session.optimizer_step_begin(optimizer)
+        self.stream.tell(StepBegins(optimizer))
 
     def step_counted(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
         """Not guarded: ending the script after the last step is meant to reach it."""
-        if id(optimizer) == self.primary and self.discovery.active and not self.held_back:
-            self.steps += 1
-            self.discovery.after_step(self.steps)
+        scene = self.scene
+        if id(optimizer) == scene.primary and self.stream.active and not scene.held_back:
+            scene.steps += 1
+            self.stream.after_step(scene.steps)
 
     def step_ends(self, optimizer: torch.optim.Optimizer) -> None:
         self.inside_step = False
-        session = self.discovery.session()
-        if session is None or self.held_back:
+        session = self.stream.session()
+        if session is None or self.scene.held_back:
             return
         if self.held:
             first: dict[str, Held] = {}  # a closure may compute the loss many times: the first is that of the step
@@ -154,63 +164,58 @@ class Loop:
                 first.setdefault(held.where, held)
             self.held = list(first.values())
             self.hand_on()
-        session.optimizer_step_end(optimizer)
-        if id(optimizer) == self.primary:
-            self.discovery.models.fed = 0
+        self.stream.tell(StepEnds(optimizer))
         if not session.active:
-            self.discovery.detach()
+            self.stream.detach()
 
     # Backward passes.
 
     def backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery = self.discovery
+        stream, scene = self.stream, self.scene
 
         def backward(tensors: Any, *args: Any, **named: Any) -> Any:
-            if discovery.loop.inside_backward or not discovery.active:
+            if scene.inside_backward or not stream.active:
                 return original(tensors, *args, **named)
-            discovery.safely(discovery.loop.backward_begins, tensors, named.get("inputs"))
-            discovery.loop.inside_backward = True
+            stream.safely(self.backward_begins, tensors, named.get("inputs"))
+            scene.inside_backward = True
             try:
                 return original(tensors, *args, **named)
             finally:
-                discovery.loop.inside_backward = False
-                discovery.safely(discovery.loop.backward_ends)
+                scene.inside_backward = False
+                stream.safely(self.backward_ends)
 
         return backward
 
     def backward_begins(self, tensors: Any, inputs: Any, stale: bool | None = None) -> None:
         """`stale`: False where gradients that are still there are not added to."""
-        session = self.discovery.session()
+        session = self.stream.session()
         if session is None:
             return
-        self.discovery.report("backward")
-        where = self.discovery.line("backward")
+        self.stream.report("backward")
+        where = self.stream.line("backward")
         tensor = tensors if isinstance(tensors, torch.Tensor) else next(iter(tensors), None)
         if isinstance(tensor, torch.Tensor) and tensor.numel() == 1 and inputs is None:
-            scaled, self.scaled = self.scaled, None
+            scene = self.scene
+            scaled, scene.scaled = scene.scaled, None
             if scaled is not None and scaled[0] is tensor:
                 tensor = scaled[1]
-            if not self.optimizers:
+            if not scene.optimizers:
                 self.manual.backward_begins(tensor)
-            self.discovery.losses.backward_begins(tensor)
-            if self.discovery.live is not None:
-                self.discovery.live.backward_begins(tensor)
-            self.lost(session, tensor, where)
+            self.stream.tell(LossDifferentiated(tensor))
+            self.lost(tensor, where)
             if session.wants_losses and not self.inside_step:
-                self.main_line = self.main_line or where
-                if where == self.main_line:
-                    session.before_backward(tensor, self.factor)
-        self.discovery.loaders.backward_begins(session)
-        session.backward_begin(stale)
+                scene.main_line = scene.main_line or where
+                if where == scene.main_line:
+                    self.stream.tell(GraphWhole(tensor, self.factor))
+        self.stream.tell(BackwardBegins(stale))
 
     def backward_ends(self) -> None:
-        session = self.discovery.session()
-        if session is not None:
-            session.backward_end()
-            if not self.optimizers:
-                self.manual.backward_ends(session)
+        if self.stream.session() is not None:
+            self.stream.tell(BackwardEnds())
+            if not self.scene.optimizers:
+                self.manual.backward_ends()
 
-    def lost(self, session: Session, loss: torch.Tensor, where: str) -> None:
+    def lost(self, loss: torch.Tensor, where: str) -> None:
         """The loss of one backward pass. It is held back while it is not known what it was divided
         for, and inside of a step's closure."""
         where = min(self.lines) if where in self.lines else where
@@ -222,17 +227,15 @@ class Loop:
             if len(self.held) < HELD:
                 self.held.append(Held(loss.detach(), where, by))
         else:
-            session.loss(loss if self.factor == 1.0 else loss.detach() * self.factor, where=where)
+            self.stream.tell(LossMade(loss if self.factor == 1.0 else loss.detach() * self.factor, where))
 
     def hand_on(self) -> None:
         """Give the session the losses that were held back."""
         if not self.held:
             return
         held, self.held = self.held, []
-        session = self.discovery.opened
-        if session is not None:
-            for value, where, _ in held:
-                session.loss(value if self.factor == 1.0 else value * self.factor, where=where)
+        for value, where, _ in held:
+            self.stream.tell(LossMade(value if self.factor == 1.0 else value * self.factor, where))
 
     def decide(self) -> None:
         """Micro-batches: as many backward passes of one line as the loss is divided by."""
@@ -248,21 +251,21 @@ class Loop:
             where = min(passes)
             self.held = [held._replace(where=where) for held in self.held]
         if count > 1:
-            self.discovery.fact("accumulation", count)
+            self.stream.fact("accumulation", count)
             found = {held.divisor for held in self.held if held.where == where}
             self.divisors |= found or {1.0}
             if divided_by(count, found):
                 self.factor, self.undecided = float(count), 0
-            if not self.undecided and self.discovery.models.fed >= count:
+            if not self.undecided and self.scene.fed >= count:
                 self.scaled_for(count)
 
     def scaled_for(self, count: int) -> None:
         """Whether the loss is divided by the number of micro-batches, where that can be told: a mean that is
         left as it is is not."""
         if self.factor == count:
-            self.discovery.fact("accumulation_loss_scaled", True)
-        elif self.divisors == {1.0} and self.discovery.known.get("loss_reduction") == "mean":
-            self.discovery.fact("accumulation_loss_scaled", False)
+            self.stream.fact("accumulation_loss_scaled", True)
+        elif self.divisors == {1.0} and self.stream.known.get("loss_reduction") == "mean":
+            self.stream.fact("accumulation_loss_scaled", False)
 
 
 def divided_by(count: int, divisors: set[float]) -> bool:

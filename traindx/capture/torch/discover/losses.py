@@ -11,14 +11,21 @@ import warnings
 import weakref
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 
+from traindx.capture.session.events import (
+    BatchSeen,
+    LossComputed,
+    LossDifferentiated,
+    MetricLogged,
+    ModelCalled,
+    OutputsSeen,
+    ValidationPassed,
+)
+from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.models import unwrapped
-
-if TYPE_CHECKING:
-    from traindx.capture.torch.discover.discovery import Discovery
 
 FUNCTIONS = (
     "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
@@ -30,6 +37,7 @@ CLASSED = ("cross_entropy", "nll_loss", "multi_margin_loss")
 LOOKED_AT = 3  # calls whose inputs are looked at
 COMPARED = 20  # backward passes in which it is found out what the training loss is made of
 REMEMBERED = 100  # targets
+UNTOLD = 2  # backward passes after which a loss function would have told the targets
 ADDENDS = 16  # terms of a loss that are told apart
 
 
@@ -46,8 +54,8 @@ class Value(NamedTuple):
 class Losses:
     """Wraps the loss functions of `torch.nn.functional`, which the loss modules call, too."""
 
-    def __init__(self, discovery: Discovery) -> None:
-        self.discovery = discovery
+    def __init__(self, stream: Stream) -> None:
+        self.stream, self.scene = stream, stream.scene
         self.seen: dict[str, int] = {}  # function -> training calls
         self.nodes: dict[Any, str] = {}  # graph node of a loss since the last backward pass -> its function
         self.compared = 0
@@ -61,35 +69,37 @@ class Losses:
 
     def attach(self) -> None:
         for name in FUNCTIONS:
-            self.discovery.patches.replace(torch.nn.functional, name, partial(self.wrap, name))
+            self.stream.patches.replace(torch.nn.functional, name, partial(self.wrap, name))
+        self.stream.hear(ModelCalled, self.model_called)
+        self.stream.hear(LossDifferentiated, self.backward_begins)
 
     def end(self) -> None:
         self.finish()
 
     def wrap(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
-        discovery, losses = self.discovery, self
+        stream, losses = self.stream, self
 
         def loss(input: Any, *args: Any, **named: Any) -> Any:
-            if torch.compiler.is_compiling() or losses.inside or not discovery.active:
+            if torch.compiler.is_compiling() or losses.inside or not stream.active:
                 return original(input, *args, **named)
             value = original(input, *args, **named)
             if losses.quiet and name in losses.seen and losses.nothing_new(value):
                 return value
             target = args[0] if args else named.get("target")
-            discovery.safely(losses.computed, name, value, input, target, named.get("reduction", "mean"))
-            if discovery.live is not None:
-                discovery.safely(discovery.live.loss_called, original, input, args, named, value)
+            stream.safely(losses.computed, name, value, input, target, named.get("reduction", "mean"))
+            if stream.attentive:
+                stream.safely(stream.tell, LossComputed(original, input, args, named, value))
             return value
 
         return loss
 
     def nothing_new(self, value: Any) -> bool:
         """Whether this is the loss of another training step, of which nothing is to be looked at."""
-        session = self.discovery.opened
+        session = self.stream.opened
         return (
             session is not None
             and not session.curious
-            and self.discovery.models.training
+            and self.scene.training
             and not self.evaluated
             and isinstance(value, torch.Tensor)
             and value.requires_grad
@@ -99,35 +109,36 @@ class Losses:
         if not isinstance(value, torch.Tensor) or value.numel() != 1 or torch._C._functorch.peek_interpreter_stack():
             return
         grad = value.requires_grad
-        models = self.discovery.models
-        if grad and (models.training or not models.roots):
+        scene = self.scene
+        if grad and (scene.training or not scene.roots):
             self.trained_on(name, value, given, target, reduction)
-        elif self.discovery.opened is not None:
+        elif self.stream.opened is not None:
             samples = len(target) if isinstance(target, torch.Tensor) and target.dim() else 1
             single = value.detach() / samples if reduction == "sum" else value.detach()
-            where = self.discovery.lines.here(4)
-            modes = [root() for root in models.roots]
+            where = self.stream.lines.here(4)
+            modes = [root() for root in scene.roots]
             train_mode = any(root is not None and unwrapped(root).training for root in modes)
             found = Value(single, samples, name, grad, train_mode)
             self.evaluated.setdefault((where, self.data(target)), []).append(found)
             if not grad:
-                self.discovery.opened.batch(None, target, training=False)
+                self.stream.tell(BatchSeen(None, target, False))
 
     def trained_on(self, name: str, value: torch.Tensor, given: Any, target: Any, reduction: str) -> None:
         """A loss in training: what it is, once; its targets, always."""
         if self.evaluated:
             self.finish()
         count = self.seen[name] = self.seen.get(name, 0) + 1
+        self.scene.untold = False
         if count <= LOOKED_AT:
             self.describe(name, given, target, reduction)
         if self.compared < COMPARED and value.grad_fn is not None:
             self.nodes[value.grad_fn] = name
-        if isinstance(target, torch.Tensor) and self.discovery.loaders.current is None:
+        if isinstance(target, torch.Tensor) and self.scene.data is None:
             self.remember(target)
-        session = self.discovery.opened
+        session = self.stream.opened
         if session is not None and session.curious and name == (self.training_loss or name):
-            session.outputs(given, name)
-            session.batch(None, target, training=True)
+            self.stream.tell(OutputsSeen(given, name))
+            self.stream.tell(BatchSeen(None, target, True))
 
     def remember(self, target: torch.Tensor) -> None:
         """The same tensor, seen twice in training, is the training data itself."""
@@ -138,9 +149,9 @@ class Losses:
             self.targets[id(target)] = weakref.ref(target)
 
     def describe(self, name: str, given: Any, target: Any, reduction: str) -> None:
-        fact, first = self.discovery.fact, len(self.seen) == 1
+        fact, first = self.stream.fact, len(self.seen) == 1
         prefix = "" if first else f"loss/{len(self.seen)}/"
-        self.discovery.line("loss")
+        self.stream.line("loss")
         fact(f"{prefix}loss" if first else f"{prefix}function", name)
         fact(f"{prefix}reduction" if not first else "loss_reduction", reduction)
         if not isinstance(given, torch.Tensor):
@@ -155,37 +166,37 @@ class Losses:
         elif name.startswith("binary") and given.numel() == len(given):
             fact(f"{prefix}classes", 2)
 
-    def model_called(self, training: bool) -> None:
+    def model_called(self, event: ModelCalled) -> None:
         """A root is called: if for training, the evaluation before it is over."""
-        if training and self.evaluated:
+        if event.training and self.evaluated:
             self.finish()
 
-    def backward_begins(self, loss: torch.Tensor) -> None:
+    def backward_begins(self, event: LossDifferentiated) -> None:
         """What was provisional was training after all; and what the training loss is made of."""
         if self.evaluated:
             kept = {key: [v for v in values if not v.provisional] for key, values in self.evaluated.items()}
             self.evaluated = {key: values for key, values in kept.items() if values}
             self.finish()
-        self.quiet = self.compared >= COMPARED and self.discovery.live is None
+        self.quiet = self.compared >= COMPARED and not self.stream.attentive
         if self.compared < COMPARED:
             self.compared += 1
-            names = [self.nodes[node] for node in terms(loss) if node in self.nodes]
+            self.scene.untold = self.compared > UNTOLD and not self.seen
+            names = [self.nodes[node] for node in terms(event.loss) if node in self.nodes]
             self.nodes.clear()
             if names and not self.training_loss:
                 self.training_loss = names[0]
-                self.discovery.fact("loss", " + ".join(dict.fromkeys(names)))
+                self.stream.fact("loss", " + ".join(dict.fromkeys(names)))
 
     def data(self, target: Any) -> Any:
         """What tells one evaluated data set from another: the loader's, or the training targets."""
-        loaders = self.discovery.loaders
-        if loaders.current is not None and not self.beyond(target):
-            return loaders.current
+        if self.scene.data is not None and not self.beyond(target):
+            return self.scene.data
         known = self.targets.get(id(target)) if id(target) in self.trained else None
         return id(target) if known is not None and known() is target else None
 
     def beyond(self, target: Any) -> bool:
         """Whether a target has more values than anything in the batch that a loader gave last."""
-        most = self.discovery.loaders.most
+        most = self.scene.most
         return isinstance(target, torch.Tensor) and 0 < most < target.numel()
 
     def finish(self) -> None:
@@ -193,21 +204,20 @@ class Losses:
         if not self.evaluated:
             return
         evaluated, self.evaluated = self.evaluated, {}
-        session = self.discovery.opened
-        if session is None:
+        if self.stream.opened is None:
             return
         for key, values in evaluated.items():
             mean = sum(precise(v.value) * v.samples for v in values) / sum(v.samples for v in values)
             if self.is_training_data(key[1]):
-                session.metric(f"eval_{self.name_of(key, values[0])}", mean)
+                self.stream.tell(MetricLogged(f"eval_{self.name_of(key, values[0])}", mean))
                 continue
             name = self.name_of(key, values[0])
-            session.validation(name, mean)
-            self.discovery.fact("validation_in_train_mode", values[-1].train_mode)
-            self.discovery.fact("where/validation", key[0])
+            self.stream.tell(ValidationPassed(name, mean))
+            self.stream.fact("validation_in_train_mode", values[-1].train_mode)
+            self.stream.fact("where/validation", key[0])
 
     def is_training_data(self, data: Any) -> bool:
-        return data is not None and (data in self.discovery.loaders.trained or data in self.trained)
+        return data is not None and (data in self.scene.trained_data or data in self.trained)
 
     def name_of(self, key: tuple[str, Any], value: Value) -> str:
         """`loss` for the function that is trained with, its own name for another; numbered from the

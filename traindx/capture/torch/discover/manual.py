@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from traindx.capture.session.session import Session
-    from traindx.capture.torch.discover.discovery import Discovery
+from traindx.capture.session.events import ModelCalled, OptimizerFound, ParametersTrained, StepBegins, StepDue, StepEnds
+from traindx.capture.session.stream import Stream
 
 LEAVES = 10_000  # parameters that are looked for in a graph
 NODES = 200_000  # of a graph are visited at most
@@ -26,8 +26,10 @@ class ByHand:
 class Manual:
     """A step has been taken when, at the next backward pass, the parameters have changed."""
 
-    def __init__(self, discovery: Discovery) -> None:
-        self.discovery = discovery
+    def __init__(self, stream: Stream, hand_on: Callable[[], None]) -> None:
+        """`hand_on` gives the losses that were held back to the session."""
+        self.stream, self.hand_on = stream, hand_on
+        stream.hear(ModelCalled, lambda event: self.step_if_changed() if event.training else None)
         self.optimizer: ByHand | None = None
         self.given: list[torch.Tensor] = []  # parameters that gradients were asked of by name
         self.marks: list[Any] = []
@@ -36,30 +38,29 @@ class Manual:
     def backward_begins(self, loss: torch.Tensor) -> None:
         if self.optimizer is None:
             self.optimizer = ByHand(self.given or leaves(loss))
-            self.discovery.models.want(self.optimizer.param_groups[0]["params"])
-            self.discovery.models.search()
+            self.stream.tell(ParametersTrained(self.optimizer.param_groups[0]["params"]))
+            self.stream.tell(StepDue(self.optimizer))
         else:
             self.step_if_changed()
 
     def step_if_changed(self) -> None:
-        session, loop = self.discovery.opened, self.discovery.loop
-        if self.optimizer is None or session is None or not self.begun or self.look() == self.marks:
+        waiting = self.begun and self.optimizer is not None and self.stream.opened is not None
+        if not waiting or self.look() == self.marks:
             return
         self.begun = False
-        loop.hand_on()
-        session.optimizer_step_end(self.optimizer)
-        self.discovery.models.fed = 0
-        loop.steps += 1
-        loop.discovery.after_step(loop.steps)
+        self.hand_on()
+        self.stream.tell(StepEnds(self.optimizer))
+        self.stream.scene.steps += 1
+        self.stream.after_step(self.stream.scene.steps)
 
-    def backward_ends(self, session: Session) -> None:
+    def backward_ends(self) -> None:
         if self.optimizer is None:
             return
         self.marks = self.look()
         if not self.begun:
-            session.add_optimizer(self.optimizer)
-            session.fact("optimizer", "by hand")
-        session.optimizer_step_begin(self.optimizer)
+            self.stream.tell(OptimizerFound(self.optimizer))
+            self.stream.fact("optimizer", "by hand")
+        self.stream.tell(StepBegins(self.optimizer))
         self.begun = True
 
     def look(self) -> list[Any]:
@@ -70,7 +71,7 @@ class Manual:
             return [p._version for p in parameters] + [p.flatten()[:4].tolist() for p in parameters[:2]]
 
     def end(self) -> None:
-        if not self.discovery.loop.optimizers:
+        if not self.stream.scene.optimizers:
             self.step_if_changed()
 
 

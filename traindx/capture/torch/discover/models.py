@@ -5,38 +5,56 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-if TYPE_CHECKING:
-    from traindx.capture.torch.discover.discovery import Discovery
+from traindx.capture.session.events import (
+    BatchSeen,
+    Compiled,
+    ModelCalled,
+    ModelFed,
+    ModelFound,
+    ParametersTrained,
+    PartCalled,
+    StepDue,
+    StepEnds,
+)
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.discover.loaders import partner
 
 LISTED = 60  # modules in the fact `modules`
 MOST_LOOKS = 10_000  # calls of modules after which a root that is never called itself is given up
 WRAPPERS = ("DistributedDataParallel", "FullyShardedDataParallel", "DataParallel")
-UNTOLD = 2  # backward passes after which a loss function would have told the targets
 
 
 class Models:
     """Watches every module call until the roots are known, then only the roots."""
 
-    def __init__(self, discovery: Discovery) -> None:
-        self.discovery = discovery
+    def __init__(self, stream: Stream) -> None:
+        self.stream, self.scene = stream, stream.scene
         self.wanted: set[int] = set()  # ids of trained parameters whose module is not known yet
         self.passed: set[int] = set()  # ids of modules that hold none of them
         self.unfed: dict[int, int] = {}  # ids of parts of roots that were never called yet -> ids of the roots
         self.looks = 0
-        self.roots: list[weakref.ref[torch.nn.Module]] = []
         self.handle: Any = None
         self.calls: list[Any] = []  # handles of the hooks on the roots
-        self.blocked = self.within_function = False
+        self.blocked = False
         self.trained_mode = False  # a root was seen in training mode
-        self.training = True  # whether the last call of a root was part of training
-        self.fed = 0  # calls of roots in training since the last step
 
     def attach(self) -> None:
-        """Nothing to do before there is something to look for."""
+        """Nothing is looked for before something is trained."""
+        hear = self.stream.hear
+        hear(ParametersTrained, lambda event: self.want(event.parameters))
+        hear(StepDue, lambda event: self.search() if self.wanted else None)
+        hear(StepEnds, self.stepped)
+        hear(Compiled, lambda event: self.block(event.function))
+        self.stream.ends.append(self.detach)
+
+    def stepped(self, event: StepEnds) -> None:
+        """A step is over where the first optimizer has made one, or where there is none."""
+        if self.scene.primary in (None, id(event.optimizer)):
+            self.scene.fed = 0
 
     def detach(self) -> None:
         self.disarm()
@@ -55,7 +73,7 @@ class Models:
         """Look at every module call."""
         if self.handle is None and not self.blocked:
             register = torch.nn.modules.module.register_module_forward_pre_hook
-            self.handle = register(lambda module, inputs: self.discovery.safely(self.seen, module, inputs))
+            self.handle = register(lambda module, inputs: self.stream.safely(self.seen, module, inputs))
 
     def disarm(self) -> None:
         if self.handle is not None:
@@ -66,7 +84,7 @@ class Models:
         """Something is compiled, and would be compiled with the hooks: no more looking from inside
         of calls. What a compiled `function` calls cannot be hooked at all."""
         self.blocked = True
-        self.within_function |= function
+        self.scene.within_function |= function
         self.disarm()
 
     def seen(self, module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
@@ -88,13 +106,14 @@ class Models:
 
     def found(self, module: torch.nn.Module, called: torch.nn.Module | None = None) -> None:
         """A root; where only a part of it is `called`, batches are seen there. None: not yet called."""
-        session = self.discovery.session()
-        if session is None or any(root() is module for root in self.roots):
+        session = self.stream.session()
+        if session is None or any(root() is module for root in self.scene.roots):
             return
         self.wanted -= {id(p) for p in module.parameters()}
-        self.roots.append(weakref.ref(module))
+        roots = self.scene.roots
+        roots.append(weakref.ref(module))
         plain = unwrapped(module)
-        session.add_model(module, "" if len(self.roots) == 1 else type(plain).__name__.lower())
+        self.stream.tell(ModelFound(module, "" if len(roots) == 1 else type(plain).__name__.lower()))
         self.describe(module, plain)
         if called is not None or self.blocked:
             self.called_in(id(module), called or module)
@@ -107,11 +126,11 @@ class Models:
     def called_in(self, root: int, module: torch.nn.Module) -> None:
         """The loop calls `module`, the root with that id or a part of it: batches are seen there."""
         self.unfed = {part: of for part, of in self.unfed.items() if of != root}
-        if id(module) != root and self.discovery.opened is not None:
-            self.discovery.opened.called(module)
+        if id(module) != root:
+            self.stream.tell(PartCalled(module))
 
         def entered(module: torch.nn.Module, inputs: Any, named: Any = None) -> None:
-            self.discovery.safely(self.entered, module, inputs, named or {})
+            self.stream.safely(self.entered, module, inputs, named or {})
 
         # before the session's own hook, which takes the inputs for the batch where none was told
         self.calls.append(module.register_forward_pre_hook(entered, prepend=True, with_kwargs=True))
@@ -133,41 +152,37 @@ class Models:
         """A root is called: say with what, and whether this is part of training."""
         grad = torch.is_grad_enabled()
         self.trained_mode |= grad and module.training
-        self.training = grad and (module.training or not self.trained_mode)
-        self.discovery.losses.model_called(self.training)
-        if self.training:
-            self.discovery.loop.manual.step_if_changed()
-            if len(self.roots) > 1 and not self.is_fed(module):
+        scene = self.scene
+        training = scene.training = grad and (module.training or not self.trained_mode)
+        self.stream.tell(ModelCalled(training))
+        if training:
+            if len(scene.roots) > 1 and not self.is_fed(module):
                 return
-            self.fed += 1
-            if self.discovery.live is not None:
-                self.discovery.live.model_called(module, inputs, named)
-        session = self.discovery.session()
+            scene.fed += 1
+            self.stream.tell(ModelFed(module, inputs, named))
+        session = self.stream.session()
         if session is not None:
-            given = inputs if inputs else named
-            source = None if self.training else self.discovery.loaders.current
-            trained = source is not None and source in self.discovery.loaders.trained
-            losses = self.discovery.losses
-            untold = self.training and losses.compared > UNTOLD and not losses.seen
-            targets = self.discovery.loaders.partner(inputs) if untold and session.curious else None
-            session.batch(given, targets, training=self.training, source=source, trained=trained)
+            source = None if training else scene.data
+            trained = source is not None and source in scene.trained_data
+            targets = partner(scene.pair, inputs) if training and scene.untold and session.curious else None
+            self.stream.tell(BatchSeen(inputs if inputs else named, targets, training, source, trained))
 
     def is_fed(self, module: torch.nn.Module) -> bool:
         """Of several models, the batch is what the one trained by the first optimizer gets first."""
-        main = self.discovery.loop.main
-        return not self.fed and (main is None or any(id(p) in main for p in module.parameters()))
+        main = self.scene.main
+        return not self.scene.fed and (main is None or any(id(p) in main for p in module.parameters()))
 
     def describe(self, module: torch.nn.Module, plain: torch.nn.Module) -> None:
         """What the session does not tell of a root by itself."""
-        number = len(self.roots)
-        self.discovery.fact("modules" if number == 1 else f"modules/{number}", tree(plain))
+        number = len(self.scene.roots)
+        self.stream.fact("modules" if number == 1 else f"modules/{number}", tree(plain))
         if number > 1:
-            self.discovery.fact(f"model/{number}", type(plain).__name__)
+            self.stream.fact(f"model/{number}", type(plain).__name__)
         for wrapper in WRAPPERS:
             if type(module).__name__ == wrapper:
-                self.discovery.fact("wrapper", wrapper)
+                self.stream.fact("wrapper", wrapper)
         if is_sharded(module):
-            self.discovery.fact("wrapper", "fully_shard")
+            self.stream.fact("wrapper", "fully_shard")
 
 
 def largest(wanted: Callable[[torch.nn.Module], bool]) -> list[torch.nn.Module]:

@@ -6,56 +6,28 @@ Watching must never stop a training; an experiment must never go on as if it wer
 from __future__ import annotations
 
 import contextlib
-import os
 import sys
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.optim import optimizer as optim
 
-from traindx.capture.process.patches import Patches
-from traindx.capture.torch.experiment.kinds import Refused
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.experiment.hooks import Hooks
+from traindx.capture.torch.experiment.kinds import Given
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.interventions import parse
-
-if TYPE_CHECKING:
-    from traindx.capture.torch.discover.discovery import Discovery
-
-STATUS = 70  # of a script that was ended because an intervention failed (EX_SOFTWARE)
-PATIENCE = 20  # times that a script may catch the end before it is ended without asking
-
-
-class ExperimentStopped(SystemExit):
-    """Raised in the script when an intervention cannot be applied. A SystemExit: `except Exception`
-    does not catch it, and Python ends with its status."""
 
 
 class Experiment:
     """All interventions of a run, in their order, and the hooks that they share."""
 
-    def __init__(self, request: dict[str, Any], discovery: Discovery) -> None:
-        self.request, self.discovery = request, discovery
-        self.patches = Patches()
+    def __init__(self, request: dict[str, Any], stream: Stream, given: Sequence[Given] = ()) -> None:
+        self.stream, self.hooks = stream, Hooks(request, stream)
         self.handles: list[Any] = []
-        self.sites = [Site(self, given) for given in parse(request.get("with") or ())]
-        self.early: list[tuple[Site, Callable[..., Any]]] = []
-        self.gradients: list[tuple[Site, Callable[..., Any]]] = []
-        self.steps: list[tuple[Site, Callable[..., Any], Callable[..., Any]]] = []
-        self.made: list[tuple[Site, Callable[..., Any]]] = []
-        self.backwards: list[tuple[Site, Callable[..., Any]]] = []
-        self.calls: list[tuple[Site, Callable[..., Any]]] = []
-        self.ends: list[tuple[Site, Callable[..., Any]]] = []
-        self.counts: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
-        self.withheld: dict[int, list[tuple[Any, Any]]] = {}  # id(optimizer) -> gradients kept from its step
-        self.held_back: set[int] = set()  # ids of optimizers whose step is none yet
-        self.closures: list[tuple[Site, Callable[..., Any]]] = []
-        self.theirs: BaseException | None = None  # what the script's own code has raised, inside of a hook
-        self.inside_call = self.inside_backward = self.inside_closure = False
-        self.stopped: str = ""
-        self.raised = 0
+        self.sites = [(Site(self.hooks, one.spec), one) for one in given]
+        self.inside_call = self.inside_backward = False
 
     def attach_first(self) -> None:
         """Before capture's own hooks: what it shall measure is made here."""
@@ -66,49 +38,17 @@ class Experiment:
         """After them: what they have measured is changed here."""
         if not self.sites:
             return
-        self.discovery.fact("interventions", ", ".join(site.spec for site in self.sites))
-        for site in self.sites:
-            self.guarded(site, site.given.apply, site)
+        self.stream.fact("interventions", ", ".join(site.spec for site, _ in self.sites))
+        for site, given in self.sites:
+            self.hooks.guarded(site, given.apply, site)
         self.handles += [
             optim.register_optimizer_step_pre_hook(self.step_begins),
             optim.register_optimizer_step_post_hook(self.step_ended),
         ]
-        self.patches.replace(torch.optim.Optimizer, "__init__", self.optimizer_made)
-        self.patches.replace(torch.autograd, "backward", self.backward)
-        if self.calls:
-            self.patches.replace(torch.nn.Module, "__call__", self.called)
-
-    # Failing.
-
-    def guarded(self, site: Site, hook: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        """Call a hook of an intervention. Its failure ends the script; what the script's own code raised
-        inside of it passes."""
-        if self.stopped:
-            self.stop()
-        try:
-            return hook(*args, **named)
-        except Refused as why:
-            self.fail(f"{site.spec} cannot be applied: {why}", why)
-        except Exception as error:
-            if error is self.theirs:
-                self.theirs = None
-                raise
-            self.fail(f"{site.spec} failed ({type(error).__name__}: {str(error)[:300]}; {place(error)})", error)
-
-    def fail(self, why: str, error: Exception) -> None:
-        self.stopped = why
-        self.discovery.report("experiment", why=why)
-        if self.discovery.opened is not None:
-            self.discovery.opened.event("stopped", f"the experiment was ended: {why}", "intervention-failed")
-            self.discovery.opened.flush()
-        self.stop(error)
-
-    def stop(self, error: Exception | None = None) -> None:
-        """End the script; one that catches even this is ended without asking."""
-        self.raised += 1
-        if self.raised > PATIENCE:
-            os._exit(STATUS)
-        raise ExperimentStopped(STATUS) from error
+        self.hooks.patches.replace(torch.optim.Optimizer, "__init__", self.optimizer_made)
+        self.hooks.patches.replace(torch.autograd, "backward", self.backward)
+        if self.hooks.calls:
+            self.hooks.patches.replace(torch.nn.Module, "__call__", self.called)
 
     # Steps.
 
@@ -116,38 +56,38 @@ class Experiment:
         """A closure that the step would call once, first of all, is called here instead."""
         if nested(optimizer):
             return None
-        self.discovery.loop.held_back = False
+        self.stream.scene.held_back = False
         closure = closure_of(args, named)
         if closure is not None:
             if not calls_once(optimizer):
                 return None
-            for site, hook in self.closures:
-                self.guarded(site, hook, optimizer)
+            for site, hook in self.hooks.closures:
+                self.hooks.guarded(site, hook, optimizer)
             with torch.enable_grad():
                 loss = closure()
             args, named = with_closure(lambda: loss, args, named)
-        self.use(optimizer, self.early)
+        self.use(optimizer, self.hooks.early)
         return None if closure is None else (args, named)
 
     def step_begins(self, optimizer: Any, args: Any, named: Any) -> Any:
         if nested(optimizer):
             return None
-        if id(optimizer) in self.held_back:
+        if id(optimizer) in self.hooks.held_back:
             return (idle(optimizer), *args[1:]), named
-        for site, enter, _ in self.steps:
-            self.guarded(site, enter, optimizer)
+        for site, enter, _ in self.hooks.steps:
+            self.hooks.guarded(site, enter, optimizer)
         closure = closure_of(args, named)
         if closure is None or calls_once(optimizer):
-            self.use(optimizer, self.gradients)
-            return ((idle(optimizer), *args[1:]), named) if id(optimizer) in self.withheld else None
+            self.use(optimizer, self.hooks.gradients)
+            return ((idle(optimizer), *args[1:]), named) if id(optimizer) in self.hooks.withheld else None
 
         def then() -> Any:
-            for site, hook in self.closures:
-                self.guarded(site, hook, optimizer)
+            for site, hook in self.hooks.closures:
+                self.hooks.guarded(site, hook, optimizer)
             loss = closure()
-            with self.inside("inside_closure"):
-                self.use(optimizer, [*self.early, *self.gradients])
-            if id(optimizer) in self.withheld:
+            with self.hooks.in_closure():
+                self.use(optimizer, [*self.hooks.early, *self.hooks.gradients])
+            if id(optimizer) in self.hooks.withheld:
                 self.hide(optimizer)
             return loss
 
@@ -162,29 +102,26 @@ class Experiment:
             for site, hook in hooks:
                 if "LBFGS" in type(optimizer).__name__:
                     hook = refuse_lbfgs(site)
-                self.guarded(site, hook, optimizer)
+                self.hooks.guarded(site, hook, optimizer)
 
     def step_ended(self, optimizer: Any, _args: Any, _named: Any) -> None:
         if nested(optimizer):
             return
-        if id(optimizer) in self.held_back:
-            self.held_back.discard(id(optimizer))
+        if id(optimizer) in self.hooks.held_back:
+            self.hooks.held_back.discard(id(optimizer))
             return
-        for site, _, leave in reversed(self.steps):
-            self.guarded(site, leave, optimizer)
-        for p, grad in self.withheld.pop(id(optimizer), ()):
+        for site, _, leave in reversed(self.hooks.steps):
+            self.hooks.guarded(site, leave, optimizer)
+        for p, grad in self.hooks.withheld.pop(id(optimizer), ()):
             p.grad = grad
-        self.counts[optimizer] = self.count(optimizer) + 1
+        self.hooks.counts[optimizer] = self.hooks.count(optimizer) + 1
         self.tell()
-
-    def count(self, optimizer: Any) -> int:
-        return self.counts.get(optimizer, 0)
 
     def hide(self, optimizer: Any) -> None:
         """Keep the gradients from a step that has begun: without any, it changes nothing."""
         for group in optimizer.param_groups:
             for p in group["params"]:
-                self.withheld[id(optimizer)].append((p, p.grad))
+                self.hooks.withheld[id(optimizer)].append((p, p.grad))
                 p.grad = None
 
     # Other places.
@@ -194,9 +131,9 @@ class Experiment:
 
         def __init__(self: Any, *args: Any, **named: Any) -> None:
             original(self, *args, **named)
-            if experiment.discovery.active:
-                for site, hook in experiment.made:
-                    experiment.guarded(site, hook, self)
+            if experiment.stream.active:
+                for site, hook in experiment.hooks.made:
+                    experiment.hooks.guarded(site, hook, self)
 
         return __init__
 
@@ -205,9 +142,9 @@ class Experiment:
             if self.inside_backward:
                 return original(tensors, *args, **named)
             self.check_by_hand()
-            for site, hook in self.backwards:
+            for site, hook in self.hooks.backwards:
                 loss = tensors if isinstance(tensors, torch.Tensor) and tensors.numel() == 1 else None
-                self.guarded(site, hook, loss)
+                self.hooks.guarded(site, hook, loss)
             with self.inside("inside_backward"):
                 return original(tensors, *args, **named)
 
@@ -215,18 +152,20 @@ class Experiment:
 
     def check_by_hand(self) -> None:
         """Parameters that change without an optimizer cannot be reached."""
-        loop = self.discovery.loop
-        if loop.optimizers or not loop.steps:
+        scene = self.stream.scene
+        if scene.optimizers or not scene.steps:
             return
-        for site in self.sites:
+        for site, _ in self.sites:
             if site.needs_optimizer:
-                self.guarded(site, site.refuse, "no optimizer object seen: the script changes its parameters by hand")
+                self.hooks.guarded(
+                    site, site.refuse, "no optimizer object seen: the script changes its parameters by hand"
+                )
 
     def called(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def layer(i: int) -> Callable[..., Any]:
-            if i == len(self.calls):
+            if i == len(self.hooks.calls):
                 return original
-            site, hook = self.calls[i]
+            site, hook = self.hooks.calls[i]
             return site.onion(hook, layer(i + 1))
 
         outermost = layer(0)
@@ -251,33 +190,33 @@ class Experiment:
 
     def tell(self) -> None:
         """What was touched so far, as facts."""
-        for site in self.sites:
+        for site, _ in self.sites:
             for what, number in site.touches.items():
-                self.discovery.fact(f"intervention/{site.spec}/{what}", number)
+                self.stream.fact(f"intervention/{site.spec}/{what}", number)
 
     def end(self) -> None:
         """The script is over: say of each intervention what it did, and of those that did nothing why;
         then let go."""
-        for site, hook in self.ends:
-            self.guarded(site, hook)
+        for site, hook in self.hooks.ends:
+            self.hooks.guarded(site, hook)
         self.tell()
-        session = self.discovery.opened
-        for site in self.sites:
-            if site.touches or session is None or self.stopped:
+        session = self.stream.opened
+        for site, _ in self.sites:
+            if site.touches or session is None or self.hooks.stopped:
                 continue
-            self.discovery.fact(f"intervention/{site.spec}", "changed nothing")
+            self.stream.fact(f"intervention/{site.spec}", "changed nothing")
             session.event("note", f"{site.spec} changed nothing: {self.why(site)}", "intervention-unused")
-        self.patches.undo()
+        self.hooks.patches.undo()
         for handle in self.handles:
             handle.remove()
         self.handles.clear()
 
     def why(self, site: Site) -> str:
-        if site.needs_optimizer and not self.discovery.loop.optimizers:
+        if site.needs_optimizer and not self.stream.scene.optimizers:
             return "no optimizer object seen"
-        if site.needs_optimizer and not self.counts:
+        if site.needs_optimizer and not self.hooks.counts:
             return "no optimizer made a step"
-        if self.discovery.models.within_function and any(site is other for other, _ in self.calls):
+        if self.stream.scene.within_function and any(site is other for other, _ in self.hooks.calls):
             return "what is called inside of a compiled function is out of reach"
         return site.unused or "there was nothing to change"
 
@@ -339,11 +278,3 @@ def unscale(optimizer: Any) -> None:
 
 def refuse_lbfgs(site: Site) -> Callable[[Any], None]:
     return lambda _: site.refuse("LBFGS searches along gradients that it computes inside of its step")
-
-
-def place(error: BaseException) -> str:
-    """`file:line` where an exception was raised."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return "" if trace is None else f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"

@@ -6,19 +6,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from traindx.capture.torch.experiment.site import Site
+from traindx.capture.torch.experiment.site import Site
 
 Stage = Literal["start", "model", "data", "forward", "backward", "gradients", "settings", "step"]
 STAGES: tuple[Stage, ...] = ("start", "model", "data", "forward", "backward", "gradients", "settings", "step")
 
-Apply = Callable[["Site"], None]
-
-
-class Refused(Exception):
-    """An intervention cannot apply to the script at hand; the message says why, in one clause."""
+Apply = Callable[[Site], None]
 
 
 @dataclass(frozen=True, eq=False)

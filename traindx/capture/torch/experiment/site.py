@@ -7,16 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from traindx.capture.torch.experiment.kinds import Given, Refused
+from traindx.capture.torch.experiment.hooks import Hooks, Refused
+from traindx.capture.torch.experiment.settings import Change, Optimizer, Override
 from traindx.vocabulary.setup import Fact
 
 if TYPE_CHECKING:
     import torch
-
-    from traindx.capture.torch.experiment.experiment import Experiment
-
-Optimizer = Any  # torch.optim.Optimizer
-Change = Callable[[Optimizer, int, Any], Any]
 
 
 class Site:
@@ -25,8 +21,8 @@ class Site:
     Whatever is hooked here is guarded: an exception in it ends the experiment (one that the
     script's own code raises, called from a hook, passes through as it is)."""
 
-    def __init__(self, experiment: Experiment, given: Given) -> None:
-        self.experiment, self.given, self.spec = experiment, given, given.spec
+    def __init__(self, hooks: Hooks, spec: str) -> None:
+        self.hooks, self.spec = hooks, spec
         self.touches: Counter[str] = Counter()
         self.unused = ""  # why nothing was touched, in one clause
         self.needs_optimizer = False
@@ -43,7 +39,7 @@ class Site:
 
     def fact(self, name: str, value: Fact) -> None:
         """A setup fact that is now another than the script's own ("clip_norm")."""
-        self.experiment.discovery.fact(name, value)
+        self.hooks.stream.fact(name, value)
 
     # Functions and calls.
 
@@ -54,21 +50,21 @@ class Site:
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             return self.onion(hook, original)
 
-        self.experiment.patches.replace(owner, name, make)
+        self.hooks.patches.replace(owner, name, make)
 
     def onion(self, hook: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
         """A function that calls the hook with the original; what the original raises passes through."""
-        experiment = self.experiment
+        hooks = self.hooks
 
         def theirs(*args: Any, **named: Any) -> Any:
             try:
                 return original(*args, **named)
             except BaseException as error:
-                experiment.theirs = error
+                hooks.theirs = error
                 raise
 
         def wrapper(*args: Any, **named: Any) -> Any:
-            return experiment.guarded(self, hook, theirs, *args, **named)
+            return hooks.guarded(self, hook, theirs, *args, **named)
 
         return wrapper
 
@@ -76,91 +72,89 @@ class Site:
         """`hook(call, module, *args, **named)` for every call of an outermost module (also of loss
         modules and parts of a model that the script calls itself); it returns the output, usually
         `call(module, *args, **named)`."""
-        self.experiment.calls.append((self, hook))
+        self.hooks.calls.append((self, hook))
 
     def on_backward(self, hook: Callable[[torch.Tensor | None], None]) -> None:
         """`hook(loss)` before every backward pass (None: not of a single tensor)."""
-        self.experiment.backwards.append((self, hook))
+        self.hooks.backwards.append((self, hook))
 
     # Optimizers and steps. A hook is called for each optimizer of the script.
 
     def on_optimizer(self, hook: Callable[[Optimizer], None]) -> None:
         """When an optimizer has got its parameter groups."""
         self.needs_optimizer = True
-        self.experiment.made.append((self, hook))
+        self.hooks.made.append((self, hook))
 
     def before_measuring(self, hook: Callable[[Optimizer], None]) -> None:
         """When a step begins, before capture measures its gradients (of an optimizer that calls a closure
         several times in a step: after each call)."""
         self.needs_optimizer = True
-        self.experiment.early.append((self, hook))
+        self.hooks.early.append((self, hook))
 
     def on_gradients(self, hook: Callable[[Optimizer], None]) -> None:
         """When gradients are final, without a loss scale, and about to be used: after capture has
         measured them. Refuses LBFGS."""
         self.needs_optimizer = True
-        self.experiment.gradients.append((self, hook))
+        self.hooks.gradients.append((self, hook))
 
     def around_step(self, enter: Callable[[Optimizer], None], leave: Callable[[Optimizer], None]) -> None:
         """Before the step uses the settings, and after capture has read those it used; `leave` in the
         reverse order of `enter`."""
         self.needs_optimizer = True
-        self.experiment.steps.append((self, enter, leave))
+        self.hooks.steps.append((self, enter, leave))
 
     def before_closure(self, hook: Callable[[Optimizer], None]) -> None:
         """Before each call of the closure that a step was given."""
-        self.experiment.closures.append((self, hook))
+        self.hooks.closures.append((self, hook))
 
     def withhold(self, optimizer: Optimizer) -> None:
         """From a hook on gradients: the script's own step does nothing this time."""
-        self.experiment.withheld.setdefault(id(optimizer), [])
+        self.hooks.withheld.setdefault(id(optimizer), [])
 
     def hold_back(self, optimizer: Optimizer) -> None:
         """From a hook before measuring: this step is none, neither in what it does nor in the record.
         Refuses optimizers that call a closure several times in a step."""
-        if self.experiment.inside_closure:
+        if self.hooks.inside_closure:
             self.refuse(f"{type(optimizer).__name__} computes its gradients inside of its step")
-        self.experiment.held_back.add(id(optimizer))
-        self.experiment.discovery.loop.held_back = True
+        self.hooks.held_back.add(id(optimizer))
+        self.hooks.stream.scene.held_back = True
 
     def group(self, key: str, new: Change, *, what: str = "steps") -> None:
         """Another value of a setting of the optimizer's groups during each step: `new(optimizer, number
         of the group, the script's value)`. A group without the setting is refused."""
-        from traindx.capture.torch.experiment.settings import Override
-
         override = Override(self, key, new, what)
         self.around_step(override.enter, override.leave)
 
     def at_end(self, hook: Callable[[], None]) -> None:
         """Before the record is closed."""
-        self.experiment.ends.append((self, hook))
+        self.hooks.ends.append((self, hook))
 
     # What is known.
 
     def step(self, optimizer: Optimizer) -> int:
         """Steps that this optimizer has done."""
-        return self.experiment.count(optimizer)
+        return self.hooks.count(optimizer)
 
     def limit(self) -> int | None:
         """After how many steps the script will be ended, where that was asked for."""
-        steps = self.experiment.request.get("steps")
+        steps = self.hooks.request.get("steps")
         return int(steps) if steps else None
 
     def planned(self) -> int | None:
         """How many steps the run will have, where that is known: asked for, or told by its schedule."""
-        planned = self.experiment.discovery.known.get("planned_steps")
+        planned = self.hooks.stream.known.get("planned_steps")
         return self.limit() or (planned if isinstance(planned, int) else None)
 
     def stop_after(self, steps: int) -> None:
         """End the script after that many optimizer steps (or earlier, where that was asked for)."""
-        self.experiment.request["steps"] = min(steps, self.limit() or steps)
+        self.hooks.request["steps"] = min(steps, self.limit() or steps)
 
     @contextlib.contextmanager
     def unseen(self) -> Iterator[None]:
         """What is done inside is not recorded."""
-        discovery = self.experiment.discovery
-        before, discovery.active = discovery.active, False
+        stream = self.hooks.stream
+        before, stream.active = stream.active, False
         try:
             yield
         finally:
-            discovery.active = before
+            stream.active = before

@@ -21,7 +21,6 @@ RANK_ROWS, RANK_COLUMNS = 32, 128  # samples and features that the effective ran
 ENOUGH = 64  # samples after which a unit that was never active counts as silent
 SATURATED = 3.0  # |pre-activation| beyond which tanh and sigmoid are flat
 TANH_EDGE, SIGMOID_EDGE = float(np.tanh(SATURATED)), float(1 / (1 + np.exp(-SATURATED)))
-FIELDS = ("act_mean", "act_std", "act_absmax", "act_nonfinite", "act_saturated_fraction", "act_rank")
 
 
 @dataclass

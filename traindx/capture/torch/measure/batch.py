@@ -22,8 +22,8 @@ ON_DEVICE = 4  # batches fetched from an accelerator (each fetch waits for it)
 class Data:
     """What the batches of a run say about its data. `look` takes a batch, `facts` sums up."""
 
-    def __init__(self) -> None:
-        self.patient = False  # all batches are looked at, however long that takes
+    def __init__(self, *, patient: bool = False) -> None:
+        self.patient = patient  # all batches are looked at, however long that takes
         self._inputs = {True: Moments(), False: Moments()}
         self._targets = {True: Moments(), False: Moments()}
         self._labels, self._held_labels = Labels(), Labels()

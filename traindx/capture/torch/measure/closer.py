@@ -6,27 +6,25 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from traindx.capture.session.clock import Habits
+from traindx.capture.session.backend import View
 from traindx.capture.torch.measure.attention import Attention
 from traindx.capture.torch.measure.batch import Data
 from traindx.capture.torch.measure.curvature import Curvature
 from traindx.capture.torch.measure.directions import Directions
 from traindx.capture.torch.measure.gains import gains
 from traindx.capture.torch.measure.graph import activations, last_activation, reduction
-from traindx.capture.torch.measure.layout import compiled, unwrapped
 from traindx.capture.torch.measure.outputs import Answers, class_counts, rows_of, sample_spread
-from traindx.capture.torch.measure.quantization import Quantized, quantization_panels
+from traindx.capture.torch.measure.quantization import Quantized
 from traindx.capture.torch.measure.shards import Shards, weighted_norm
-from traindx.capture.torch.measure.steps import Measures
 from traindx.capture.torch.measure.symmetry import Symmetry
 from traindx.capture.torch.measure.targets import Matched
+from traindx.capture.torch.measure.tree import Tree, compiled, unwrapped
 from traindx.capture.torch.measure.views import first_tensor
 from traindx.vocabulary.setup import Fact
 
@@ -35,26 +33,17 @@ TOLD = 3  # losses and outputs whose graphs are looked at
 LATER = 8  # looks at units that started equal
 NAMED = 3  # modules that a message names
 START_SECONDS, SHARE = 0.05, 0.003  # time for the answers of evaluation passes, as for batches
-Tell = Callable[..., None]  # code, message, aloud
 
 
 class Closer:
     """`waiting`: there is something to do at the next step though it is not sampled."""
 
-    def __init__(
-        self,
-        measures: Measures,
-        data: Data,
-        habits: Habits,
-        failed: Callable[[str, Exception], None],
-        tell: Tell,
-        *,
-        copies: bool,
-    ) -> None:
-        self._measures, self._data, self._habits, self._tell = measures, data, habits, tell
-        self._copies = copies
-        self.attention, self.quantized = Attention(failed), Quantized(self._measures.layout.owner_of, failed)
-        self.curvature: Curvature | None = None
+    def __init__(self, view: View, tree: Tree, data: Data) -> None:
+        self._view, self._tree, self._data, self._habits, self._tell = view, tree, data, view.habits, view.tell
+        self.attention = Attention(view.failed)
+        self.quantized = Quantized(view.layout.owner_of, view.failed)
+        self.seconds = 0.0
+        self.curvature = Curvature() if view.curvature else None
         self.shards = Shards()
         self._symmetry, self._looks = Symmetry(), 0
         self._directions: Directions | None = None
@@ -71,10 +60,6 @@ class Closer:
         if not compiled(model):
             self._roots.append((name, unwrapped(model)))
 
-    def measure_curvature(self) -> None:
-        """From now on, as often as the time allows."""
-        self.curvature = Curvature()
-
     def sample(self, sampling: bool) -> None:
         """Whether the coming forward passes are sampled."""
         if not sampling:
@@ -82,9 +67,11 @@ class Closer:
             self.quantized.disarm()
             return
         began = time.perf_counter()
-        self.attention.arm(self._roots)
-        self.quantized.arm()
-        self._measures.seconds += time.perf_counter() - began
+        if self._view.wants("attention"):
+            self.attention.arm(self._roots)
+        if self._view.wants("quantized"):
+            self.quantized.arm()
+        self.seconds += time.perf_counter() - began
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
         """The first optimizer (None: a loop without one) is about to use the gradients, which `factor` rids
@@ -97,10 +84,10 @@ class Closer:
                 names, values = looker.take()
                 joined: Any = torch.stack(values).reshape(-1)
                 found = joined.double().numpy() if joined.is_cpu else joined
-                self._measures.vectors.append((kind, names, found))
+                self._view.vectors.append((kind, names, found))
         if begun := self.quantized.take_begun():
             self._tell("quantization-begins", f"the weights of {', '.join(begun[:NAMED])} are quantized now", False)
-        self._measures.seconds += self.quantized.take_seconds()
+        self.seconds += self.quantized.take_seconds()
         if self._held_out.given:
             scalars |= self.answers()
         with torch.no_grad():
@@ -110,29 +97,35 @@ class Closer:
                 if not value.is_cpu or value.isfinite()
             }
         if not self._symmetry.looked:
-            self._facts |= gains(self._measures.layout.models)
+            self._facts |= gains(self._tree.models)
         if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
-            self._symmetry.look(self._measures.layout.parameters, self._measures.layout.names)
+            self._symmetry.look(self._view.layout.parameters, self._view.layout.names)
             self._looks += 1
         self._look_at_directions(optimizer, sampled, factor, scalars)
-        self._measures.seconds += time.perf_counter() - began
+        self.seconds += time.perf_counter() - began
 
     def _look_at_directions(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
         if self._directions is None:
-            self._directions = Directions(self._measures.device)
+            self._directions = Directions(self._view.device)
         directions, step = self._directions, self._habits.steps
         if directions.waiting:
             with np.errstate(all="ignore"):
                 scalars |= directions.second(factor, self._habits.samples)
-        elif self._copies and sampled and step - self._paired >= APART and type(optimizer).__name__ != "LBFGS":
+        elif (
+            self._view.updates
+            and self._view.wants("directions")
+            and sampled
+            and step - self._paired >= APART
+            and type(optimizer).__name__ != "LBFGS"
+        ):
             self._paired = step
-            plan = self._measures.plan(optimizer)
-            directions.first(plan.parameters[: plan.own], factor)
+            directions.first(self._view.own_parameters(optimizer), factor)
             self.waiting = True
 
     def outputs(self, output: Any, scalars: dict[str, Any]) -> None:
         """What a sampled training loss is fed with."""
-        if self._habits.steps - self._answered < 2 * APART or self._habits.backwards:
+        due = self._habits.steps - self._answered >= 2 * APART and not self._habits.backwards
+        if not due or not self._view.wants("answers"):
             return
         found = first_tensor(output)
         if found is None:
@@ -141,7 +134,7 @@ class Closer:
         self._answered = self._habits.steps
         self.matched.answer(found)
         self._look_at_answers(found, scalars)
-        self._measures.seconds += time.perf_counter() - began
+        self.seconds += time.perf_counter() - began
 
     def _look_at_answers(self, output: torch.Tensor, scalars: dict[str, Any]) -> None:
         if self._told["outputs"] < TOLD:
@@ -199,9 +192,9 @@ class Closer:
         curvature = self.curvature
         if curvature is None or not curvature.due(step):
             return {}
-        layout, optimizers = self._measures.layout, self._measures.optimizers
-        plan = self._measures.plan(optimizers[0] if optimizers else None)
-        found = curvature.look(loss, plan.parameters[: plan.own], layout.models, step)
+        optimizers = self._view.optimizers
+        parameters = self._view.own_parameters(optimizers[0] if optimizers else None)
+        found = curvature.look(loss, parameters, self._tree.models, step)
         if curvature.refused:
             self._tell("not-measured", f"curvature is not measured: {curvature.refused}")
         if found is None:
@@ -224,10 +217,9 @@ class Closer:
     def local_norm(self, optimizer: Any, factor: float) -> Any:
         """Of the gradients just gathered, the part of the global norm that this process holds; None where
         it holds all of it."""
-        gathered = self._measures.gathered[-1][1]
-        plan = self._measures.plan(optimizer)
-        weights = self.shards.of(id(optimizer), plan.parameters, self._measures.layout.models)
-        return weighted_norm(gathered, weights, plan.own, factor) if weights else None
+        own, every = self._view.own_parameters(optimizer), self._view.all_parameters(optimizer)
+        weights = self.shards.of(id(optimizer), every, self._tree.models)
+        return weighted_norm(self._view.gradients_read(), weights, len(own), factor) if weights else None
 
     def abandon(self) -> None:
         """The step was not made."""
@@ -238,7 +230,7 @@ class Closer:
     def facts(self) -> dict[str, Fact]:
         """Of the names in docs/capture.md, those that something was seen of."""
         out = {name: value for name, value in self._facts.items() if value != ""}
-        out |= self._symmetry.facts(self._measures.layout.names) | self.quantized.facts()
+        out |= self._symmetry.facts(self._view.layout.names) | self.quantized.facts()
         if self.shards.processes > 1:
             out |= {"grad_norm_is_local": True, "grad_norm_processes": self.shards.processes}
         if self.curvature is not None and self.curvature.measured:
@@ -253,11 +245,3 @@ class Closer:
         """Put everything back."""
         self.attention.disarm()
         self.quantized.disarm()
-
-
-def closer_panels(kind: str, names: list[str], values: Any) -> Iterator[tuple[str, str, Any]]:
-    """The signals of a reading of `attention` or of `quantized`."""
-    if kind == "quantized":
-        yield from quantization_panels(names, values)
-    else:
-        yield "attention_logit_max", "\n".join(names), np.asarray(values, np.float64)

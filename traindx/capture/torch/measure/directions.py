@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.capture.torch.measure.noise import noise_scale_of_pairs
+from traindx.capture.session.noise import noise_scale_of_pairs
 from traindx.capture.torch.measure.views import local, stretch, window
 
 WINDOW = 1 << 11  # values of a parameter that are read

@@ -13,7 +13,7 @@ from torch import nn
 
 from traindx.capture.session.clock import Clock
 from traindx.capture.torch.measure import activations as act
-from traindx.capture.torch.measure.layout import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Layout
+from traindx.capture.torch.measure.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree
 from traindx.capture.torch.measure.views import first_tensor, local
 
 MOST_CALLS = 4  # uses of one module in a forward pass that are told apart
@@ -34,7 +34,7 @@ class ForwardProbe:
     `collect`. The hooks stay where they are, asleep, until `unhook`: where the next pass is sampled,
     too, that is the cheaper way."""
 
-    def __init__(self, layout: Layout, failed: Callable[[str, Exception], None], clock: Clock | None = None) -> None:
+    def __init__(self, layout: Tree, failed: Callable[[str, Exception], None], clock: Clock | None = None) -> None:
         self._layout, self._failed, self._clock = layout, failed, clock or Clock()
         self._handles: list[Any] = []
         self._units: dict[str, act.Units] = {}

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from traindx.capture.torch.measure.layout import WEIGHTED, unwrapped
+from traindx.capture.torch.measure.tree import WEIGHTED, unwrapped
 from traindx.capture.torch.measure.views import local
 from traindx.vocabulary.setup import Fact
 

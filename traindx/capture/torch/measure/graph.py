@@ -22,6 +22,8 @@ SHAPES = (
     "Slice", "Select", "Index", "Alias", "Contiguous", "AsStrided", "Split", "Unbind",
 )  # fmt: skip
 FACTORS = ("Mul", "Div", "ToCopy", "Neg", "View", "Squeeze", "Reshape", "Add", "Sub")  # of the first term
+CHAIN = 12  # graph nodes between a loss and its reduction
+PASSED_THROUGH = ("DivBackward0", "MulBackward0", "NegBackward0", "ToCopyBackward0", "AddBackward0", "SqueezeBackward0")
 REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
 
 
@@ -85,3 +87,25 @@ def reduction(loss: torch.Tensor) -> str:
 def _name(node: Any) -> str:
     """The operation of a node: `AddmmBackward0` is Addmm."""
     return "" if node is None else str(node.name()).rstrip("0123456789").removesuffix("Backward")
+
+
+def growth_in_graph(loss: torch.Tensor, count: int) -> float | None:
+    """The same from the graph of a loss that was written by hand: whether its last reduction is a sum
+    over the samples that nothing divides by their number. None where that is not clear."""
+    node, divisor = loss.grad_fn, 1.0
+    for _ in range(CHAIN):
+        name = type(node).__name__
+        if node is None or name.startswith("MeanBackward"):
+            return None if node is None else 1.0
+        if name == "SumBackward0":
+            sizes = getattr(node, "_saved_self_sym_sizes", ())
+            if count < 2 or not sizes or sizes[0] != count:
+                return None
+            return 1.0 if divisor >= count * (1 - 1e-6) else 2.0
+        if name not in PASSED_THROUGH:
+            return None
+        other = getattr(node, "_saved_other", None) if name in ("DivBackward0", "MulBackward0") else None
+        if isinstance(other, torch.Tensor) and other.numel() == 1 and other.device.type == "cpu" and float(other):
+            divisor *= float(other) if name == "DivBackward0" else 1 / float(other)
+        node = node.next_functions[0][0]
+    return None

@@ -23,7 +23,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 def gradient_norms(parameters: Sequence[torch.Tensor]) -> torch.Tensor:
     """`norm[p]` on an accelerator: L2 norm of the gradient of each parameter; 0 where there is none."""
-    return _norms([None if p.grad is None else local(p.grad) for p in parameters])
+    return norms_of([None if p.grad is None else local(p.grad) for p in parameters])
 
 
 def gradient_squares(parameters: Sequence[torch.Tensor]) -> list[float]:
@@ -47,7 +47,7 @@ def gradient_squares(parameters: Sequence[torch.Tensor]) -> list[float]:
     return out
 
 
-def _norms(tensors: Sequence[torch.Tensor | None], order: float = 2.0) -> torch.Tensor:
+def norms_of(tensors: Sequence[torch.Tensor | None], order: float = 2.0) -> torch.Tensor:
     """Norms of many tensors in few kernels, as one float32 vector on the first one's device."""
     there = [t for t in tensors if t is not None and t.numel()]
     if not there:
@@ -96,6 +96,10 @@ class Updates:
         self.turn = 0
         self.grid = Grid()
         self._before: list[tuple[int, torch.Tensor, Any]] = []
+
+    @property
+    def number_format(self) -> str:
+        return self.grid.name
 
     def begin(self, parameters: Sequence[torch.Tensor]) -> Array | torch.Tensor:
         """Before the step: copies the windows; returns `zero_share[p]` of the gradients (NaN
@@ -171,16 +175,3 @@ def _vector(values: list[Any]) -> torch.Tensor:
 
 def _filled(value: float, device: torch.device) -> torch.Tensor:
     return torch.full((), value, device=device)  # made there: a copy from the host would wait
-
-
-def weight_sizes(parameters: Sequence[torch.Tensor], device: bool) -> Array | torch.Tensor:
-    """`[2 * P]`: the L2 norm of each parameter, then its largest absolute value."""
-    if device:
-        there = [local(p) for p in parameters]
-        return torch.cat([_norms(there), _norms(there, float("inf"))])
-    norms, largest = [], []
-    for parameter in parameters:
-        values = flat(parameter)
-        norms.append(square_sum(values) ** 0.5)
-        largest.append(max(float(values.max()), -float(values.min())) if len(values) else 0.0)
-    return np.array(norms + largest)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -26,7 +26,6 @@ from traindx.capture.torch.measure.views import Array, local
 from traindx.vocabulary.setup import Fact
 
 FUNCTIONS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
-FIELDS = ("quant/zero_fraction", "quant/majority", "quant/error", "quant/kept", "quant/gradient")
 JUDGED, READ = 1 << 13, 1 << 14  # values of a weight that its levels are counted in; that are measured
 GRID, REPEATED = 1024, 256  # most levels: evenly spaced ones; others
 TOLERANCE = 1e-5  # of the largest value: `w + (q - w).detach()` is q but for rounding
@@ -308,10 +307,3 @@ def on_grid(places: Array) -> int:
         if finer[-1] < GRID and np.abs(finer - np.round(finer)).max() <= STRAY:
             return round(float(finer[-1])) + 1
     return 0
-
-
-def quantization_panels(names: Iterable[str], values: Any) -> Iterator[tuple[str, str, Any]]:
-    """The signals of a reading of `quantized`."""
-    joined, table = "\n".join(names), np.asarray(values, np.float64).reshape(-1, len(FIELDS))
-    for place, signal in enumerate(FIELDS):
-        yield signal, joined, table[:, place]

@@ -6,7 +6,8 @@ import weakref
 from typing import Any
 
 from traindx.capture.torch.experiment.kinds import Apply, intervention
-from traindx.capture.torch.experiment.site import Optimizer, Site
+from traindx.capture.torch.experiment.settings import Optimizer
+from traindx.capture.torch.experiment.site import Site
 from traindx.capture.torch.experiment.values import whole
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.torch.experiment.kinds import Apply, intervention
-from traindx.capture.torch.experiment.site import Optimizer, Site
+from traindx.capture.torch.experiment.settings import Optimizer
+from traindx.capture.torch.experiment.site import Site
 from traindx.capture.torch.experiment.values import one_of
 
 
@@ -50,11 +51,11 @@ class Passes:
     def counted(self, loss: Any) -> None:
         from traindx.capture.torch.discover.loop import divisor
 
-        loop = self.site.experiment.discovery.loop
-        if loop.scaled is not None and loop.scaled[0] is loss:
-            loss = loop.scaled[1]
+        scaled = self.site.hooks.stream.scene.scaled
+        if scaled is not None and scaled[0] is loss:
+            loss = scaled[1]
         by = 1.0 if loss is None else divisor(loss)
-        where = self.site.experiment.discovery.lines.here()
+        where = self.site.hooks.stream.lines.here()
         for optimizer in list(self.lines):
             self.lines[optimizer][where] += 1
             self.divisors[optimizer].add(by)

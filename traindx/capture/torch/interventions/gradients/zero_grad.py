@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.torch.experiment.kinds import Apply, intervention
-from traindx.capture.torch.experiment.site import Optimizer, Site
+from traindx.capture.torch.experiment.settings import Optimizer
+from traindx.capture.torch.experiment.site import Site
 from traindx.capture.torch.experiment.values import one_of
 
 

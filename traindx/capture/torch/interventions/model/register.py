@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from traindx.capture.torch.experiment.kinds import Apply, intervention
-from traindx.capture.torch.experiment.site import Optimizer, Site
+from traindx.capture.torch.experiment.settings import Optimizer
+from traindx.capture.torch.experiment.site import Site
 from traindx.capture.torch.experiment.values import one_of
 
 LOOKS = 20  # backward passes in which parameters are looked for

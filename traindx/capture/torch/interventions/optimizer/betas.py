@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from traindx.capture.torch.experiment.kinds import Apply, intervention
-from traindx.capture.torch.experiment.settings import same
-from traindx.capture.torch.experiment.site import Optimizer, Site
+from traindx.capture.torch.experiment.settings import Optimizer, same
+from traindx.capture.torch.experiment.site import Site
 from traindx.capture.torch.experiment.values import number
 from traindx.errors import ConfigError
 

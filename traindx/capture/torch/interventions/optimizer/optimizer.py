@@ -6,7 +6,8 @@ import weakref
 from typing import Any
 
 from traindx.capture.torch.experiment.kinds import Apply, intervention
-from traindx.capture.torch.experiment.site import Optimizer, Site
+from traindx.capture.torch.experiment.settings import Optimizer
+from traindx.capture.torch.experiment.site import Site
 from traindx.capture.torch.experiment.values import one_of
 
 CLASSES = {"sgd": "SGD", "momentum": "SGD", "adam": "Adam", "adamw": "AdamW"}
@@ -86,9 +87,9 @@ def follow(own: Optimizer, other: Optimizer) -> None:
 
 
 def tell(site: Site, other: Optimizer) -> None:
-    from traindx.capture.session.facts import optimizer_facts
+    from traindx.capture.torch.backend import TorchBackend
 
-    follow_facts: dict[str, Any] = optimizer_facts(other)
+    follow_facts: dict[str, Any] = TorchBackend().optimizer_facts(other)
     for name, fact in follow_facts.items():
         if name not in ("lr", "weight_decay", "parameter_groups"):
             site.fact(name, fact)

@@ -14,7 +14,7 @@ def steps(value: str) -> Apply:
 
     def apply(site: Site) -> None:
         def end() -> None:
-            if site.experiment.discovery.loop.steps >= limit:
+            if site.hooks.stream.scene.steps >= limit:
                 site.touched("runs")
 
         site.stop_after(limit)

@@ -1,14 +1,11 @@
-"""The parts of the models in training: parameters, the modules that own them, who updates them."""
+"""The module trees of the models in training: what is in them, and which parts can be looked at."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import numpy as np
 import torch
 from torch import nn
 
-from traindx.vocabulary.run import Ints
+from traindx.capture.session.layout import Part
 
 RECTIFIERS = (nn.ReLU, nn.ReLU6, nn.Threshold, nn.RReLU)
 SQUASHERS = (nn.Tanh, nn.Sigmoid, nn.Hardtanh, nn.Hardsigmoid, nn.Softsign)
@@ -43,56 +40,29 @@ def compiled(model: nn.Module) -> bool:
     )
 
 
-class Layout:
-    """Which parameters there are, in the order of the models. `owner[p]` is the place in `modules`
-    of the module that holds parameter p: its qualified name, or for a parameter of the root its
-    own. `loose` counts what optimizers hold that is in no model."""
+class Tree:
+    """The models in training, and of their modules those whose outputs are worth measuring."""
 
     def __init__(self) -> None:
         self.models: list[nn.Module] = []
-        self.parameters: list[torch.Tensor] = []
-        self.names: list[str] = []
-        self.modules: list[str] = []
-        self.owner: Ints = np.zeros(0, np.int64)
-        self.place: dict[int, int] = {}
         self.leaves: list[tuple[str, nn.Module]] = []
 
-    def add_model(self, model: nn.Module, name: str) -> bool:
-        """False when the model, or one that contains it, is known already."""
+    def add(self, model: nn.Module, name: str) -> list[Part] | None:
+        """The parameters of a model, named behind `name`; None when it, or one that contains it, is known."""
         root = unwrapped(model)
         if any(root is m for known in self.models for m in unwrapped(known).modules()):
-            return False
+            return None
         self.models.append(model)
         inside = {id(part) for m in (model, *root.modules()) if compiled(m) for part in m.modules()}
+        parts = []
         for path, module in root.named_modules():
             full = ".".join(p for p in (name, path) if p)
             for own, parameter in module._parameters.items():
                 if parameter is not None:
-                    self._add(parameter, f"{full}.{own}" if full else own, full or own)
+                    parts.append(Part(parameter, f"{full}.{own}" if full else own, full or own))
             if id(module) not in inside and _measured(module):
                 self.leaves.append((full or type(module).__name__, module))
-        return True
-
-    def add_loose(self, parameters: Iterator[torch.Tensor], name: str) -> None:
-        """Parameters of an optimizer that no model has (tensors of a hand-written net)."""
-        for parameter in parameters:
-            if id(parameter) not in self.place:
-                self._add(parameter, f"{name}.{len(self.parameters)}", f"{name}.{len(self.parameters)}")
-
-    def owner_of(self, parameter: torch.Tensor) -> str | None:
-        """Name of the module that owns a parameter; None where it is not known."""
-        place = self.place.get(id(parameter))
-        return None if place is None else self.modules[self.owner[place]]
-
-    def _add(self, parameter: torch.Tensor, name: str, owner: str) -> None:
-        if id(parameter) in self.place:  # shared by two modules: the first owns it
-            return
-        self.place[id(parameter)] = len(self.parameters)
-        self.parameters.append(parameter)
-        self.names.append(name)
-        if owner not in self.modules:
-            self.modules.append(owner)
-        self.owner = np.append(self.owner, self.modules.index(owner))
+        return parts
 
 
 def _measured(module: nn.Module) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
-import torch
 
-from traindx.capture.torch.measure.layout import Layout
+from traindx.capture.session.backend import Backend
+from traindx.capture.session.layout import Layout
 from traindx.vocabulary.run import Floats, Ints
 from traindx.vocabulary.setup import Fact
 
@@ -21,8 +22,8 @@ class Movement:
     is not zero (in the window that is read), those of them with a learning rate, and those in
     which it changed."""
 
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
+    def __init__(self, layout: Layout, backend: Backend) -> None:
+        self._layout, self._backend = layout, backend
         self._counts: Ints = np.zeros((5, 0), np.int64)
         self._nonzero: Ints = np.zeros(0, np.int64)
 
@@ -47,15 +48,15 @@ class Movement:
         self._counts[ASKED, places[asked]] += 1
         self._counts[MOVED, places[asked & (unchanged < 1)]] += 1
 
-    def facts(self, optimizers: Iterable[torch.optim.Optimizer]) -> dict[str, Fact]:
+    def facts(self, optimizers: Iterable[Any]) -> dict[str, Fact]:
         """Counts and names of parameters by what is wrong with them (docs/capture.md)."""
         self._fit()
         layout, counts = self._layout, self._counts
-        held = {id(p) for o in optimizers for g in o.param_groups for p in g["params"]}
-        wanted = np.array([p.requires_grad for p in layout.parameters], bool)
+        held = {id(p) for o in optimizers for p in self._backend.given(o)}
+        wanted = np.array([self._backend.trainable(p) for p in layout.parameters], bool)
         inside = np.array([id(p) in held for p in layout.parameters], bool)
         often = counts[SEEN] >= CHECKS
-        sizes = [p.numel() for p in layout.parameters]
+        sizes = [self._backend.size(p) for p in layout.parameters]
         out: dict[str, Fact] = {
             "parameters": sum(sizes),
             "parameters_total": sum(sizes),

@@ -1,0 +1,282 @@
+"""All that a session knows of a framework.
+
+Models, optimizers, parameters and losses are objects that are passed through; only a backend looks into them. What a
+framework does not have is left as it is here: a backend begins with the module tree, the optimizer's parameters and
+the sums of squares, and is recorded from the first step on. `Looks` are the further things that only hooks inside of
+a framework can see (activations, batches, graphs); a backend without any is blind to them and no worse for the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+import numpy as np
+
+from traindx.capture.session.layout import Layout, Part
+from traindx.capture.signals.family import Panel
+from traindx.vocabulary.run import Floats
+from traindx.vocabulary.setup import Fact
+
+if TYPE_CHECKING:
+    from traindx.capture.session.clock import Clock
+    from traindx.capture.session.habits import Habits
+
+Tell = Callable[..., None]  # code, message, aloud
+Failed = Callable[[str, Exception], None]
+
+
+class Rate(NamedTuple):
+    """The learning rate of one group of an optimizer's parameters; `signal` is `lr`, or `lr/<group>`."""
+
+    signal: str
+    value: Any
+
+
+class Updates(Protocol):
+    """Change of weights over one step, of a part of each parameter that moves on from sample to sample."""
+
+    turn: int  # samples so far
+
+    @property
+    def number_format(self) -> str:
+        """The shorter format on whose grid all gradients lie; "" where they are finer, or that is not known."""
+        ...
+
+    def begin(self, parameters: Sequence[Any]) -> Any:
+        """Before the step: `zero_share[p]` of the gradients, NaN without a gradient."""
+        ...
+
+    def end(self, count: int) -> Any:
+        """After it, `[3 * count]`: norms of the changes, of the weights before, shares that did not change."""
+        ...
+
+
+class Looks(Protocol):
+    """What is seen of a training besides parameters, gradients and updates. Every method may do nothing."""
+
+    @property
+    def curious(self) -> bool:
+        """What a loss is fed with is still worth telling."""
+        ...
+
+    @property
+    def wants_losses(self) -> bool:
+        """`before_backward` has something to look for."""
+        ...
+
+    @property
+    def waiting(self) -> bool:
+        """There is something to do at the next step though it is not sampled."""
+        ...
+
+    @property
+    def seconds(self) -> float:
+        """Spent on what is looked at on sampled steps only."""
+        ...
+
+    def add_model(self, model: Any, name: str) -> None: ...
+    def called(self, part: Any) -> None: ...
+    def add_optimizer(self, optimizer: Any) -> None: ...
+    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None: ...
+    def outputs(self, output: Any) -> None: ...
+    def origin(self, loss: Any) -> None: ...
+    def before_backward(self, loss: Any, factor: float, step: int) -> dict[str, float]: ...
+    def backward_begin(self) -> None: ...
+    def abandon(self) -> None: ...
+    def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None: ...
+    def local_norm(self, optimizer: Any, factor: float) -> Any: ...
+    def finish(self) -> None: ...
+    def answers(self) -> dict[str, Any]: ...
+    def sample(self, before: bool, sampling: bool, phases: bool) -> None: ...
+    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]: ...
+    def facts(self) -> dict[str, Fact]: ...
+    def release(self) -> None: ...
+
+
+class Blind:
+    """Looks that see nothing."""
+
+    curious = wants_losses = waiting = False
+    seconds = 0.0
+
+    def add_model(self, model: Any, name: str) -> None: ...
+    def called(self, part: Any) -> None: ...
+    def add_optimizer(self, optimizer: Any) -> None: ...
+    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None: ...
+    def outputs(self, output: Any) -> None: ...
+    def origin(self, loss: Any) -> None: ...
+    def before_backward(self, loss: Any, factor: float, step: int) -> dict[str, float]:
+        return {}
+
+    def backward_begin(self) -> None: ...
+    def abandon(self) -> None: ...
+    def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None: ...
+    def local_norm(self, optimizer: Any, factor: float) -> Any: ...
+    def finish(self) -> None: ...
+    def answers(self) -> dict[str, Any]:
+        return {}
+
+    def sample(self, before: bool, sampling: bool, phases: bool) -> None: ...
+    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
+        return iter(())
+
+    def facts(self) -> dict[str, Fact]:
+        return {}
+
+    def release(self) -> None: ...
+
+
+class View(Protocol):
+    """What looks may read and use of the session that they look for."""
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def habits(self) -> Habits: ...
+
+    @property
+    def layout(self) -> Layout: ...
+
+    @property
+    def optimizers(self) -> list[Any]: ...
+
+    @property
+    def vectors(self) -> list[tuple[str, Any, Any]]:
+        """Readings of the step: kind, about, values."""
+        ...
+
+    scalars: dict[str, Any]  # of the step
+    facts_seen: dict[str, Fact]
+
+    @property
+    def sampling(self) -> bool: ...
+
+    @property
+    def updates(self) -> bool:
+        """Weights may be copied."""
+        ...
+
+    @property
+    def patient(self) -> bool:
+        """Every batch is looked at."""
+        ...
+
+    @property
+    def curvature(self) -> bool:
+        """The Hessian's extreme eigenvalues are wanted now and then."""
+        ...
+
+    forward_end: float | None  # when the last forward pass was over, by the clock
+
+    @property
+    def device(self) -> bool: ...
+    def wants(self, kind: str) -> bool:
+        """Whether a family of signals is measured, or left out for its cost."""
+        ...
+
+    def own_parameters(self, optimizer: Any) -> list[Any]: ...
+    def all_parameters(self, optimizer: Any) -> list[Any]: ...
+    def gradients_read(self) -> Any: ...
+    def first_micro_batch(self) -> None: ...
+    def failed(self, where: str, error: Exception) -> None: ...
+    def tell(self, code: str, message: str, aloud: bool = True) -> None: ...
+
+
+class Backend(Protocol):
+    """One framework. `parameters` are in its own form, here and everywhere."""
+
+    name: str  # as the record gives it: "torch"
+
+    # The module tree, and what optimizers hold.
+
+    def parts(self, model: Any, prefix: str) -> Sequence[Part] | None:
+        """All parameters of a model with their names behind `prefix`; None where the model is known already."""
+        ...
+
+    def architecture(self, model: Any) -> dict[str, Fact]:
+        """Setup facts about a model."""
+        return {}
+
+    def size(self, parameter: Any) -> int: ...
+
+    def trainable(self, parameter: Any) -> bool:
+        return True
+
+    def given(self, optimizer: Any) -> list[Any]:
+        """The parameters of an optimizer, group by group."""
+        ...
+
+    def count(self, optimizer: Any) -> int:
+        """How many those are; asked at every step."""
+        return len(self.given(optimizer))
+
+    def rates(self, optimizer: Any) -> list[float]:
+        """The learning rate of each of them."""
+        ...
+
+    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
+        """The learning rates as signals, one a group that has its own."""
+        return [Rate("lr", rate) for rate in self.rates(optimizer)[:1]]
+
+    def optimizer_facts(self, optimizer: Any) -> dict[str, Fact]:
+        """Kind and settings of an optimizer."""
+        return {"optimizer": type(optimizer).__name__}
+
+    # Numbers. On an accelerator they stay there, until many are fetched in one copy.
+
+    def elsewhere(self, parameters: Sequence[Any]) -> bool:
+        """Whether parameters lie on an accelerator."""
+        return False
+
+    def gradient_squares(self, parameters: Sequence[Any], elsewhere: bool) -> Any:
+        """On the host a list with the sum of squares of each gradient, elsewhere a vector of their norms."""
+        ...
+
+    def global_norm(self, norms: Any) -> Any:
+        """The norm of such norms, where they lie."""
+        return float(np.sqrt(np.square(norms).sum()))
+
+    def stale(self, parameters: Sequence[Any], elsewhere: bool) -> bool:
+        """Whether any of some small parameters has a gradient that is not zero (elsewhere: that is there)."""
+        return False
+
+    def loss_scale(self, optimizer: Any) -> float | None:
+        """The scale that the optimizer itself will take out of the gradients."""
+        return None
+
+    def updates(self, elsewhere: bool) -> Updates: ...
+
+    def read(self, kind: str, parameters: Sequence[Any], elsewhere: bool) -> Any:
+        """The reading of a family of signals that is read of every parameter (`weights`, by `signals/weights.py`);
+        None where the framework does not have it."""
+        return None
+
+    def number(self, value: Any) -> Any:
+        """A float at once where it is at hand, what can be fetched later where not, None where it is no number."""
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            return None
+
+    def whole(self, value: Any) -> Any:
+        """A number that was computed over processes, as it lies here; None where it is still to be summed up."""
+        return value
+
+    def at_most_one(self, ratio: Any) -> Any:
+        """A ratio that was clipped at 1."""
+        return min(1.0, ratio)
+
+    def fetch(self, values: Sequence[Any]) -> list[Floats]:
+        """What waits elsewhere, with one copy for each place where it lies."""
+        return [np.atleast_1d(np.asarray(v, np.float64)) for v in values]
+
+    def device_memory(self) -> float | None:
+        """Bytes in use on the accelerator; asking must not wait for it."""
+        return None
+
+    # What else can be seen.
+
+    def looks(self, view: View) -> Looks:
+        return Blind()

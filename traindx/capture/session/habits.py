@@ -1,0 +1,64 @@
+"""How the loop is written: how batches, backward passes and steps relate."""
+
+from __future__ import annotations
+
+from traindx.vocabulary.setup import Fact
+
+
+class Habits:
+    """How the loop is written: backward passes a step, zeroed gradients, modes."""
+
+    def __init__(self) -> None:
+        self.backwards, self.steps = 0, 0  # since the last step; optimizer steps
+        self.total_backwards, self.told_steps = 0, 0  # steps whose backward passes were told
+        self.missing_zero, self.checked_zero = 0, 0
+        self.eval_steps, self.forwards = 0, 0
+        self.held_out, self.held_out_training = 0, 0
+        self.zero_grads = 0
+        self.samples = 0
+        self.batch_size = 0.0
+
+    def backward(self, stale: bool | None) -> None:
+        """A backward pass begins; `stale`: the first one since a step finds gradients there."""
+        if stale is not None and self.steps and not self.backwards:
+            self.checked_zero += 1
+            self.missing_zero += stale
+        self.backwards += 1
+        self.total_backwards += 1
+
+    def step(self) -> float:
+        """An optimizer step is over; returns the samples that went into it (0: not known)."""
+        self.steps += 1
+        self.told_steps += self.backwards > 0
+        samples, self.samples, self.backwards = self.samples, 0, 0
+        self.batch_size = max(self.batch_size, samples)
+        return samples
+
+    def forward(self, grad: bool, training: bool, tells: bool) -> None:
+        """A pass of the whole model; `tells`: it has modules that differ between the modes."""
+        if grad:
+            self.forwards += 1
+            self.eval_steps += not training
+        elif tells:
+            self.held_out += 1
+            self.held_out_training += training
+
+    def facts(self) -> dict[str, Fact]:
+        out: dict[str, Fact] = {}
+        if self.steps:
+            out["optimizer_steps"] = self.steps
+            if self.told_steps:
+                out["backwards_per_step"] = round(self.total_backwards / self.told_steps, 3)
+        if self.total_backwards and not self.steps:
+            out["backwards_without_step"] = self.total_backwards
+        if self.checked_zero:
+            out["zero_grad_missing_steps"] = self.missing_zero
+            out["zero_grad_checked_steps"] = self.checked_zero
+        if self.forwards:
+            out["model_training_mode_during_backward"] = self.eval_steps * 2 < self.forwards
+            out["steps_in_eval_mode_share"] = self.eval_steps / self.forwards
+        if self.held_out:
+            out["validation_in_train_mode_share"] = self.held_out_training / self.held_out
+        if self.batch_size:
+            out["batch_size"] = float(self.batch_size)
+        return out

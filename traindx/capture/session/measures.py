@@ -1,0 +1,183 @@
+"""What is measured of gradients, weights and updates in a step, and the signals made of it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from traindx.capture.session.backend import Backend, Updates
+from traindx.capture.session.layout import Layout
+from traindx.capture.session.movement import Movement
+from traindx.capture.signals import by_parameter, catalogue
+from traindx.capture.signals.family import Modules, Panel
+from traindx.vocabulary.run import Floats, Ints
+from traindx.vocabulary.setup import Fact
+
+
+class Plan(NamedTuple):
+    """What one optimizer answers for, as long as `key` holds: places of its parameters in the layout
+    (the first `own` are in its groups) and the parameters."""
+
+    key: tuple[int, ...]
+    places: Ints
+    parameters: list[Any]
+    own: int
+
+
+class Measures:
+    """All models and optimizers of a session. Readings are added to `vectors` (kind, about, values)
+    and `gathered`; `panels` turns them into signals once they are on the host."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend, self.layout = backend, Layout()
+        self.movement = Movement(self.layout, backend)
+        self.optimizers: list[Any] = []
+        self.held: dict[int, Ints] = {}  # id(optimizer) -> places of its parameters
+        self.vectors: list[tuple[str, Any, Any]] = []
+        self.gathered: list[tuple[Ints, Any, float]] = []  # places, norms or their squares, factor
+        self._updates: dict[int, Updates] = {}
+        self._device: bool | None = None
+        self._plans: dict[int, Plan] = {}
+        self._changes = 0  # of what optimizers hold
+        self._grouped: dict[bytes, Modules] = {}
+        self._families = {family.kind: family for family in catalogue()}
+        self._read = by_parameter()
+        self.seconds = 0.0  # spent on what is measured on sampled steps only
+
+    def knows(self, kind: str) -> bool:
+        """Whether readings of a kind are taken here."""
+        return kind in ("gradients", "zeros", "updates") or any(family.kind == kind for family in self._read)
+
+    @property
+    def device(self) -> bool:
+        """Whether parameters lie on an accelerator: readings then stay there until fetched."""
+        if self._device is None and self.layout.parameters:
+            self._device = self.backend.elsewhere(self.layout.parameters)
+        return bool(self._device)
+
+    def add_optimizer(self, optimizer: Any) -> None:
+        if id(optimizer) not in self.held:
+            self.optimizers.append(optimizer)
+            self._hold(optimizer)
+
+    def _hold(self, optimizer: Any) -> None:
+        """Places of an optimizer's parameters (again when groups were added)."""
+        given = self.backend.given(optimizer)
+        self.layout.add_loose((p for p in given if id(p) not in self.layout.place), type(optimizer).__name__)
+        self.held[id(optimizer)] = np.array([self.layout.place[id(p)] for p in given], np.int64)
+        self._changes += 1
+
+    def plan(self, optimizer: Any) -> Plan:
+        """The parameters an optimizer answers for: its own, and for the first one those of nobody.
+        None stands for a loop that has no optimizer, and answers for all."""
+        count = 0 if optimizer is None else self.backend.count(optimizer)
+        known = self._plans.get(id(optimizer))
+        if known is not None and known.key == (count, len(self.layout.parameters), self._changes):
+            return known
+        if optimizer is not None and count != len(self.held[id(optimizer)]):
+            self._hold(optimizer)
+        every = self.layout.parameters
+        places = np.arange(len(every)) if optimizer is None else self.held[id(optimizer)]
+        if self.optimizers and optimizer is self.optimizers[0]:
+            taken = np.zeros(len(every), bool)
+            taken[np.concatenate(list(self.held.values()))] = True
+            places = np.append(places, np.flatnonzero(~taken))
+        own = len(places) if optimizer is None else count
+        found = Plan((count, len(every), self._changes), places, [every[i] for i in places], own)
+        self._plans[id(optimizer)] = found
+        return found
+
+    def places(self, optimizer: Any) -> Ints:
+        """The places of `plan` alone."""
+        return self.plan(optimizer).places
+
+    def gradients(self, optimizer: Any, factor: float) -> Any:
+        """Norms of the gradients that a step is about to use (times `factor`, which undoes a loss
+        scale). Returns the global norm over the optimizer's parameters (float, or a tensor)."""
+        _, places, parameters, own = self.plan(optimizer)
+        squares = self.backend.gradient_squares(parameters, self.device)
+        self.gathered.append((places, squares, factor))
+        if self.device:
+            return self.backend.global_norm(squares[:own]) * factor
+        return math.sqrt(sum(squares if own == len(squares) else squares[:own])) * factor
+
+    def norm_so_far(self, optimizer: Any) -> float:
+        """Global norm of the gradients that have gathered (on the host)."""
+        plan = self.plan(optimizer)
+        return math.sqrt(sum(self.backend.gradient_squares(plan.parameters[: plan.own], False)))
+
+    def begin(self, optimizer: Any) -> None:
+        """A sampled step is about to be made: gradients are there, weights are still the old ones."""
+        began = time.perf_counter()
+        plan = self.plan(optimizer)
+        updates = self._updates.get(id(optimizer))
+        if updates is None:
+            updates = self._updates[id(optimizer)] = self.backend.updates(self.device)
+        self.vectors.append(("zeros", plan.places, updates.begin(plan.parameters)))
+        self.seconds += time.perf_counter() - began
+
+    def end(self, optimizer: Any) -> None:
+        """The sampled step was made."""
+        updates = self._updates.get(id(optimizer))
+        if updates is None:
+            return
+        began = time.perf_counter()
+        _, places, parameters, _ = self.plan(optimizer)
+        found = updates.end(len(places))
+        self.vectors.append(("updates", (places, self._rates(optimizer, len(places))), found))
+        for family in self._read:
+            if (updates.turn - 1) % family.apart == 0:
+                reading = self.backend.read(family.kind, parameters, self.device)
+                if reading is not None:
+                    self.vectors.append((family.kind, places, reading))
+        self.seconds += time.perf_counter() - began
+
+    def facts(self) -> dict[str, Fact]:
+        """What was found out about all gradients."""
+        grids = {updates.number_format for updates in self._updates.values()} - {""}
+        return {"gradients_rounded_to": " ".join(sorted(grids))} if grids else {}
+
+    def _rates(self, optimizer: Any, count: int) -> Floats:
+        """Learning rate of each of the parameters of `places`; 0 where no optimizer moves it."""
+        if optimizer is None:
+            return np.ones(count)
+        rates = self.backend.rates(optimizer)
+        return np.array(rates + [0.0] * (count - len(rates)))
+
+    def take(self) -> list[tuple[str, Any, Any]]:
+        """The readings since the last call, gradients first."""
+        out: list[tuple[str, Any, Any]] = []
+        for places, found, factor in self.gathered:
+            out.append(("gradients", (places, factor, isinstance(found, list)), found))
+        out += self.vectors
+        self.gathered, self.vectors = [], []
+        return out
+
+    def panels(self, kind: str, about: Any, values: Floats) -> Iterator[Panel]:
+        """The signals in one reading; parameters of a module are taken together."""
+        places = about[0] if isinstance(about, tuple) else about
+        modules = self._modules(places)
+        if kind == "gradients":
+            factor, squared = about[1:]
+            values = (values if squared else np.square(values)) * factor**2
+        elif kind == "zeros":
+            self.movement.gradients(places, values)
+        elif kind == "updates":
+            self.movement.changes(places, about[1], values.reshape(3, -1)[2])
+        turn = self._families[kind].panels
+        if turn is not None:
+            yield from turn(modules, values)
+
+    def _modules(self, places: Ints) -> Modules:
+        """The modules of parameters."""
+        found = self._grouped.get(places.tobytes())
+        if found is None:
+            owners, group = np.unique(self.layout.owner[places], return_inverse=True)
+            sizes = np.array([self.backend.size(self.layout.parameters[i]) for i in places], np.float64)
+            found = Modules("\n".join(self.layout.modules[m] for m in owners), group, sizes)
+            self._grouped[places.tobytes()] = found
+        return found

@@ -1,0 +1,163 @@
+"""The event stream of one training: the parts of a discovery tell it what they see, those that listen hear it, and
+the session last. It knows no framework."""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from traindx.capture.process.guard import quietly, say
+from traindx.capture.process.patches import Lines, Patches
+from traindx.capture.session.events import OPENING
+from traindx.capture.session.hearing import HEARD
+from traindx.capture.session.session import Session
+from traindx.vocabulary.setup import Fact
+
+
+class Report(Protocol):
+    """Tells whoever started the discovery how far it got."""
+
+    def __call__(self, stage: str, **more: Any) -> None: ...
+
+
+@dataclass
+class Scene:
+    """Where the training stands, for all parts to read. Each field is written by one part alone, named here."""
+
+    # the finder of models
+    roots: list[Any] = field(default_factory=list)  # weak references
+    training: bool = True  # whether the last call of a root was part of training
+    fed: int = 0  # calls of roots in training since the last step
+    within_function: bool = False  # something is compiled that cannot be looked into
+    # the loop
+    optimizers: set[int] = field(default_factory=set)  # ids
+    primary: int | None = None  # id of the optimizer that steps first, which counts the steps
+    main: set[int] | None = None  # ids of its parameters
+    trained: set[int] = field(default_factory=set)  # ids of those of all optimizers
+    steps: int = 0
+    inside_backward: bool = False
+    main_line: str = ""  # of the first backward pass
+    scaled: tuple[Any, Any] | None = None  # what the loss scaler gave last, and got
+    # an experiment
+    held_back: bool = False  # this step is none (accumulation)
+    # the loaders
+    loader: Any = None
+    data: int | None = None  # id of the data whose batch was drawn last
+    trained_data: set[int] = field(default_factory=set)  # ids of the data that was trained on
+    most: int = 0  # values in the largest tensor of the batch drawn last
+    pair: Any = None  # of a batch of two: where the first lies, and the second
+    # the losses
+    untold: bool = False  # no loss function tells the targets
+
+
+class Stream:
+    """`open_session` is called when something first trains and may refuse (None); `after_step` after every
+    optimizer step, with their number; it may raise."""
+
+    def __init__(
+        self,
+        open_session: Callable[[], Session | None],
+        lines: Lines,
+        after_step: Callable[[int], None],
+        report: Report,
+    ) -> None:
+        self.open_session, self.lines, self.after_step, self.report = open_session, lines, after_step, report
+        self.active = True
+        self.attentive = False  # somebody wants to hear of every loss
+        self.opened: Session | None = None
+        self.known: dict[str, Fact] = {}
+        self.scene = Scene()
+        self.patches = Patches()
+        self.handles: list[Any] = []
+        self.ends: list[Callable[[], None]] = []  # what is to be taken away besides
+        self.listeners: dict[type, list[Callable[[Any], None]]] = {}
+
+    def hear(self, kind: type, listener: Callable[[Any], None]) -> None:
+        """From now on `listener` is called with every event of a kind, after those that came before it."""
+        self.listeners.setdefault(kind, []).append(listener)
+
+    def tell(self, event: Any) -> None:
+        """Something happened."""
+        kind = type(event)
+        for listener in self.listeners.get(kind, ()):
+            listener(event)
+        heard = HEARD.get(kind)
+        if heard is not None:
+            session = self.session() if kind in OPENING else self.opened
+            if session is not None:
+                heard(session, event)
+
+    def session(self) -> Session | None:
+        """The session, opened at the first call; None once it is refused."""
+        if self.opened is None and self.active:
+            self.opened = self.open_session()
+            if self.opened is None:
+                self.active = False
+                return None
+            for name, value in self.known.items():
+                self.opened.fact(name, value)
+        return self.opened
+
+    def fact(self, name: str, value: Fact | None) -> None:
+        """A setup fact; facts found before anything trains wait for the session."""
+        if value is None or self.known.get(name) == value:
+            return
+        self.known[name] = value
+        if self.opened is not None:
+            self.opened.fact(name, value)
+
+    def line(self, what: str, depth: int = 2) -> str:
+        """The user's line that is at work, kept as the fact `where/<what>` when it is first seen."""
+        place = self.lines.here(depth)
+        if place and f"where/{what}" not in self.known:
+            self.fact(f"where/{what}", place)
+        return place
+
+    def safely(self, hook: Callable[..., Any], *given: Any) -> Any:
+        """Call a hook; if it fails, say so once and let go. The training goes on, and its clock stands
+        still meanwhile."""
+        if not self.active:
+            return None
+        clock = None if self.opened is None else self.opened.clock
+        outermost = clock is not None and clock.enter()
+        try:
+            return quietly(hook, *given) if outermost else hook(*given)
+        except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
+            self.failed(getattr(hook, "__name__", "a hook"), error)
+            return None
+        finally:
+            if clock is not None and outermost:
+                clock.leave()
+
+    def failed(self, where: str, error: Exception) -> None:
+        session = self.opened
+        self.detach()
+        message = f"capture let go: {where} failed ({type(error).__name__}: {str(error)[:300]})"
+        if session is not None:
+            session.event("note", message, "capture-failed")
+        say(f"{message}; the training goes on")
+
+    def detach(self) -> None:
+        """Take everything away again, but for the hooks of steps, which do nothing from here on: this
+        may be called from inside of one."""
+        self.active = False
+        self.patches.undo()
+        for handle in self.handles:
+            handle.remove()
+        self.handles.clear()
+        for end in self.ends:
+            end()
+
+    def mind_forks(self) -> None:
+        """A forked child keeps silent: the parent's session is not its own."""
+        itself = weakref.ref(self)
+
+        def forked() -> None:
+            stream = itself()
+            if stream is not None and stream.opened is not None:
+                stream.opened, stream.active = None, False
+
+        os.register_at_fork(after_in_child=forked)

@@ -1,0 +1,220 @@
+"""Models and optimizers of a session: what is measured of them in a step, in the words of any framework."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from traindx.capture.session.backend import Backend, Failed, Tell
+from traindx.capture.session.clock import Clock
+from traindx.capture.session.habits import Habits
+from traindx.capture.session.layout import Layout
+from traindx.capture.session.measures import Measures
+from traindx.capture.session.noise import NoiseScale
+from traindx.capture.session.pace import Pace
+from traindx.vocabulary.setup import Fact
+
+SMALLEST = 3  # parameters in which gradients left over from the last step are looked for
+TINY = 1e-6  # beside a norm that is divided by, as the frameworks do when they clip
+
+
+class Watched:
+    """What the backend is asked, and when. It is the `View` of the backend's looks."""
+
+    def __init__(
+        self, backend: Backend, clock: Clock, habits: Habits, failed: Failed, tell: Tell, pace: Pace, *,
+        updates: bool, patient: bool, curvature: bool,
+    ) -> None:  # fmt: skip
+        self.backend, self.clock, self.habits = backend, clock, habits
+        self.failed, self.tell, self.pace = failed, tell, pace
+        self.updates, self.patient, self.curvature = updates, patient, curvature
+        self.measures = Measures(backend)
+        self.scalars: dict[str, Any] = {}
+        self.facts_seen: dict[str, Fact] = {}
+        self.sampling = True
+        self.forward_end: float | None = None
+        self._clip: tuple[Any, float] | None = None
+        self._zeroed = False
+        self._small: list[Any] = []
+        self._noise, self._first_norm = NoiseScale(), 0.0
+        self._seconds = 0.0  # told already of what looks have spent
+        self.looks = backend.looks(self)
+
+    @property
+    def optimizers(self) -> list[Any]:
+        return self.measures.optimizers
+
+    @property
+    def layout(self) -> Layout:
+        return self.measures.layout
+
+    @property
+    def vectors(self) -> list[tuple[str, Any, Any]]:
+        return self.measures.vectors
+
+    @property
+    def device(self) -> bool:
+        """Whether readings stay on an accelerator until they are fetched."""
+        return self.measures.device
+
+    def own_parameters(self, optimizer: Any) -> list[Any]:
+        """Those in an optimizer's groups; of a loop without one, all."""
+        plan = self.measures.plan(optimizer)
+        return plan.parameters[: plan.own]
+
+    def all_parameters(self, optimizer: Any) -> list[Any]:
+        """With those, the ones that an optimizer answers for because no other does."""
+        return self.measures.plan(optimizer).parameters
+
+    def gradients_read(self) -> Any:
+        """What was read of the gradients last: norms, or on the host their squares."""
+        return self.measures.gathered[-1][1]
+
+    def add_model(self, model: Any, name: str) -> None:
+        parts = self.backend.parts(model, name)
+        if parts is None:
+            return
+        self.layout.add(parts)
+        for fact, value in self.backend.architecture(model).items():
+            self.facts_seen.setdefault(fact, value)
+        parameters = [p for p in self.layout.parameters if self.backend.trainable(p)]
+        self._small = sorted(parameters, key=self.backend.size)[:SMALLEST]
+        self.looks.add_model(model, name)
+
+    def add_optimizer(self, optimizer: Any) -> bool:
+        """Whether it was not known before."""
+        before = len(self.optimizers)
+        self.measures.add_optimizer(optimizer)
+        self.looks.add_optimizer(optimizer)
+        return len(self.optimizers) > before
+
+    def stale(self) -> bool | None:
+        """Whether gradients of the step before are still there as a backward pass begins."""
+        if self._zeroed or not self._small:
+            return False if self._zeroed else None
+        return self.backend.stale(self._small, self.device)
+
+    def first_micro_batch(self) -> None:
+        """The model is called again before a step: the gradients there are of the first micro-batch."""
+        wanted = self.sampling and self.habits.backwards == 1 and not self._first_norm
+        if wanted and self.optimizers and not self.device:
+            began = time.perf_counter()
+            self._first_norm = self.measures.norm_so_far(self.optimizers[0])
+            self.measures.seconds += time.perf_counter() - began
+
+    def _noise_scale(self) -> None:
+        total, self._first_norm, first = self.scalars.get("grad_norm"), 0.0, self._first_norm
+        if first and isinstance(total, float):
+            found = self._noise.add(first, total, self.habits.samples, self.habits.backwards)
+            if found == found:
+                self.scalars["grad_noise_scale"] = found
+
+    def clipped(self, norm: Any, threshold: float) -> None:
+        whole = self.backend.number(self.backend.whole(norm))
+        self._clip = None if whole is None else (whole, threshold)
+
+    def zeroed(self) -> None:
+        self._zeroed = True
+
+    def abandon(self) -> None:
+        """The step was not made: what was measured for it is forgotten."""
+        self._clip, self._first_norm = None, 0.0
+        self.looks.abandon()
+        self.measures.take()
+
+    def step_begin(self, optimizer: Any, sampled: bool) -> None:
+        if optimizer is not None:
+            if id(optimizer) not in self.measures.held:
+                self.add_optimizer(optimizer)
+                self.facts_seen.setdefault("optimizers", len(self.optimizers))
+            elif sampled:
+                self.looks.add_optimizer(optimizer)
+            if self.forward_end is not None and self.habits.backwards <= 1:
+                self.clock.guess("backward", self.clock.at() - self.forward_end)
+            self.forward_end = None
+        factor = self._gradients(optimizer)
+        if sampled and self.updates:
+            self.measures.begin(optimizer)
+        if (sampled or self.looks.waiting) and (optimizer is None or optimizer is self.optimizers[0]):
+            self.looks.step_begins(optimizer, sampled, factor, self.scalars)
+
+    def _gradients(self, optimizer: Any) -> float:
+        """Norms of the gradients in use; before clipping, and without a loss scale. Returns the factor
+        that undoes both."""
+        scale = None if optimizer is None else self.backend.loss_scale(optimizer)
+        factor = 1.0 if scale is None else 1.0 / scale
+        ratio: Any = None
+        if self._clip is not None:
+            norm, threshold = self._clip
+            self._clip = None
+            ratio = self.backend.at_most_one(threshold / (norm + TINY))
+            if isinstance(ratio, float) and ratio > 0:
+                factor /= ratio
+        prefix = self._prefix(optimizer)
+        if not self.pace.gradients(self.habits.steps) and not self.looks.waiting:
+            if ratio is not None:
+                self.scalars |= {f"{prefix}grad_norm": norm, f"{prefix}clip_ratio": ratio}
+            return factor
+        found = self.measures.gradients(optimizer, factor)
+        part = self.looks.local_norm(optimizer, factor) if ratio is None else None
+        if part is not None:
+            self.scalars[f"{prefix}grad_norm_part"] = part
+        else:
+            self.scalars[f"{prefix}grad_norm"] = found if ratio is None else norm
+        if ratio is not None:
+            self.scalars[f"{prefix}clip_ratio"] = ratio
+        return factor
+
+    def _prefix(self, optimizer: Any) -> str:
+        """What stands before the signals of an optimizer that is not the first."""
+        first = optimizer is None or optimizer is self.optimizers[0]
+        return "" if first else f"optimizer/{self.optimizers.index(optimizer)}/"
+
+    def wants(self, kind: str) -> bool:
+        """Whether a family of signals is measured."""
+        return self.pace.wants(kind)
+
+    def step_end(self, optimizer: Any) -> None:
+        if self.updates:
+            self.measures.end(optimizer)
+
+    def stepped(self, optimizer: Any) -> None:
+        """Rates of an optimizer that has just stepped; its gradients are used up."""
+        self._zeroed = False
+        prefix = self._prefix(optimizer)
+        for signal, rate in self.backend.told_rates(optimizer):
+            self.scalars[prefix + signal] = rate
+
+    def finish(self, optimizer: Any, sampled: bool) -> float:
+        """The step is over; returns the seconds that sampling it took."""
+        if optimizer is None:
+            self.step_begin(None, sampled)
+        self._noise_scale()
+        if sampled:
+            self.looks.finish()
+        cost, self.measures.seconds = self.measures.seconds, 0.0
+        spent, self._seconds = self.looks.seconds - self._seconds, self.looks.seconds
+        return cost + spent
+
+    def sample(self, sampling: bool, phases: bool) -> None:
+        """Whether the coming step is measured by module, and timed by its phases."""
+        before, self.sampling = self.sampling, sampling
+        self.looks.sample(before, sampling, phases)
+
+    def panels(self, kind: str, about: Any, values: Any) -> Any:
+        """The signals in one reading."""
+        own = self.measures.knows(kind)
+        return self.measures.panels(kind, about, values) if own else self.looks.panels(kind, about, values)
+
+    def take_scalars(self) -> dict[str, Any]:
+        out, self.scalars = self.scalars, {}
+        return out
+
+    def facts(self) -> dict[str, Fact]:
+        """Everything that is known of models, optimizers and data so far."""
+        measured = {**self.measures.facts(), **self.measures.movement.facts(self.optimizers)}
+        return {**self.facts_seen, **measured, **self.looks.facts()}
+
+    def release(self) -> None:
+        """Take all hooks away."""
+        self.looks.release()

@@ -1,0 +1,36 @@
+"""What capture measures: every signal declared once, in the file of its family.
+
+A family says which signals it has, in what shape they come, when they are due, what they cost, and whether they may be
+left out. Those that come by module also turn one reading of a framework (`kind`, what it is about, values) into panels.
+The names' units and meanings are the vocabulary's (`traindx.vocabulary.signals`); nothing here knows a framework.
+
+How to add one that is read from every parameter, such as the share of weights that are nearly zero:
+
+    signals/sparsity.py                     FAMILY = Family("sparsity", ("weight_sparsity",), ..., by_parameter=True)
+                                            and `panels(modules, values)`
+    torch/measure/by_parameter/sparsity.py  `read(parameters, elsewhere)`: one vector
+    vocabulary/signals.py                   its line: direction, unit, meaning
+
+The package is walked; nothing registers itself.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from functools import cache
+
+from traindx.capture.signals.family import Family
+
+
+@cache
+def catalogue() -> tuple[Family, ...]:
+    """All families, by kind."""
+    modules = (importlib.import_module(info.name) for info in pkgutil.iter_modules(__path__, prefix=__name__ + "."))
+    found = (getattr(module, "FAMILY", None) for module in modules)
+    return tuple(sorted((f for f in found if isinstance(f, Family)), key=lambda family: family.kind))
+
+
+def by_parameter() -> tuple[Family, ...]:
+    """Families whose readings are one vector over parameters, taken after a sampled step."""
+    return tuple(family for family in catalogue() if family.panels is not None and family.by_parameter)

@@ -1,0 +1,11 @@
+"""Where the time of a step goes. The whole is told of every step, its phases where hooks for them pay."""
+
+from __future__ import annotations
+
+from traindx.capture.signals.family import Cost, Family
+
+FAMILY = Family(
+    "clock",
+    ("time/step", "time/data", "time/forward", "time/backward", "time/optimizer", "throughput"),
+    "scalar", "phase", Cost(50.0), optional=True, asks=("data-loader-bottleneck", "step-time-creep"),
+)  # fmt: skip

@@ -1,0 +1,25 @@
+"""What quantization leaves of weights that are used rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.capture.signals.family import Cost, Family, Panel
+from traindx.vocabulary.run import Floats
+
+FIELDS = ("quant/zero_fraction", "quant/majority", "quant/error", "quant/kept", "quant/gradient")
+
+
+def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:
+    """From `[modules, FIELDS]`."""
+    names, table = "\n".join(modules), np.asarray(values, np.float64).reshape(-1, len(FIELDS))
+    for place, signal in enumerate(FIELDS):
+        yield signal, names, table[:, place]
+
+
+FAMILY = Family(
+    "quantized", tuple(f"{name}/<module>" for name in FIELDS), "by module", "sample", Cost(30.0, each=120.0),
+    optional=True, asks=("ternary-collapse", "quantization-gap", "quantized-layer-gradient-imbalance"),
+)  # fmt: skip

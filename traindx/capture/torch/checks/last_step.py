@@ -1,0 +1,106 @@
+"""The last training step as it passed by, kept for the probes of `traindx check`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+
+from traindx.capture.session.events import LossComputed, LossDifferentiated, ModelFed
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.discover.manual import leaves
+from traindx.capture.torch.measure.graph import growth_in_graph
+from traindx.capture.torch.measure.views import any_tensor
+
+
+class LossCall(NamedTuple):
+    """A call of a loss function: `original(given, *args, **named)` gave `value`."""
+
+    original: Callable[..., Any]
+    given: torch.Tensor
+    args: tuple[Any, ...]
+    named: dict[str, Any]
+    value: torch.Tensor
+
+    @property
+    def target(self) -> Any:
+        return self.args[0] if self.args else self.named.get("target")
+
+    def again(self, given: torch.Tensor, target: Any) -> torch.Tensor:
+        """The loss of something else."""
+        if self.args:
+            found: torch.Tensor = self.original(given, target, *self.args[1:], **self.named)
+        else:
+            found = self.original(given, **{**self.named, "target": target})
+        return found
+
+
+class Live:
+    """The last training step as it passed by: the model, what it was called with, what it gave, what
+    the loss was computed from, and how the loss that backward was called on grows with the batch."""
+
+    def __init__(self, stream: Stream) -> None:
+        self.stream = stream
+        stream.attentive = True
+        stream.hear(ModelFed, self.model_called)
+        stream.hear(LossComputed, self.loss_called)
+        stream.hear(LossDifferentiated, self.backward_begins)
+        self.model: torch.nn.Module | None = None
+        self.inputs: tuple[Any, ...] = ()
+        self.named: dict[str, Any] = {}
+        self.output: Any = None
+        self.loss: LossCall | None = None
+        self.first_loss: float | None = None
+        self.lost: torch.Tensor | None = None  # what backward was called on
+        self.growth: float | None = None
+        self.leaves: list[torch.Tensor] = []
+        self.handle: Any = None
+
+    def model_called(self, event: ModelFed) -> None:
+        """A root is about to be called in training."""
+        module, inputs, named = event
+        if module is not self.model:
+            if self.handle is not None:
+                self.handle.remove()
+            self.handle = module.register_forward_hook(self.answered)
+        self.model, self.inputs, self.named = module, inputs, named
+
+    def answered(self, _module: Any, _inputs: Any, output: Any) -> None:
+        self.output = output
+
+    def loss_called(self, event: LossComputed) -> None:
+        """A loss function was called."""
+        original, given, args, named, value = event
+        if isinstance(given, torch.Tensor) and isinstance(value, torch.Tensor) and value.requires_grad:
+            self.loss = LossCall(original, given, args, named, value)
+
+    def backward_begins(self, event: LossDifferentiated) -> None:
+        """The graph is whole now, and will be gone after the backward pass."""
+        loss = event.loss
+        self.lost = loss.detach()
+        if self.first_loss is None:
+            self.first_loss = float(self.lost)
+        first = any_tensor((self.inputs, self.named))
+        rows = len(first) if first is not None and first.dim() else 0
+        self.growth = growth_in_graph(loss, rows)
+        if not self.leaves:
+            self.leaves = leaves(loss)
+
+    def samples(self) -> int:
+        """Samples in the batch; 0 where that is not clear."""
+        first = any_tensor((self.inputs, self.named))
+        if first is None or not first.dim():
+            return 0
+        count = len(first)
+        target = self.loss.target if self.loss is not None else None
+        loader = self.stream.scene.loader
+        told = getattr(loader, "batch_size", None) if loader is not None else None
+        sure = count == told or (isinstance(target, torch.Tensor) and target.dim() and len(target) == count)
+        return count if sure else 0
+
+    def leave(self) -> None:
+        """The step is kept as it is; nothing more is heard."""
+        self.stream.attentive = False
+        if self.handle is not None:
+            self.handle.remove()

@@ -1,0 +1,95 @@
+"""Looks at a live model once, at the end of a short run of `traindx check`, before the script is ended.
+
+The run is thrown away afterwards. Even so, modes, buffers, gradients and random state are put back: a
+script may catch its end and go on. What could not be looked at is said in the fact `<probe>_not_checked`.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+
+from traindx.capture.session.session import Session
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.checks import latency, memory, samples, structure
+from traindx.capture.torch.checks.last_step import Live
+from traindx.vocabulary.setup import Fact
+
+SECONDS = 12.0  # for all probes together; those that come too late are left out
+
+Probe = Callable[[Live], dict[str, Fact]]
+
+PROBES: tuple[tuple[str, Probe], ...] = (
+    ("accelerator", memory.accelerator),
+    ("structure", structure.structure),
+    ("leak", samples.leak),
+    ("growth", samples.growth),
+    ("modes", samples.modes),
+    ("memory", memory.memory),
+    ("latency", latency.latency),
+)
+
+
+def look_at(live: Live, stream: Stream, session: Session) -> None:
+    """Ask the probes, unrecorded; what they find are facts of the session."""
+    stream.active = False
+    session.watched.looks.backward_begin()  # what the probes call is no part of the training
+    for name, value in facts(live).items():
+        session.fact(name, value)
+    stream.active = True
+
+
+def facts(live: Live) -> dict[str, Fact]:
+    """Ask every probe; never raises."""
+    began = time.monotonic()
+    live.leave()
+    found: dict[str, Fact] = {}
+    for name, probe in PROBES:
+        if live.model is None and name != "accelerator":
+            found[f"{name}_not_checked"] = "no model was seen in training"
+        elif time.monotonic() - began > SECONDS:
+            found[f"{name}_not_checked"] = "the time for looking at the model was used up"
+        else:
+            found |= attempted(name, probe, live)
+    return found
+
+
+def attempted(name: str, probe: Probe, live: Live) -> dict[str, Fact]:
+    """What a probe finds, or why it found nothing."""
+    try:
+        with untouched(live.model), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return probe(live)
+    except samples.NotClear as why:
+        return {f"{name}_not_checked": str(why)}
+    except Exception as error:  # noqa: BLE001 - the user's model is called in ways it may not be made for
+        return {f"{name}_not_checked": f"the model could not be called: {type(error).__name__}: {str(error)[:200]}"}
+
+
+@contextmanager
+def untouched(model: torch.nn.Module | None) -> Iterator[None]:
+    """Modes, buffers, gradients and random state are what they were when this is left."""
+    if model is None:
+        yield
+        return
+    modes = [(m, m.training) for m in model.modules()]
+    buffers = [(b, b.detach().clone()) for b in model.buffers()]
+    gradients = [(p, p.grad) for p in model.parameters()]
+    for parameter, _ in gradients:
+        parameter.grad = None
+    devices = list({p.device for p, _ in gradients if p.device.type == "cuda"})
+    try:
+        with torch.random.fork_rng(devices=devices), torch.enable_grad():
+            yield
+    finally:
+        for module, training in modes:
+            module.training = training
+        with torch.no_grad():
+            for buffer, before in buffers:
+                buffer.copy_(before)
+        for parameter, gradient in gradients:
+            parameter.grad = gradient

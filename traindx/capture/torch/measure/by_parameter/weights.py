@@ -1,0 +1,24 @@
+"""Sizes of weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from traindx.capture.torch.measure.parameters import norms_of
+from traindx.capture.torch.measure.views import Array, flat, local, square_sum
+
+
+def read(parameters: Sequence[torch.Tensor], elsewhere: bool) -> Array | torch.Tensor:
+    """`[2 * P]`: the L2 norm of each parameter, then its largest absolute value."""
+    if elsewhere:
+        there = [local(p) for p in parameters]
+        return torch.cat([norms_of(there), norms_of(there, float("inf"))])
+    norms, largest = [], []
+    for parameter in parameters:
+        values = flat(parameter)
+        norms.append(square_sum(values) ** 0.5)
+        largest.append(max(float(values.max()), -float(values.min())) if len(values) else 0.0)
+    return np.array(norms + largest)

@@ -1,0 +1,27 @@
+"""What is to be known of every format before it is asked. Made by `python -m docs.generate`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+FORMATS: tuple[tuple[Any, ...], ...] = (
+    ('traindx.readers.formats.boosting', 'boosting', 0.98, False, True, True),
+    ('traindx.readers.formats.csv_table', 'csv', 0.5, False, True, False),
+    ('traindx.readers.formats.detectron2_json', 'detectron2-json', 0.95, False, True, False),
+    ('traindx.readers.formats.hf_trainer', 'hf-trainer', 1.0, False, True, True),
+    ('traindx.readers.formats.json_document', 'json', 0.55, False, True, False),
+    ('traindx.readers.formats.jsonl', 'jsonl', 0.6, False, True, False),
+    ('traindx.readers.formats.keras_log', 'keras-csv', 0.85, False, True, False),
+    ('traindx.readers.formats.lightning_csv', 'lightning-csv', 0.9, False, True, True),
+    ('traindx.readers.formats.mlflow', 'mlflow', 0.95, True, True, True),
+    ('traindx.readers.formats.mmengine_json', 'mmengine-json', 0.95, False, True, False),
+    ('traindx.readers.formats.sacred', 'sacred', 0.98, False, True, True),
+    ('traindx.readers.formats.sb3', 'stable-baselines', 0.98, False, True, True),
+    ('traindx.readers.formats.sb3_evaluations', 'sb3-evaluations', 1.0, True, True, False),
+    ('traindx.readers.formats.store', 'traindx', 1.0, True, True, True),
+    ('traindx.readers.formats.tensorboard', 'tensorboard', 1.0, True, True, True),
+    ('traindx.readers.formats.text', 'text', 0.5, False, True, False),
+    ('traindx.readers.formats.wandb_store', 'wandb', 1.0, True, True, True),
+    ('traindx.readers.formats.wandb_summary', 'wandb-summary', 0.95, False, True, False),
+    ('traindx.readers.formats.yolo_csv', 'yolo-csv', 0.95, False, True, False),
+)

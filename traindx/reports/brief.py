@@ -1,0 +1,196 @@
+"""What a practitioner reads first of one run: the verdict, the leading cause and what decides, one thing to do."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+
+import msgspec
+
+from traindx.features.shared import Features
+from traindx.reports import labels
+from traindx.reports.digest import ADVICE_PROBABILITY, Advice, Digest
+from traindx.reports.labels import lowered, number, percent, since
+from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis, NextMeasure, RunDiagnosis
+from traindx.vocabulary.run import Run, Series
+
+TOLD = 0.3  # probability below which no cause leads: the log does not tell
+FACTS = 2
+MORE = 2
+GRAVE = ("critical", "high", "medium")
+TOO_SHORT = "too-short-to-tell"
+ENOUGH = 10  # points from which a curve can be judged
+
+
+class Brief(msgspec.Struct, frozen=True, kw_only=True):
+    """`word`: the verdict; `style`: the health whose colour it has; `why`: the reason of the decision.
+    `cause`: what leads, in a sentence under its `heading`; `facts`: what decides; `doing`: the heading of `first`,
+    the one thing to do, and of `then`, what comes after it; `settle`: what would have changed the answer, `worth`: at
+    what price; `short`: what a log lacks that cannot be judged."""
+
+    word: str
+    style: Health
+    why: str
+    heading: str
+    cause: str
+    facts: tuple[str, ...]
+    doing: str
+    first: Advice | None
+    then: tuple[Advice, ...]
+    settle: NextMeasure | None
+    worth: str
+    short: str
+
+
+def brief(diagnosis: RunDiagnosis, told: Digest, run: Run | None = None) -> Brief:
+    """The first screen; `run` gives the numbers of the curves where there is no finding to quote."""
+    silent = cannot_tell(diagnosis)
+    leading = next(iter(told.hypotheses), None)
+    open_ = undecided(told.hypotheses)
+    heading, cause = cause_words(diagnosis, told, silent)
+    first, then = to_do(told, bool(open_) or (leading is not None and leading.cause == "healthy"))
+    if first is not None and run is not None and not about(first.why, run):
+        first = msgspec.structs.replace(first, why="")
+    settle = next((n for n in told.next if n.decides and labels.telling(n, told.open_bits)), None)
+    return Brief(
+        word="CANNOT TELL" if silent else labels.HEALTH_WORDS[diagnosis.health],
+        style=diagnosis.health,
+        why=labels.sentence(diagnosis.decision.reason),
+        heading=heading,
+        cause=cause,
+        facts=facts(diagnosis, None if open_ else leading, run),
+        doing="Worth doing" if leading is not None and leading.cause == "healthy" else "Do this first",
+        first=first,
+        then=then,
+        settle=settle,
+        worth=labels.settling(settle, told.open_bits) if settle else "",
+        short=lacking(diagnosis, run) if silent else "",
+    )
+
+
+def about(expectation: str, run: Run) -> bool:
+    """Whether what a fix promises is of this run: no loss falls where a score is what counts."""
+    curve = Features(run).objective
+    return curve is None or curve.sign > 0 or "loss" not in expectation
+
+
+def cannot_tell(diagnosis: RunDiagnosis) -> bool:
+    """Whether nothing could be judged: no finding of weight, and too little of the run for health."""
+    if diagnosis.health in ("sick", "failed") or any(f.severity in GRAVE for f in diagnosis.findings):
+        return False
+    top = next(iter(diagnosis.hypotheses), None)
+    short = top is not None and top.pattern == TOO_SHORT
+    return diagnosis.health == "watch" and (short or longest(diagnosis) < ENOUGH)
+
+
+def longest(diagnosis: RunDiagnosis) -> int:
+    """Points of the longest loss, score or reward."""
+    return max((s.points for s in diagnosis.run.signals if not s.name.startswith(labels.NO_MEASURE)), default=0)
+
+
+def lacking(diagnosis: RunDiagnosis, run: Run | None) -> str:
+    """What to add to a log that cannot be judged."""
+    curve = Features(run).objective if run is not None else None
+    if run is not None and curve is None:
+        own = [run.originals.get(n, n) for n in run.series if not n.startswith(labels.NO_MEASURE)]
+        known = f"; or say which signal is one: --map train/loss={labels.name(own[0], 40)}" if own else ""
+        return f"Log a loss or a score with its step, and ask again{known}."
+    have = curve.n if curve is not None else longest(diagnosis)
+    if have < ENOUGH:
+        return f"Come back with {ENOUGH} points or more (there {'is' if have == 1 else 'are'} {have})."
+    return "Come back later in the run: most of what matters is still ahead."
+
+
+def undecided(hypotheses: Iterable[Hypothesis]) -> tuple[Hypothesis, ...]:
+    """The two most probable faults, where no cause says enough; else none."""
+    listed = sorted(hypotheses, key=lambda h: -h.probability)
+    if not listed or listed[0].probability >= TOLD:
+        return ()
+    return tuple([h for h in listed if h.cause != "healthy"][:2])
+
+
+def cause_words(diagnosis: RunDiagnosis, told: Digest, silent: bool) -> tuple[str, str]:
+    """(heading, sentence) of the leading cause, or that there is none."""
+    if not told.hypotheses:
+        return ("Why", "No cause fits what was seen.") if told.findings else ("", "")
+    open_ = undecided(told.hypotheses)
+    leading, *others = told.hypotheses
+    if silent:
+        return "", ""
+    if open_:
+        names = " or ".join(f"{lowered(h.title)} ({percent(h.probability)})" for h in open_)
+        return "The log does not tell why", f"Candidates: {names}."
+    if leading.cause == "healthy":
+        doubt = next((h for h in others if h.probability >= ADVICE_PROBABILITY), None)
+        but = f"; what else it could be: {lowered(doubt.title)} ({percent(doubt.probability)})" if doubt else ""
+        sure = leading.title if diagnosis.health == "healthy" else f"Most likely {lowered(leading.title)}"
+        return "How it looks", f"{sure} ({percent(leading.probability)}){but}."
+    rival = next((h for h in others if h.probability >= ADVICE_PROBABILITY and h.cause != "healthy"), None)
+    other = f"; else {lowered(rival.title)} ({percent(rival.probability)})" if rival else ""
+    return "Most likely cause", f"{leading.title} ({percent(leading.probability)}){other}."
+
+
+def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) -> tuple[str, ...]:
+    """The sentences that decide: findings that speak most for the leading cause, then what the curves did."""
+    said: dict[str, str] = {}
+    by_slug = {f.slug: f for f in reversed(diagnosis.findings)}
+    terms = sorted(leading.for_, key=lambda t: -t.log_odds) if leading is not None else []
+    named = [t.finding.partition(":")[0] for t in terms]
+    rest = [f.slug for f in diagnosis.findings if f.severity in GRAVE and f.consequence_of is None]
+    for slug in (*named, *rest):
+        finding = by_slug.get(slug)
+        if finding is not None and (finding.severity != "info" or leading is None or leading.cause == "healthy"):
+            said.setdefault(slug, dated(diagnosis, finding))
+    reason = diagnosis.decision.reason
+    found = [sentence for sentence in said.values() if sentence[:40].lower() not in reason.lower()]
+    if run is not None and len(found) < FACTS:
+        told = " ".join((reason, *said.values()))
+        found += [words for name, words in courses(run, diagnosis.run.axis) if name not in told]
+    return tuple(found[:FACTS])
+
+
+def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:
+    """A finding's message, with its onset where it does not say that itself."""
+    words = labels.sentence(finding.message, 240).rstrip(".")
+    onset = finding.onset_step
+    known = onset is None or onset == diagnosis.run.first_step or re.search(rf"\b{onset:g}\b", words.replace(",", ""))
+    return f"{words}." if known else f"{words} ({since(diagnosis.run, onset)})."
+
+
+def courses(run: Run, axis: str) -> list[tuple[str, str]]:
+    """(signal, sentence): where the objective and the held-out measure came from and went to, as they were logged."""
+    curve = Features(run).objective
+    names = [] if curve is None else [curve.name]
+    held = [n for n in ("val/loss", "val/accuracy") if n in run.series and n not in names]
+    return [(n, words) for n in (*names, *held[:1]) if (words := course(n, run.series[n], axis))]
+
+
+def course(name: str, series: Series, axis: str) -> str:
+    """ "train/loss goes from 2.31 (step 0) to 0.12 (step 900)"; nothing for fewer than two values."""
+    finite = [(s, v) for s, v in zip(series.steps.tolist(), series.values.tolist(), strict=True) if math.isfinite(v)]
+    if len(finite) < 2:
+        return ""
+    (first, begin), (last, end) = finite[0], finite[-1]
+    word = axis[:-1] if axis.endswith("s") and len(axis) > 3 else axis
+    if begin == end and all(v == begin for _, v in finite):
+        return f"{name} is {number(begin)} throughout."
+    ends = f"{number(begin)} ({word} {labels.step(first)}) to {number(end)} ({word} {labels.step(last)})"
+    return f"{name} goes from {ends}."
+
+
+def to_do(told: Digest, cureless: bool) -> tuple[Advice | None, tuple[Advice, ...]]:
+    """The one thing to do first, and at most two after it; no cure where no cause is told, or nothing is wrong."""
+    fixes = [a for a in told.advice if a.kind in labels.FIX_KINDS]
+    own = [a for a in fixes if not a.otherwise] if not cureless else []
+    other = [a for a in fixes if a.otherwise] if not cureless else []
+    recommended = [a for a in told.advice if a.kind not in labels.FIX_KINDS]
+    urgent = [a for a in recommended if a.kind in ("checkpoint", "sanity")]
+    ordered = [*own[:1], *urgent, *own[1:2], *other[:1], *(a for a in recommended if a not in urgent)]
+    ordered = [a for i, a in enumerate(ordered) if not any(same(a, b) for b in ordered[:i])]
+    return (ordered[0], tuple(ordered[1 : 1 + MORE])) if ordered else (None, ())
+
+
+def same(a: Advice, b: Advice) -> bool:
+    """Whether two pieces of advice come to the same: both are about a checkpoint."""
+    return "checkpoint" in a.text.lower() and "checkpoint" in b.text.lower()
