@@ -10,6 +10,7 @@ from msgspec import Struct
 from traindx.causes.shapes import fired, pattern
 from traindx.causes.undecided import undecided
 from traindx.causes.words import lowered
+from traindx.features.middle import median
 from traindx.features.scores import ERRORS, HARD, late, scale_of, scores, skill, words_of
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -111,8 +112,8 @@ def poor_and_settled(
             share = known if known is not None else level / scale.perfect
             bar = poor if words_of(curve.name) & (HARD | ERRORS) else none
             size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
-            before = float(np.median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
-            if share < bar and before - float(np.median(curve.oriented[-3:])) < moves * size:
+            before = float(median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
+            if share < bar and before - float(median(curve.oriented[-3:])) < moves * size:
                 return True
         if found:
             return False

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.noise import autocorrelation, difference_noise
 from traindx.features.shared import Features
 from traindx.features.spikes import Spike, spikes, tail_threshold
@@ -85,5 +86,5 @@ def beside_objective(features: Features, least: int) -> list[Curve]:
 
 def towers(curve: Curve, found: list[Spike], *, times: float = 10.0) -> list[Spike]:
     """Spikes to ten times the usual level and more: they mean something on however rough a curve."""
-    usual = float(np.median(np.abs(curve.values)))
+    usual = float(median(np.abs(curve.values)))
     return [s for s in found if s.before + s.height > times * usual]

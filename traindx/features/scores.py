@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.pairs import metrics
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Floats
@@ -68,7 +69,7 @@ def skill(level: float, scale: Scale) -> float | None:
 
 def late(curve: Curve) -> float:
     """The median of a curve's last third, of three points at least: what a score has come to."""
-    return float(np.median(curve.values[-max(3, curve.n // 3) :]))
+    return float(median(curve.values[-max(3, curve.n // 3) :]))
 
 
 def scores(features: Features, split: str, least: int) -> list[Curve]:

@@ -218,7 +218,7 @@ def stands(features: Features, pair: Pair, bounds: tuple[float, float, float, fl
 
 def ending(values: Floats) -> float:
     """The level at the end: the median of the last twentieth, of three points at least."""
-    return float(np.median(values[-max(3, len(values) // (4 * 4)) :]))
+    return float(median(values[-max(3, len(values) // (4 * 4)) :]))
 
 
 def improving(pair: Pair, part: float) -> bool:
@@ -229,7 +229,7 @@ def improving(pair: Pair, part: float) -> bool:
     if len(y) < 4 * 2:
         return bool(np.all(np.diff(y[-3:]) < 0))
     third = max(1, len(y) // (2 * 3))
-    before, end = float(np.median(y[len(y) // 2 :][:third])), float(np.median(y[-third:]))
+    before, end = float(median(y[len(y) // 2 :][:third])), float(median(y[-third:]))
     return before - end > part * abs(end)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.gradients import improved, shed, usual_level
+from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.smoothing import trend
 from traindx.vocabulary.diagnosis import EvidencePoint

@@ -8,6 +8,7 @@ import numpy as np
 
 from traindx.features.chance import chance_classes, chance_loss
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.noise import robust_sigma
 from traindx.features.scores import is_late, late, scale_of, scores, skill
 from traindx.features.shared import Features
@@ -66,7 +67,7 @@ def loss_at_chance(
     if curve is None or curve.n < 3 or features.is_game or features.is_reinforcement:
         return
     tail = curve.values[-max(3, int(stretch * curve.n)) :]
-    level = float(np.median(tail))
+    level = float(median(tail))
     classes = run.setup.classes or guessed_by_accuracy(features, level, near)
     found = chance_classes(level, classes, tolerance=near if classes else exact)
     if found is None or robust_sigma(tail) > steady * level or knows_better(features, found, better):
@@ -146,7 +147,7 @@ def accuracies(features: Features) -> Iterator[float]:
         curve = features.curve(name)
         if curve is not None and curve.n:
             scale = scale_of(name, curve.values)
-            yield float(np.median(curve.values[-3:])) / (scale.perfect if scale else 1.0)
+            yield float(median(curve.values[-3:])) / (scale.perfect if scale else 1.0)
 
 
 def first_at(values: np.ndarray, level: float, steady: float) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.noise import difference_noise, median_error
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
@@ -113,7 +114,7 @@ def climbs(curve: Curve, times: float) -> Evidence | None:
     up = curve.n - 1 - low
     factor = float(y[-1] / y[low])
     before = np.abs(np.diff(np.log(y[: low + 1])))
-    usual = float(np.median(before)) if len(before) > 3 else 0.0
+    usual = float(median(before)) if len(before) > 3 else 0.0
     alone = up < 2 and not (curve.n == 2 and factor >= times**4)
     if alone or factor < times or y[-1] < y.max() or np.log(factor) < 3 * usual * np.sqrt(up):
         return None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -88,4 +87,4 @@ def cut_short(features: Features, curve: Curve) -> bool:
     if lr is None or lr.n < 2 or lr.values.max() <= 0:
         return False
     rates = lr.at_steps(curve.steps[curve.n // 2 :])
-    return bool(np.median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2 and rates[0] > lr.values.max() / 2)
+    return bool(median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2 and rates[0] > lr.values.max() / 2)

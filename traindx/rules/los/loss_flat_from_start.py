@@ -70,7 +70,7 @@ def loss_flat_from_start(
     assert curve is not None
     if any(e.code == "late-start" for e in run.events):
         raise CannotJudge("the log does not show the start of the run")
-    level = float(np.median(np.abs(curve.values))) - features.floor(curve.name)
+    level = float(median(np.abs(curve.values))) - features.floor(curve.name)
     constant = bool(np.ptp(curve.values) == 0)
     if metric_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
         return

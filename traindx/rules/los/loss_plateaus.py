@@ -100,7 +100,7 @@ def beside(features: Features, objective: Curve, still: float, most: float, leas
         return
     flat = flat_tail(curve, still=still, most=most)
     if flat is not None:
-        level, onset = float(np.median(curve.oriented[flat.first :])), curve.step_at(flat.first)
+        level, onset = float(median(curve.oriented[flat.first :])), curve.step_at(flat.first)
         yield Evidence(
             onset=onset,
             last=float(curve.steps[-1]),
