@@ -43,7 +43,7 @@ def loss_spikes_recur(
 
     ## What it sees
     As for single spikes; at least three of them. Medium when they go on in the second half of the run and some are as
-    high as half of the curve's range; else low where one doubles the loss, and info where none does. Where the
+    high as half of the curve's range; else low where one goes to four times the level, info where none does. Where the
     objective is calm, the held-out loss, the parts of the
     loss and the players of a game are looked at as well (info; medium where they go on and tower tenfold). When they
     come at a fixed interval, that is said.
