@@ -210,7 +210,7 @@ def test_the_document_tells_bits_and_minutes_of_real_runs() -> None:
     for loss in (np.full(300, 2.3) + 0.01 * make.rng().standard_normal(300), make.healthy_loss(300)):
         document = json.loads(pipeline.diagnose(make.run({"train/loss": loss})).to_json())
         for item in document["runs"][0]["next"]:
-            assert set(item) == {"measure", "why", "how", "gain_bits", "cost_minutes"}
+            assert set(item) == {"measure", "why", "how", "gain_bits", "cost_minutes", "decides"}
             assert item["gain_bits"] >= WORTH
             assert item["cost_minutes"] > 0
 

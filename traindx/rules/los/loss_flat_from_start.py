@@ -82,18 +82,9 @@ def loss_flat_from_start(
     if curve.sign < 0 and not constant:
         yield from scattered(curve, many, surely)
         return
-    fall, error = improvement(curve)
-    fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
-    fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
-    deepest = curve.start - curve.best
-    if not constant:
-        unsure = max(error, trend_error(curve))
-        if fall > moved * level or (fall > surely * unsure > 0 and fall > moved * level / 4):
-            return
-        if deepest > max(dip * level, surely * unsure) or fall < -max(dip * level, surely * error):
-            return
-        if error > power * level:
-            raise CannotJudge("its noise could hide a real improvement")
+    error = improvement(curve)[1]
+    if not constant and moves(curve, moved * level, dip * level, power * level, surely):
+        return
     yield Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
@@ -103,6 +94,22 @@ def loss_flat_from_start(
         values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
+
+
+def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) -> bool:
+    """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up. Raises
+    CannotJudge where noise may hide a fall."""
+    fall, error = improvement(curve)
+    fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
+    fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
+    unsure = max(error, trend_error(curve))
+    if fall > moved or (fall > surely * unsure > 0 and fall > moved / 4):
+        return True
+    if curve.start - curve.best > max(dip, surely * unsure) or fall < -max(dip, surely * error):
+        return True
+    if error > hidden:
+        raise CannotJudge("its noise could hide a real improvement")
+    return False
 
 
 def scattered(curve: Curve, many: float, surely: float) -> Iterator[Evidence]:

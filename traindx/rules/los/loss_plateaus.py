@@ -47,7 +47,8 @@ def loss_plateaus(
     did over the doubling of the steps before it. Speed is counted per unit of the logarithm of the step, in which an
     ordinary power law hardly slows down (this replaces the seed's |change| < 0.01). A log that begins in the middle
     of a run and never moves counts too, and one that repeats one value beside a good score. A held-out loss or score
-    that lies level while training goes on is a note. Aspects say whether the level is at chance, high or low, whether the
+    that lies level while training goes on is a note. Aspects say whether the level is at chance, high or low,
+    whether the
     learning rate had decayed, and what the gradient norm does.
 
     ## Why it matters
@@ -84,14 +85,15 @@ def loss_plateaus(
         aspects=marks,
         severity=severity(marks),
         strength=min(1.0, 0.5 + flat.share / 2),
-        values={
-            "name": curve.name,
-            "level": level * curve.sign,
-            "onset": curve.step_at(flat.first),
-            "share": flat.share,
-        },
+        values=numbers(curve, flat, level),
         points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
     )
+
+
+def numbers(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
+    """What the message tells of a flat stretch."""
+    onset = curve.step_at(flat.first)
+    return {"name": curve.name, "level": level * curve.sign, "onset": onset, "share": flat.share}
 
 
 def beside(features: Features, objective: Curve, still: float, most: float, least: float) -> Iterator[Evidence]:
@@ -109,7 +111,7 @@ def beside(features: Features, objective: Curve, still: float, most: float, leas
             severity="info",
             strength=0.5,
             aspects=("validation",),
-            values={"name": curve.name, "level": level * curve.sign, "onset": onset, "share": flat.share},
+            values=numbers(curve, flat, level),
             points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
         )
         return

@@ -64,15 +64,8 @@ def step_time_jumps(
         recovered = has_recovered(long[at + 1 :], before.value + float(np.log(back)))
         resumed = any(e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events)
         short = is_brief(duration, brief)
-        severity: Severity = (
-            "info"
-            if features.is_reinforcement
-            else "low"
-            if recovered or resumed or short
-            else "high"
-            if times >= large
-            else "medium"
-        )
+        mild = "info" if features.is_reinforcement else "low" if recovered or resumed or short else None
+        severity: Severity = mild or ("high" if times >= large else "medium")
         yield Evidence(
             onset=first,
             last=last,
