@@ -69,10 +69,8 @@ def loss_diverges(
     curve = features.curve("objective")
     assert curve is not None
     climb = climbs(curve, times) if curve.n < few else None
-    if climb is not None:
-        yield climb
-        return
-    if curve.n < 2 * 3:
+    if climb is not None or curve.n < 2 * 3:
+        yield from [climb] if climb is not None else []
         return
     best = curve.best_index
     tail = curve.oriented[-max(3, int(ending * curve.n)) :]
@@ -81,16 +79,15 @@ def loss_diverges(
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
-    plain = risen > needed
     lately = risen > max(lost * since, visible * abs(curve.best)) or lost_decades(curve, end, lost, decade, noise)
     if best >= curve.n - len(tail) or still_recovering(tail, falling * risen):
         return
-    if not plain and not (lately and risen > noise * error):
+    if risen <= needed and not (lately and risen > noise * error):
         return
     # Rewards and held-out losses wander; only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
-    severity: Severity = "critical" if end >= curve.start - error else "high" if plain else "medium"
+    severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
     yield told(curve, best, end, from_start, ending, sudden, severity)
 
 

@@ -14,6 +14,7 @@ from traindx.features.plateaus import improvement
 from traindx.features.scores import best_skill, is_late
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS, block_medians
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -85,12 +86,19 @@ def loss_flat_from_start(
     error = improvement(curve)[1]
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
-    yield Evidence(
+    marks = tuple(aspects(features, curve, level, constant, tiny_norm))
+    sure = not short and (constant or error < moved * level)
+    yield told(curve, marks, 1.0 if sure else 0.5, "medium" if short else None)
+
+
+def told(curve: Curve, marks: tuple[str, ...], strength: float, severity: Severity | None) -> Evidence:
+    """The evidence of a curve that ends where it began."""
+    return Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
-        aspects=tuple(aspects(features, curve, level, constant, tiny_norm)),
-        strength=0.5 if short or not (constant or error < moved * level) else 1.0,
-        severity="medium" if short else None,
+        aspects=marks,
+        strength=strength,
+        severity=severity,
         values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
@@ -121,14 +129,7 @@ def scattered(curve: Curve, many: float, surely: float) -> Iterator[Evidence]:
     gained = float(best[0] - best.min())
     if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
         return
-    yield Evidence(
-        onset=float(curve.steps[0]),
-        last=float(curve.steps[-1]),
-        strength=0.5,
-        aspects=("score",),
-        values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
-        points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
-    )
+    yield told(curve, ("score",), 0.5, None)
 
 
 def trend_error(curve: Curve) -> float:
