@@ -32,7 +32,9 @@ NETS = re.compile(
 JARGON = re.compile(r"\bbits\b|\ba minute\b|log-odds|posterior|entropy of| [+-]\d\.\d(?!\d)")
 FALLING = re.compile(r"\bthe loss (goes on|was still|is still|keeps|falls)", re.I)
 LEVEL = re.compile(r"level(led|s) off", re.I)
-NONSENSE = re.compile(r"\bbelow 0\b|\b(from|to) (nan|inf)\b|from (\S+) to \3(?=[ .;,(]|$)|\(0 %|\bNone\b")
+NONSENSE = re.compile(
+    r"\b[Ll]ower the [\w ]+ below 0(?!\.?\d)|\b(from|to) (nan|inf)\b|from (\S+) to \3(?=[ .;,(]|$)|\(0 %|\bNone\b"
+)
 UNTOLD = "The log does not tell why"
 BLAME = re.compile(r"Most likely: |look into this: ")
 
@@ -43,7 +45,7 @@ def faults(page: str, diagnosis: RunDiagnosis, run: Run) -> Iterator[str]:
     ill = diagnosis.health in ("sick", "failed")
     if ill and re.search(r"nothing is wrong|nothing wrong|nothing speaks", words, re.I):
         yield "ill, and nothing is wrong"
-    if "CANNOT TELL" in words and re.search(r"nothing is wrong|nothing wrong|healthy", words, re.I):
+    if "CANNOT TELL" in words and re.search(r"[Nn]othing is wrong|[Nn]othing wrong|\bHealthy\b", words):
         yield "cannot tell, and nothing is wrong"
     if diagnosis.health == "failed" and diagnosis.decision.action == "continue":
         yield "failed, and to be continued"
@@ -75,10 +77,10 @@ def against_the_curve(words: str, diagnosis: RunDiagnosis, run: Run) -> Iterator
 
 
 def level(y: np.ndarray) -> bool:
-    """Whether the last fifth of a curve moves by less than a quarter of all it moved."""
+    """Whether the halves of the last fifth of a curve differ by less than 8 % of all it moved (a line: 10 %)."""
     part = max(2, len(y) // 5)
     late, span = y[-part:], float(np.ptp(y))
-    return abs(float(np.median(late[-part // 2 :])) - float(np.median(late[: max(part // 2, 1)]))) <= 0.25 * span
+    return abs(float(np.median(late[-part // 2 :])) - float(np.median(late[: max(part // 2, 1)]))) <= 0.08 * span
 
 
 def in_form(page: str) -> Iterator[str]:

@@ -17,7 +17,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"(<!-- demo: .*? -->\n).*?(<!-- /demo -->)", re.DOTALL)
-SHOWN = ("What is wrong", "Why")  # sections of the report on the first screen, before "…"
 WIDTH = "96"
 
 
@@ -34,12 +33,8 @@ def main() -> None:
 
 
 def shown(report: str) -> str:
-    """The head of the report and the first fix: what fits on a screen; "…" stands for the rest."""
-    sections = re.split(r"\n\n(?=\S)", report.rstrip())
-    kept = [s for s in sections if s.startswith(SHOWN) or s is sections[0]]
-    todo = next(s for s in sections if s.startswith("What to do"))
-    first = re.split(r"\n - ", todo)[:2]
-    return "\n\n".join([*kept, "\n - ".join(first), "…"])
+    """The report's screen, without what says that there is more."""
+    return report.split("\n\n More with --full")[0].rstrip()
 
 
 def wrapped(line: str) -> str:

@@ -123,7 +123,8 @@ def test_the_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
     run = json.loads(done.out)["runs"][0]
     block = README.split("<!-- demo")[1].split("<!-- /demo -->")[0]
     assert "$ traindx demo\n" in block
-    assert run["findings"][0]["slug"] in block
+    assert run["hypotheses"][0]["title"] in block
+    assert run["hypotheses"][0]["fixes"][0]["change"].split(" from ")[0].lower() in " ".join(block.split()).lower()
     assert run["hypotheses"][0]["cause"] == "learning-rate-too-high"
     assert "put learning-rate-too-high first" in " ".join(block.split())
     assert (ROOT / "docs" / "images" / "demo.png").read_bytes().startswith(b"\x89PNG")

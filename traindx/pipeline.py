@@ -136,7 +136,7 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
 
 def watch(
     model: Any,
-    optimizer: Any,
+    optimizer: Any = None,
     *,
     out: str | Path | None = None,
     on_finding: Callable[[Diagnosis], None] | None = None,
@@ -150,21 +150,20 @@ def watch(
     `model` and `optimizer` are PyTorch's, or lists of them. Inside, `w.log(loss=loss)` before the
     optimizer's step tells the loss, `w.diagnose()` is the diagnosis so far, and `on_finding` is
     called with one when a check (every `check_every` steps) finds something new. `options` are
-    those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder."""
+    those of `traindx.capture.session.session.Session`. Processes of a distributed run may share a folder.
+    A compiled Keras model is trained inside by `model.fit(..., callbacks=[w.callback])`; for a tree of JAX's arrays
+    `optimizer` is the state of an optax optimizer with a monitor, and `w.step(state)` tells each step.
+    Raises ConfigError for a model of no framework that is known."""
     from traindx.capture.process.ranks import rank_of_process
-    from traindx.capture.torch.backend import torch_session
-    from traindx.capture.watch import Watch
+    from traindx.capture.watch import Watch, loop_of
 
     if out is not None:
         options.setdefault("rank", rank_of_process())
     return Watch(
-        several(model),
-        several(optimizer),
-        torch_session(None if out is None else Path(out), **options),
+        loop_of(model, optimizer, None if out is None else Path(out), scaler, options),
         lambda folder: diagnose(read(folder), config),
         on_finding=on_finding,
         check_every=check_every,
-        scaler=scaler,
     )
 
 
@@ -269,10 +268,6 @@ def check(
             runs[plan.name] = max(read_all(out), key=lambda run: run.points)
     first = next(iter(runs.values()))
     return checked(with_facts(first, together(runs, {})), checks, config, seconds=time.monotonic() - begun)
-
-
-def several(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def judge(run: Run, config: Config | None = None) -> tuple[Outcome, ...]:

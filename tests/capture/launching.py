@@ -26,9 +26,10 @@ from pathlib import Path
 from traindx.capture.launch.command import Request, launch
 from traindx.capture.launch.stages import note_end, why_nothing
 folder, steps = Path(sys.argv[1]), int(sys.argv[2]) or None
-ended = launch(sys.argv[3:], Request(folder, steps))
+command, curvature = sys.argv[4:], bool(int(sys.argv[3]))
+ended = launch(command, Request(folder, steps, curvature=curvature))
 note_end(folder, ended)
-(folder / "why.txt").write_text(why_nothing(folder, sys.argv[3:], ended))
+(folder / "why.txt").write_text(why_nothing(folder, command, ended))
 sys.exit(ended.shell_status)
 """
 
@@ -75,10 +76,12 @@ def environment(name: str) -> dict[str, str]:
     return {**clean, "OMP_NUM_THREADS": "1", **own}
 
 
-def launched(name: str, folder: Path, *, steps: int = 0, command: list[str] | None = None) -> Launched:
+def launched(
+    name: str, folder: Path, *, steps: int = 0, command: list[str] | None = None, curvature: bool = False
+) -> Launched:
     """The script under capture."""
     folder.mkdir(parents=True, exist_ok=True)
-    start = [PYTHON, "-c", LAUNCH, str(folder / "run"), str(steps)]
+    start = [PYTHON, "-c", LAUNCH, str(folder / "run"), str(steps), str(int(curvature))]
     return finished([*start, *(command or command_of(name))], folder, environment(name))
 
 

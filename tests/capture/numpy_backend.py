@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -68,6 +68,23 @@ class Descent:
         for parameter in self.parameters:
             if parameter.grad is not None:
                 parameter.value -= self.rate * parameter.grad
+
+
+def by_hand(weights: Sequence[Array], batches: Iterable[tuple[Array, Array]], rate: float) -> Array:
+    """`[step, 3]` of a net with these weights (kernel and bias of both layers) under the squared error, in double
+    precision: loss, gradient norm of the first and of the second layer."""
+    net = Net(np.random.default_rng(0))
+    for (_, _, parameter), value in zip(net.parameters(), weights, strict=True):
+        parameter.value = value.astype(np.float64)
+    optimizer, kept = Descent(net, rate), []
+    for x, y in batches:
+        error = net(x.astype(np.float64)) - y
+        net.backward(2 * error / len(x))
+        layers = net.layers.values()
+        squares = [sum(float(np.square(p.grad).sum()) for p in (one.weight, one.bias)) for one in layers]
+        kept.append([float(np.square(error).mean()), *np.sqrt(squares)])
+        optimizer.step()
+    return np.array(kept)
 
 
 class WholeUpdates:

@@ -14,9 +14,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from torch.optim import optimizer as optimizers  # noqa: E402
+
 import traindx  # noqa: E402
 from tests.capture import loops  # noqa: E402
 from tests.capture.loops import Loop  # noqa: E402
+from traindx.capture.torch.hooks import CALLS  # noqa: E402
 
 STEPS = 12
 OPTIONS = ({"every": 1}, {"every": 5}, {}, {"every": 1, "updates": False})
@@ -33,14 +36,18 @@ def run(make: Callable[[], Loop], folder: Path | None, **options: object) -> lis
         for _ in range(STEPS):
             loop.step(lambda loss: None)
     else:
+        own = sum(map(hooks, loop.models)), sum(map(step_hooks, loop.optimizers))
         with traindx.watch(loop.models, loop.optimizers, out=folder, scaler=loop.scaler, **options) as watch:
             for _ in range(STEPS):
                 loop.step(lambda loss: watch.log(loss=loss))
                 assert watch.session.active
-            hooked = sum(map(hooks, loop.models))
-        assert hooked
-        assert sum(map(hooks, loop.models)) == 0
-        assert not any(watch_hooks(o) for o in loop.optimizers)
+                assert (sum(map(hooks, loop.models)), sum(map(step_hooks, loop.optimizers))) == own
+            assert CALLS
+        assert not CALLS
+        assert torch.nn.Module.__call__.__code__ is CALLS.plain
+        assert not optimizers._global_optimizer_pre_hooks
+        assert not optimizers._global_optimizer_post_hooks
+        assert torch.autograd.backward.__code__.co_filename == torch.autograd.__file__
     state = [t.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes() for t in loop.state() if t.numel()]
     return [*state, str(random.getstate()).encode(), np.random.get_state()[1].tobytes()]
 
@@ -52,9 +59,8 @@ def hooks(model: torch.nn.Module) -> int:
     return on_modules + sum(len(p._backward_hooks or ()) for p in model.parameters())
 
 
-def watch_hooks(optimizer: torch.optim.Optimizer) -> list[object]:
-    ours = (*optimizer._optimizer_step_pre_hooks.values(), *optimizer._optimizer_step_post_hooks.values())
-    return [h for h in ours if "Watch" in getattr(h, "__qualname__", "")]
+def step_hooks(optimizer: torch.optim.Optimizer) -> int:
+    return len(optimizer._optimizer_step_pre_hooks) + len(optimizer._optimizer_step_post_hooks)
 
 
 @pytest.fixture

@@ -178,6 +178,6 @@ def test_models_without_attention_are_left_alone() -> None:
     armed = []
     for _ in range(6):
         attention.arm([("", nn.Linear(2, 2))])
-        armed.append(attention.armed)
+        armed.append(attention.within.armed)
         attention.disarm()
     assert armed == [True, True, True, False, False, False]

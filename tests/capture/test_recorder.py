@@ -6,6 +6,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -122,6 +124,26 @@ def test_a_folder_without_permission(tmp_path: Path, capsys: pytest.CaptureFixtu
     recorder.close()
     tmp_path.chmod(0o700)
     assert capsys.readouterr().err.count("traindx:") == 1
+
+
+IMPORTS = """
+import sys
+from pathlib import Path
+from traindx.capture.store.recorder import Recorder
+recorder = Recorder(Path(sys.argv[1]), budget=1 << 20)
+recorder.scalars(1, 1.7e9, {"train/loss": 1.0})
+recorder.panel(1, 1.7e9, "grad_norm", "a\\nb", [1.0, 2.0])
+recorder.close()
+print("pandas" in sys.modules)
+"""
+
+
+def test_writing_imports_no_pandas(tmp_path: Path) -> None:
+    """pyarrow.array would: a second in the middle of a training, and a library the script did not ask for."""
+    pytest.importorskip("pandas")
+    done = subprocess.run([sys.executable, "-c", IMPORTS, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+    assert traindx.read(tmp_path).panels["grad_norm"].modules == ("a", "b")
 
 
 def test_a_forked_child_writes_nothing(tmp_path: Path) -> None:

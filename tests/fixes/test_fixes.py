@@ -106,4 +106,19 @@ anything = st.one_of(st.text(max_size=8), st.floats(), st.integers(-10, 10**12),
 def test_hostile_facts_still_give_words(facts: dict[str, object]) -> None:
     setup = Setup().with_facts(facts, "given")  # type: ignore[arg-type]
     for fix in catalogue():
-        assert fix.propose(setup)
+        assert isinstance(fix.propose(setup), str)
+
+
+def test_nothing_is_lowered_below_zero() -> None:
+    setup = Setup().with_facts({"momentum": 0.0, "dropout": 0.0, "weight_decay": 0.0}, "given")
+    for slug in ("lower-momentum", "lower-dropout", "lower-weight-decay"):
+        fix = find(slug)
+        assert fix is not None
+        assert slug not in {offer.fix for cause in fix.causes for offer in offers(cause, setup)}
+        assert slug in {offer.fix for cause in fix.causes for offer in offers(cause, Setup())}
+
+
+def test_trees_get_no_advice_about_nets() -> None:
+    words = " ".join(o.change for slug in KNOWN for o in offers(slug, Setup(), boosted=True)).lower()
+    assert words
+    assert not [w for w in ("adam", "dropout", "momentum", "warm", "layer", "gradient") if w in words]

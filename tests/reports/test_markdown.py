@@ -42,7 +42,7 @@ def test_everything_told_is_there() -> None:
     seen = words(text)
     for said in ("FAILED", "gradient-norm-explodes", "since step 23,620", "learning rate too high", "loss-diverges",
                  "71 %", "Lower the learning rate from 0.1 to 0.03.", "Nothing wrong was seen.",
-                 "0.6 bits in about 12 min, 0.05 a minute", "1 needs loss_scale"):  # fmt: skip
+                 "about 12 min, likely to settle it", "1 needs loss_scale"):  # fmt: skip
         assert said in seen
     assert cells(text) == [5] * 3 + [4] * 7
     assert len(text) < 8000
@@ -61,7 +61,7 @@ def test_hostile_text_forms_no_markup(hostile: str) -> None:
     for token in found:
         assert not token.type.startswith(("link", "image", "s_open", "em_open"))
         if token.type in ("html_inline", "html_block"):
-            assert token.content.strip() in OWN_HTML or token.content.startswith("<details><summary>About the log;")
+            assert token.content.strip() in OWN_HTML or token.content.startswith("<details><summary>")
     assert cells(text) == [4, 4]
     assert text.replace("\n", "").isprintable()
     assert len(text) < 12_000

@@ -1,64 +1,81 @@
-"""`traindx.watch`: record the loop that is running, by PyTorch's own hooks."""
+"""`traindx.watch`: record the loop that is running; its framework is told by what it is given."""
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from traindx.capture.process.guard import ran_out_of_memory
-from traindx.capture.session.session import Session
-
-if TYPE_CHECKING:
-    import torch
+from traindx.capture.session.loop import Loop
+from traindx.errors import ConfigError
 
 Diagnosis = TypeVar("Diagnosis")
 Batch = TypeVar("Batch")
 
 
+def loop_of(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: dict[str, Any]) -> Loop:
+    """The loop of the framework that `model` and `optimizer` are of. One that is not loaded cannot have made them,
+    and is not loaded for it. `options` are those of `Session`. Raises ConfigError."""
+    if "keras" in sys.modules:  # first: on its backend of PyTorch, models of Keras are modules, too
+        from traindx.capture.keras.discover import KerasLoop
+        from traindx.capture.keras.discover import watches as of_keras
+
+        if of_keras(model):
+            return KerasLoop(model, optimizer, out, **options)
+    if "torch" in sys.modules:
+        from traindx.capture.torch.backend import torch_session
+        from traindx.capture.torch.discover.watching import TorchLoop
+        from traindx.capture.torch.discover.watching import watches as of_torch
+
+        models, optimizers = several(model), several(optimizer)
+        if of_torch(models, optimizers):
+            return TorchLoop(torch_session(out, **options), models, optimizers, scaler)
+    if "jax" in sys.modules and "optax" in sys.modules:
+        from traindx.capture.jax.discover import JaxLoop
+        from traindx.capture.jax.discover import watches as of_jax
+
+        if of_jax(model, optimizer):
+            return JaxLoop(model, optimizer, out, **options)
+    raise ConfigError(
+        f"traindx.watch: a {type(model).__name__} is of no framework that is known; known are PyTorch's modules with "
+        "their optimizers, Keras models, and trees of JAX's arrays with the state of an optax optimizer"
+    )
+
+
+def several(given: Any) -> list[Any]:
+    """A list of what may be one or several; None is none."""
+    return list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
+
+
 class Watch(Generic[Diagnosis]):
-    """A session over models and optimizers that are at hand. A context manager: hooks are there
-    from entering to leaving. `diagnose` is what turns a store into a diagnosis; `on_finding` is
-    called with one every `check_every` steps, when it has findings that the last one had not."""
+    """A session over a loop that is at hand. A context manager: hooks are there from entering to leaving.
+    `diagnose` is what turns a store into a diagnosis; `on_finding` is called with one every `check_every` steps, when
+    it has findings that the last one had not."""
 
     def __init__(
         self,
-        models: Sequence[torch.nn.Module],
-        optimizers: Sequence[torch.optim.Optimizer],
-        session: Session,
+        loop: Loop,
         diagnose: Callable[[Path], Diagnosis],
         *,
         on_finding: Callable[[Diagnosis], None] | None = None,
         check_every: int = 500,
-        scaler: Any = None,
     ) -> None:
-        self.session = session
-        self._models, self._optimizers, self._scaler = models, optimizers, scaler
+        self.session, self._loop = loop.session, loop
         self._diagnose, self._on_finding, self._check_every = diagnose, on_finding, check_every
-        self._handles: list[Any] = []
         self._told: set[str] = set()
-        self._in_backward: torch.Tensor | None = None
-        self._backward_handle: Any = None
 
     def __enter__(self) -> Watch[Diagnosis]:
-        session = self.session
-        for i, model in enumerate(self._models):
-            session.add_model(model, str(i) if i else "")
-        for optimizer in self._optimizers:
-            session.add_optimizer(optimizer)
-            self._handles.append(optimizer.register_step_pre_hook(self._step_begins))
-            self._handles.append(optimizer.register_step_post_hook(self._step_ends))
-        if self._scaler is not None:
-            session.add_scaler(self._scaler)
-        self._hook_backward()
+        self._loop.begin(self._stepped)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._detach()
+        self._loop.end()
         if kind is KeyboardInterrupt:
             self.session.event("stopped", "interrupted from the keyboard")
         elif kind is not None and issubclass(kind, Exception):
@@ -83,6 +100,16 @@ class Watch(Generic[Diagnosis]):
         """A batch (without it the model's inputs are seen, but no targets)."""
         self.session.batch(inputs, targets)
 
+    def step(self, state: Any) -> None:
+        """JAX: a step was made, and `state` is the optimizer's after it. Raises ConfigError for other frameworks, whose
+        steps are seen."""
+        self._loop.step(state)
+
+    @property
+    def callback(self) -> Any:
+        """Keras: what `fit(callbacks=[...])` is to be given. Raises ConfigError for other frameworks."""
+        return self._loop.callback
+
     def loader(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """The same batches, with the time that each was waited for."""
         iterator = iter(batches)
@@ -100,19 +127,9 @@ class Watch(Generic[Diagnosis]):
         self.session.flush()
         return self._diagnose(self.session.folder)
 
-    def _step_begins(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        self.session.optimizer_step_begin(optimizer)
-
-    def _step_ends(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
-        before = self.session.step
-        self.session.optimizer_step_end(optimizer)
-        step = self.session.step
-        if not self.session.active:
-            self._detach()
-            return
-        if self.session.phases != (self._backward_handle is not None):
-            self._hear_backward(self.session.phases)
-        if self._on_finding is not None and step != before and step % self._check_every == 0:
+    def _stepped(self) -> None:
+        """The session has recorded another step."""
+        if self._on_finding is not None and self.session.step % self._check_every == 0:
             self._check(self._on_finding)
 
     def _check(self, on_finding: Callable[[Diagnosis], None]) -> None:
@@ -121,29 +138,3 @@ class Watch(Generic[Diagnosis]):
         if found - self._told:
             on_finding(diagnosis)
         self._told = found
-
-    def _hook_backward(self) -> None:
-        """See backward passes by a hook on one small parameter: whether its gradient was zeroed."""
-        given = [p for o in self._optimizers for g in o.param_groups for p in g["params"] if p.requires_grad]
-        if given and not any("_orig_mod" in m._modules for m in self._models):
-            self._in_backward = min(given, key=lambda p: p.numel())
-            self._hear_backward(True)
-
-    def _hear_backward(self, wanted: bool) -> None:
-        if self._backward_handle is not None:
-            self._backward_handle.remove()
-            self._backward_handle = None
-        if wanted and self._in_backward is not None:
-            self._backward_handle = self._in_backward.register_hook(self._backward_seen)
-
-    def _backward_seen(self, gradient: torch.Tensor) -> None:
-        if self._in_backward is not None:
-            left = self._in_backward.grad
-            stale = left is not None and (not left.is_cpu or bool(left.detach().any()))
-            self.session.backward_seen(stale)
-
-    def _detach(self) -> None:
-        for handle in self._handles:
-            handle.remove()
-        self._hear_backward(False)
-        self._handles, self._in_backward = [], None

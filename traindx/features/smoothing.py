@@ -23,13 +23,10 @@ def block_medians(values: Floats, blocks: int) -> Floats:
     edges = block_edges(n, blocks)
     size = n // (len(edges) - 1)
     if size * (len(edges) - 1) == n:
-        return median(values.reshape(-1, size), axis=1)
+        return np.asarray(median(values.reshape(-1, size), axis=1))
     sizes = np.diff(edges)
     medians = np.empty(len(sizes))
-    for size in {
-        int(sizes.min()),
-        int(sizes.max()),
-    }:  # two of them, one apart
+    for size in {int(sizes.min()), int(sizes.max())}:  # two of them, one apart
         which = np.flatnonzero(sizes == size)
         medians[which] = median(values[edges[which][:, None] + np.arange(size)], axis=1)
     return medians
@@ -48,7 +45,7 @@ def running_median(values: Floats, window: int) -> Floats:
     padded = np.pad(values, half, mode="reflect")
     view = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1)
     if n <= 4096:
-        return median(view, axis=1)
+        return np.asarray(median(view, axis=1))
     return np.concatenate([median(view[i : i + 4096], axis=1) for i in range(0, n, 4096)])
 
 

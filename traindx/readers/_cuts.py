@@ -106,14 +106,15 @@ def levels_at(loss: RawColumn, rows: Ints, before: int, jump: int, nxt: int) -> 
     first, second = loss.values[at:middle], loss.values[middle:end][:FIRST]
     if len(first) < LEVEL or not len(second) or not np.isfinite(second).all():
         return None
-    here = int(np.searchsorted(loss.steps[at:middle], loss.steps[middle]))
-    parts = first[:FIRST], first[max(0, here - LEVEL // 2) : here + LEVEL // 2 + 1], first[-LEVEL:], second
+    place = int(np.searchsorted(loss.steps[at:middle], loss.steps[middle]))
+    parts = first[:FIRST], first[max(0, place - LEVEL // 2) : place + LEVEL // 2 + 1], first[-LEVEL:], second
     if any(not len(part) or not np.isfinite(part).all() for part in parts):
         return None
     tail = first[len(first) // 2 :]
     bends = np.abs(np.diff(tail[np.isfinite(tail)], n=2))  # of a curve without noise they are next to nothing
     noise = float(np.median(bends)) if len(bends) else 0.0
-    return Levels(*(float(np.median(part)) for part in parts), noise)
+    start, here, end, now = (float(np.median(part)) for part in parts)
+    return Levels(start, here, end, now, noise)
 
 
 def few(cuts: list[Cut]) -> list[Cut]:

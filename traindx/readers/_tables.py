@@ -116,7 +116,9 @@ def arrow_block(block: bytes, layout: Layout) -> ArrowBlock | None:
 
 
 def finish(source: Source, rows: Rows, events: list[Event]) -> Table:
-    """The table, with what was wrong in it told as events."""
+    """The table, with what was wrong in it told as events. Errors: NotALog where blanks only seem to part columns."""
+    if rows.layout.delimiter == " " and rows.misfit_count > rows.row:
+        raise NotALog(source.name, "most of its lines are no rows of one table")
     built = rows.columns.finish(events)
     columns = {name: built[name] for name in dict.fromkeys([*rows.layout.names, *built]) if name in built}
     for name, strange in rows.strange.items():

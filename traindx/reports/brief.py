@@ -11,7 +11,7 @@ import msgspec
 from traindx.features.shared import Features
 from traindx.reports import labels
 from traindx.reports.digest import ADVICE_PROBABILITY, Advice, Digest
-from traindx.reports.labels import lowered, number, percent, since
+from traindx.reports.labels import lowered, name, number, percent, since
 from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis, NextMeasure, RunDiagnosis
 from traindx.vocabulary.run import Run, Series
 
@@ -119,16 +119,17 @@ def cause_words(diagnosis: RunDiagnosis, told: Digest, silent: bool) -> tuple[st
     if silent:
         return "", ""
     if open_:
-        names = " or ".join(f"{lowered(h.title)} ({percent(h.probability)})" for h in open_)
+        names = " or ".join(f"{lowered(name(h.title))} ({percent(h.probability)})" for h in open_)
         return "The log does not tell why", f"Candidates: {names}."
     if leading.cause == "healthy":
         doubt = next((h for h in others if h.probability >= ADVICE_PROBABILITY), None)
-        but = f"; what else it could be: {lowered(doubt.title)} ({percent(doubt.probability)})" if doubt else ""
-        sure = leading.title if diagnosis.health == "healthy" else f"Most likely {lowered(leading.title)}"
+        but = f"; what else it could be: {lowered(name(doubt.title))} ({percent(doubt.probability)})" if doubt else ""
+        title = name(leading.title)
+        sure = title if diagnosis.health == "healthy" else f"Most likely {lowered(title)}"
         return "How it looks", f"{sure} ({percent(leading.probability)}){but}."
     rival = next((h for h in others if h.probability >= ADVICE_PROBABILITY and h.cause != "healthy"), None)
-    other = f"; else {lowered(rival.title)} ({percent(rival.probability)})" if rival else ""
-    return "Most likely cause", f"{leading.title} ({percent(leading.probability)}){other}."
+    other = f"; else {lowered(name(rival.title))} ({percent(rival.probability)})" if rival else ""
+    return "Most likely cause", f"{name(leading.title)} ({percent(leading.probability)}){other}."
 
 
 def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) -> tuple[str, ...]:
@@ -144,9 +145,10 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
             said.setdefault(slug, dated(diagnosis, finding))
     reason = diagnosis.decision.reason
     found = [sentence for sentence in said.values() if sentence[:40].lower() not in reason.lower()]
-    if run is not None and len(found) < FACTS:
+    quiet = not said or (leading is not None and leading.cause == "healthy")  # else the findings speak for themselves
+    if run is not None and quiet and len(found) < FACTS:
         told = " ".join((reason, *said.values()))
-        found += [words for name, words in courses(run, diagnosis.run.axis) if name not in told]
+        found += [words for signal, words in courses(run, labels.axis(diagnosis.run)) if signal not in told]
     return tuple(found[:FACTS])
 
 
@@ -166,17 +168,16 @@ def courses(run: Run, axis: str) -> list[tuple[str, str]]:
     return [(n, words) for n in (*names, *held[:1]) if (words := course(n, run.series[n], axis))]
 
 
-def course(name: str, series: Series, axis: str) -> str:
+def course(signal: str, series: Series, word: str) -> str:
     """ "train/loss goes from 2.31 (step 0) to 0.12 (step 900)"; nothing for fewer than two values."""
     finite = [(s, v) for s, v in zip(series.steps.tolist(), series.values.tolist(), strict=True) if math.isfinite(v)]
     if len(finite) < 2:
         return ""
     (first, begin), (last, end) = finite[0], finite[-1]
-    word = axis[:-1] if axis.endswith("s") and len(axis) > 3 else axis
     if begin == end and all(v == begin for _, v in finite):
-        return f"{name} is {number(begin)} throughout."
+        return f"{name(signal)} is {number(begin)} throughout."
     ends = f"{number(begin)} ({word} {labels.step(first)}) to {number(end)} ({word} {labels.step(last)})"
-    return f"{name} goes from {ends}."
+    return f"{name(signal)} goes from {ends}."
 
 
 def to_do(told: Digest, cureless: bool) -> tuple[Advice | None, tuple[Advice, ...]]:

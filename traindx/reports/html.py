@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from traindx.features.comparison import without_common_folder
 from traindx.reports import labels, page
+from traindx.reports.brief import brief, cannot_tell
 from traindx.reports.charts import Chart, run_charts
 from traindx.reports.digest import digest, term_words
+from traindx.reports.heat import Heat, heat_data, heat_maps
 from traindx.vocabulary.diagnosis import Document, RunDiagnosis
 from traindx.vocabulary.run import Run
 
@@ -15,29 +17,34 @@ def render(document: Document, runs: tuple[Run, ...] = ()) -> str:
     curves to draw, or is empty."""
     curves: list[Run | None] = list(runs) if len(runs) == len(document.runs) else [None] * len(document.runs)
     charts: dict[str, list[Chart]] = {}
+    heats: dict[str, tuple[Heat, ...]] = {}
     views = []
     names = without_common_folder([d.run.id for d in document.runs])
     for i, (diagnosis, run) in enumerate(zip(document.runs, curves, strict=True)):
-        views.append(view(diagnosis, f"run{i}", names[i]))
+        views.append(view(diagnosis, run, f"run{i}", names[i]))
+        heats[f"run{i}"] = heat_maps(run) if run is not None else ()
         charts[f"run{i}"] = [] if run is None else list(run_charts(run, digest(diagnosis).findings))
     title = " ".join(labels.name(d.run.id, 40) for d in document.runs[:3]) or "no runs"
-    return page.build("diagnosis.html.j2", charts, title=title, views=views, version=document.traindx_version)
+    painted = {key: [heat_data(h) for h in group] for key, group in heats.items() if group}
+    content = {"title": title, "views": views, "heats": heats, "version": document.traindx_version}
+    return page.build("diagnosis.html.j2", charts, painted, **content)
 
 
-def view(diagnosis: RunDiagnosis, key: str, short: str) -> dict[str, object]:
-    """What the template shows of one run; `short` is its name among the others."""
-    run = diagnosis.run
+def view(diagnosis: RunDiagnosis, curves: Run | None, key: str, short: str) -> dict[str, object]:
+    """What the template shows of one run with its curves; `short` is its name among the others."""
+    run, told = diagnosis.run, digest(diagnosis)
     fired = {f.slug for f in diagnosis.findings}
     return {
         "key": key,
         "run": run,
         "health": diagnosis.health,
-        "word": labels.HEALTH_WORDS[diagnosis.health],
+        "first": brief(diagnosis, told, curves),
+        "silent": cannot_tell(diagnosis),
         "decision": diagnosis.decision,
         "extent": labels.extent(run),
         "axis": labels.axis(run),
         "framework": labels.framework(run),
-        "told": digest(diagnosis),
+        "told": told,
         "short": short,
         "words": lambda term: term_words(term, fired),
         "since": lambda finding: labels.since(run, finding.onset_step),

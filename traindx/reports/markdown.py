@@ -6,6 +6,7 @@ import re
 
 from traindx.features.comparison import without_common_folder
 from traindx.reports import labels
+from traindx.reports.brief import Brief, brief, cannot_tell
 from traindx.reports.digest import Digest, digest, term_words
 from traindx.reports.labels import clean, estimate, percent, since, step
 from traindx.vocabulary.diagnosis import Document, EvidenceTerm, Finding, RunDiagnosis, RunInfo
@@ -19,13 +20,14 @@ JOINER = "&#8288;"  # word joiner: keeps "@name" and "#12" from becoming a menti
 
 def render(document: Document, runs: tuple[Run, ...] = ()) -> str:
     """The diagnosis as GitHub-flavoured Markdown. Text from logs can form no markup, link, mention
-    or HTML in it. `runs` is not needed: there are no curves in this format."""
+    or HTML in it. `runs` belongs to `document.runs` one by one and gives the numbers of the curves, or is empty."""
     parts = []
     if not document.runs:
         parts.append("No runs were found.")
     if len(document.runs) > 1:
         parts.append(summary(document))
-    parts += [one_run(d) for d in document.runs]
+    curves: list[Run | None] = list(runs) if len(runs) == len(document.runs) else [None] * len(document.runs)
+    parts += [one_run(d, run) for d, run in zip(document.runs, curves, strict=True)]
     parts.append(f"<sub>traindx {text(document.traindx_version)}</sub>")
     return "\n\n".join(parts) + "\n"
 
@@ -54,23 +56,48 @@ def sentence(value: object, limit: int = labels.TEXT_LIMIT) -> str:
     return text(labels.sentence(value, limit))
 
 
-def one_run(diagnosis: RunDiagnosis) -> str:
-    """All sections of one run."""
+def one_run(diagnosis: RunDiagnosis, curves: Run | None = None) -> str:
+    """What is read first of one run, and all the rest folded away."""
     run, decision = diagnosis.run, diagnosis.decision
     told = digest(diagnosis)
-    word = labels.HEALTH_WORDS[diagnosis.health]
-    parts = [
-        f"## {word}: {code(run.id)}",
-        f"{code(run.source, 160)}, {text(labels.framework(run))}, {text(labels.extent(run))}",
-        f"**{decision.action}** ({percent(decision.confidence)} sure): {sentence(decision.reason)}",
-        findings(run, told),
-        causes(diagnosis, told),
-        advice(told),
-        outlook(diagnosis, told),
-        notes(run, told),
+    first = brief(diagnosis, told, curves)
+    behind = [
+        findings(run, told), causes(diagnosis, told), advice(told), outlook(diagnosis, told), notes(run, told),
         unjudged(diagnosis, told),
+    ]  # fmt: skip
+    parts = [
+        f"## {first.word}: {code(run.id)}",
+        f"{code(run.source, 160)}, {text(labels.framework(run))}, {text(labels.extent(run))}",
+        f"**{decision.action}** ({percent(decision.confidence)} sure): {text(first.why)}",
+        leading(first),
+        to_do(first),
+        "<details><summary>Everything that was seen</summary>",
+        *behind,
+        "</details>",
     ]
     return "\n\n".join(p for p in parts if p)
+
+
+def leading(first: Brief) -> str:
+    """The cause and the facts that decide."""
+    lines = [f"**{first.heading or 'What the log shows'}**: {text(first.cause)}".rstrip()] if first.cause else []
+    return "\n".join([*lines, *([""] if lines and first.facts else []), *(f"- {text(fact)}" for fact in first.facts)])
+
+
+def to_do(first: Brief) -> str:
+    """One thing to do, what after it, and what would have changed the answer."""
+    lines = []
+    if first.short:
+        lines.append(f"**What to add**: {text(first.short)}")
+    elif first.first is not None:
+        lines += [f"**{first.doing}**: {sentence(first.first.text, 400)} {text(first.first.reason)}".rstrip(), ""]
+        for item in first.then:
+            condition = f", if {text(labels.lowered(item.otherwise), 80)}:" if item.otherwise else ""
+            lines.append(f"- then{condition} {text(labels.lowered(labels.sentence(item.text, 400)))}")
+    if first.settle is not None:
+        lines += ["", f"**What would settle it** ({first.worth}): {sentence(first.settle.measure, 120)} "
+                  f"{code(first.settle.how, 240)}"]  # fmt: skip
+    return "\n".join(lines).strip()
 
 
 def summary(document: Document) -> str:
@@ -84,6 +111,8 @@ def summary(document: Document) -> str:
         first = (
             f"{code(seen[0].finding.slug, cell=True)} {text(since(d.run, seen[0].finding.onset_step))}"
             if seen
+            else "cannot tell"
+            if cannot_tell(d)
             else "nothing wrong seen"
         )
         word = labels.HEALTH_WORDS[d.health]
@@ -94,7 +123,7 @@ def summary(document: Document) -> str:
 def findings(run: RunInfo, told: Digest) -> str:
     if not told.findings:
         return told.unseen
-    lines = ["### What is wrong", ""]
+    lines = ["### Findings", ""]
     for seen in told.findings:
         lines.append(f"{seen.number}. {finding_words(run, seen.finding)}")
         lines += [f"   - which is followed by {finding_words(run, f)}" for f in seen.consequences]
@@ -114,7 +143,7 @@ def causes(diagnosis: RunDiagnosis, told: Digest) -> str:
     if not told.hypotheses:
         return ""
     fired = {f.slug for f in diagnosis.findings}
-    lines = ["### Why" if told.findings else "### How it looks", ""]
+    lines = ["### All causes worth naming", ""]
     lines += ["| probability | cause | for | against |", "|---:|---|---|---|"]
     for h in told.hypotheses:
         pattern = f" ({text(h.pattern, 60)})" if h.pattern else ""
@@ -132,11 +161,10 @@ def terms(given: tuple[EvidenceTerm, ...], fired: set[str]) -> str:
 def advice(told: Digest) -> str:
     if not told.advice:
         return ""
-    lines = ["### What to do" if told.findings else "### Worth doing", ""]
+    lines = ["### All that could be done", ""]
     for item in told.advice:
-        otherwise = f" In case of {text(item.otherwise, 80)}." if item.otherwise else ""
-        why = f" {sentence(item.why, 300)}" if item.why else ""
-        lines.append(f"- **{sentence(item.text, 400)}**{why}{otherwise}")
+        otherwise = f" (if {text(labels.lowered(item.otherwise), 80)})" if item.otherwise else ""
+        lines.append(f"- **{sentence(item.text, 400)}**{otherwise} {text(item.reason)}".rstrip())
     return "\n".join(lines)
 
 

@@ -27,19 +27,23 @@ if TYPE_CHECKING:
 ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
-def build(template: str, charts: dict[str, list[Chart]], **content: object) -> str:
-    """A page from `template`; `charts` are grouped by the key under which the template shows them."""
+def build(
+    template: str, charts: dict[str, list[Chart]], pictures: dict[str, Any] | None = None, **content: object
+) -> str:
+    """A page from `template`; `charts` and `pictures` are grouped by the key under which the template shows them."""
     from markupsafe import Markup
 
-    scripts = [asset("vendor/uPlot.iife.min.js"), asset("templates/charts.js")]
+    scripts = [asset("vendor/uPlot.iife.min.js"), asset("templates/charts.js"), asset("templates/heat.js")]
     styles = [asset("vendor/uPlot.min.css"), asset("templates/style.css")]
-    data = {key: [chart_data(c) for c in group] for key, group in charts.items()}
+    data: dict[str, Any] = {key: [chart_data(c) for c in group] for key, group in charts.items()}
+    painted = Markup(embedded(pictures or {}))
     page = environment().get_template(template)
     return page.render(
         policy=policy(scripts, styles),
         scripts=[Markup(s) for s in scripts],
         styles=[Markup(s) for s in styles],
         data=Markup(embedded(data)),
+        painted=painted,
         charts=charts,
         **content,
     )
@@ -72,6 +76,8 @@ def environment() -> Environment:
         labels.name,
         labels.plural,
         labels.likelihood,
+        labels.lowered,
+        labels.place,
     ):
         made.filters[function.__name__] = function
     return made

@@ -94,7 +94,9 @@ def to_do(page: Page, first: Brief) -> None:
         page.flow(first.first.reason, indent=3, style="dim")
     for item in () if first.short else first.then:
         condition = f"if {labels.lowered(name(item.otherwise, 80))}: " if item.otherwise else ""
-        page.flow(condition + labels.sentence(item.text, 400), indent=1, first="then  ", lead_style="dim")
+        page.flow(
+            condition + labels.lowered(labels.sentence(item.text, 400)), indent=1, first="then  ", lead_style="dim"
+        )
     if first.settle is not None:
         page.heading("What would settle it")
         page.flow(f"{labels.sentence(first.settle.measure, 120).rstrip('.')} ({first.worth})", indent=1)

@@ -43,7 +43,7 @@ class Long(float):
             return f"{float(self):.2g}"
         if spec.endswith("%"):
             return f"{100 * float(self):.2g}%"
-        if spec == "g" and self == int(self) and abs(self) < DIGITS:
+        if spec == "g" and self.is_integer() and abs(self) < DIGITS:
             return f"{int(self)}"
         return format(int(self) if spec.endswith(("d", ",")) else float(self), spec)
 

@@ -108,9 +108,9 @@ class Process:
     def after_step(self, steps: int) -> None:
         """End the script after the last step that was asked for."""
         limit = self.request.get("steps")
-        if not limit or steps < limit or self.session is None or os.getpid() != self.pid:
+        if not limit or steps < limit or os.getpid() != self.pid:
             return
-        if not self.stops:
+        if not self.stops and self.session is not None:
             self.look()
             self.session.event("stopped", f"ended after {steps} steps, as asked for by --steps", "steps-limit")
             self.session.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import linecache
 import os
 import sys
 import sysconfig
@@ -45,6 +46,11 @@ class Patches:
 
     def undo(self) -> None:
         """Put back what is still ours; what someone else has wrapped since then stays wrapped."""
+        self.lift()
+        self.made.clear()
+
+    def lift(self) -> None:
+        """As `undo`, until `lay`."""
         for owner, name, original, replacement, own in reversed(self.made):
             if vars(owner).get(name) is not replacement:
                 continue
@@ -52,11 +58,19 @@ class Patches:
                 setattr(owner, name, original)
             else:
                 delattr(owner, name)
-        self.made.clear()
+
+    def lay(self) -> None:
+        """Put the replacements where they were, but for what someone else has replaced since then."""
+        for owner, name, original, replacement, _ in self.made:
+            if getattr(owner, name, None) is original:
+                setattr(owner, name, replacement)
 
 
 def hidden(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function with its code marked as a wrapper's."""
+    linecache.cache.setdefault(
+        WRAPPER, (0, None, [], WRAPPER)
+    )  # else tracebacks show lines of whatever has that number
     code: CodeType = function.__code__
     function.__code__ = code.replace(co_filename=WRAPPER)
     return function

@@ -213,8 +213,8 @@ class Backend(Protocol):
         return len(self.given(optimizer))
 
     def rates(self, optimizer: Any) -> list[float]:
-        """The learning rate of each of them."""
-        ...
+        """The learning rate of each of them; nothing where it cannot be seen."""
+        return []
 
     def told_rates(self, optimizer: Any) -> Iterable[Rate]:
         """The learning rates as signals, one a group that has its own."""
@@ -246,7 +246,9 @@ class Backend(Protocol):
         """The scale that the optimizer itself will take out of the gradients."""
         return None
 
-    def updates(self, elsewhere: bool) -> Updates: ...
+    def updates(self, elsewhere: bool) -> Updates | None:
+        """None where the weights before and after a step are not at hand."""
+        return None
 
     def read(self, kind: str, parameters: Sequence[Any], elsewhere: bool) -> Any:
         """The reading of a family of signals that is read of every parameter (`weights`, by `signals/weights.py`);

@@ -39,7 +39,7 @@ class Measures:
         self.held: dict[int, Ints] = {}  # id(optimizer) -> places of its parameters
         self.vectors: list[tuple[str, Any, Any]] = []
         self.gathered: list[tuple[Ints, Any, float]] = []  # places, norms or their squares, factor
-        self._updates: dict[int, Updates] = {}
+        self._updates: dict[int, Updates | None] = {}
         self._device: bool | None = None
         self._plans: dict[int, Plan] = {}
         self._changes = 0  # of what optimizers hold
@@ -102,7 +102,7 @@ class Measures:
         squares = self.backend.gradient_squares(parameters, self.device)
         self.gathered.append((places, squares, factor))
         if self.device:
-            return self.backend.global_norm(squares[:own]) * factor
+            return self.backend.global_norm(squares if own == len(places) else squares[:own]) * factor
         return math.sqrt(sum(squares if own == len(squares) else squares[:own])) * factor
 
     def norm_so_far(self, optimizer: Any) -> float:
@@ -114,10 +114,11 @@ class Measures:
         """A sampled step is about to be made: gradients are there, weights are still the old ones."""
         began = time.perf_counter()
         plan = self.plan(optimizer)
-        updates = self._updates.get(id(optimizer))
-        if updates is None:
-            updates = self._updates[id(optimizer)] = self.backend.updates(self.device)
-        self.vectors.append(("zeros", plan.places, updates.begin(plan.parameters)))
+        if id(optimizer) not in self._updates:
+            self._updates[id(optimizer)] = self.backend.updates(self.device)
+        updates = self._updates[id(optimizer)]
+        if updates is not None:
+            self.vectors.append(("zeros", plan.places, updates.begin(plan.parameters)))
         self.seconds += time.perf_counter() - began
 
     def end(self, optimizer: Any) -> None:
@@ -138,7 +139,7 @@ class Measures:
 
     def facts(self) -> dict[str, Fact]:
         """What was found out about all gradients."""
-        grids = {updates.number_format for updates in self._updates.values()} - {""}
+        grids = {updates.number_format for updates in self._updates.values() if updates} - {""}
         return {"gradients_rounded_to": " ".join(sorted(grids))} if grids else {}
 
     def _rates(self, optimizer: Any, count: int) -> Floats:

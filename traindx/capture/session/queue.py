@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 Vector = np.ndarray[Any, np.dtype[np.float64]]
+HERE = (float, int, list, np.ndarray, np.generic)  # anything else lies where its backend will fetch it from
 TOGETHER = 32  # steps that are handed on together
 PATIENCE = 0.25  # seconds that a step on the host waits for others
 
@@ -18,7 +19,7 @@ PATIENCE = 0.25  # seconds that a step on the host waits for others
 @dataclass
 class Row:
     """One step. `scalars`: numbers, or tensors with one element; `vectors`: by kind, with what their
-    places stand for (`about`), numpy arrays, lists of numbers or one-dimensional tensors."""
+    places stand for (`about`), numpy arrays, lists of numbers or one-dimensional tensors (of any framework)."""
 
     step: int
     at: float
@@ -27,9 +28,9 @@ class Row:
     sampled: bool = False
 
     def waiting(self) -> list[Any]:
-        """The tensors whose values are not on this side yet."""
-        found = [v for v in self.scalars.values() if hasattr(v, "detach")]
-        return found + [v for _, _, v in self.vectors if hasattr(v, "detach")]
+        """What has no value on this side yet."""
+        found = [v for v in self.scalars.values() if not isinstance(v, HERE)]
+        return found + [v for _, _, v in self.vectors if not isinstance(v, HERE)]
 
 
 class Queue:
@@ -56,9 +57,9 @@ class Queue:
             values = iter(self._fetched(tensors))
             for row in rows:
                 for name, value in row.scalars.items():
-                    if hasattr(value, "detach"):
+                    if not isinstance(value, HERE):
                         row.scalars[name] = float(next(values)[0])
-                row.vectors = [(k, a, next(values) if hasattr(v, "detach") else v) for k, a, v in row.vectors]
+                row.vectors = [(k, a, v if isinstance(v, HERE) else next(values)) for k, a, v in row.vectors]
         for row in rows:
             row.vectors = [(k, a, np.array(v) if isinstance(v, list) else v) for k, a, v in row.vectors]
             self._finish(row)

@@ -202,12 +202,13 @@ class Session:
             self.watched.clipped(norm, float(threshold))
 
     @guarded
-    def optimizer_step_begin(self, optimizer: Any) -> None:
-        """An optimizer is about to use the gradients."""
+    def optimizer_step_begin(self, optimizer: Any, timed: bool = True) -> None:
+        """An optimizer is about to use the gradients. Not `timed`: a whole step is told once it was made."""
         if self._primary is None:
             self._primary, self._early = optimizer, []
         self.watched.step_begin(optimizer, self.sampling)
-        self.clock.begin("optimizer")
+        if timed:
+            self.clock.begin("optimizer")
 
     @guarded
     def optimizer_step_end(self, optimizer: Any) -> None:
@@ -271,7 +272,7 @@ class Session:
         self, kind: EventKind, message: str, code: str = "", *, place: str = "", step: float | None = None
     ) -> None:
         """An event at a step (None: the current one)."""
-        if kind in ("crash", "out-of-memory", "stopped"):
+        if kind in ("crash", "out-of-memory", "stopped") or code == "capture-failed":
             self._ended_by = kind
             self._queue.fetch()
         self.steps.note(Event(kind, message, self.step if step is None else step, place, code), time.time())
@@ -313,10 +314,11 @@ class Session:
         message = f"capture stopped: {where} failed ({type(error).__name__}: {error}); the training goes on"
         say(message)
         self.watched.release()
-        try:
-            self._queue.fetch()
-        except Exception as second:  # noqa: BLE001 - as above; the failure may well be in there
-            say(f"the last steps before it are not recorded ({type(second).__name__}: {second})")
+        for what, write in (("the last steps before it", self._queue.fetch), ("its setup", self._write_setup)):
+            try:
+                write()
+            except Exception as second:  # noqa: BLE001 - as above; the failure may well be in there
+                say(f"{what} could not be written ({type(second).__name__}: {second})")
         self.steps.note(Event("note", message, self.step, "", "capture-failed"), time.time())
         self.recorder.close()
 

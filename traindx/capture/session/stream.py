@@ -4,6 +4,7 @@ the session last. It knows no framework."""
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -66,6 +67,9 @@ class Stream:
     ) -> None:
         self.open_session, self.lines, self.after_step, self.report = open_session, lines, after_step, report
         self.active = True
+        self.let_go = False  # something failed; steps are still counted, for whoever wants to end after so many
+        self.thread: threading.Thread | None = None  # that trains what is recorded
+        self.lock = threading.RLock()
         self.attentive = False  # somebody wants to hear of every loss
         self.opened: Session | None = None
         self.known: dict[str, Fact] = {}
@@ -94,6 +98,7 @@ class Stream:
         """The session, opened at the first call; None once it is refused."""
         if self.opened is None and self.active:
             self.opened = self.open_session()
+            self.thread = threading.current_thread()
             if self.opened is None:
                 self.active = False
                 return None
@@ -119,21 +124,44 @@ class Stream:
     def safely(self, hook: Callable[..., Any], *given: Any) -> Any:
         """Call a hook; if it fails, say so once and let go. The training goes on, and its clock stands
         still meanwhile."""
-        if not self.active:
+        if not self.active or self.elsewhere():
             return None
-        clock = None if self.opened is None else self.opened.clock
-        outermost = clock is not None and clock.enter()
-        try:
-            return quietly(hook, *given) if outermost else hook(*given)
-        except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
-            self.failed(getattr(hook, "__name__", "a hook"), error)
-            return None
-        finally:
-            if clock is not None and outermost:
-                clock.leave()
+        with self.lock:
+            clock = None if self.opened is None else self.opened.clock
+            outermost = clock is not None and clock.enter()
+            try:
+                return quietly(hook, *given) if outermost else hook(*given)
+            except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
+                self.failed(getattr(hook, "__name__", "a hook"), error)
+                return None
+            finally:
+                if clock is not None and outermost:
+                    clock.leave()
+
+    def elsewhere(self) -> bool:
+        """Whether this is another thread than the one whose training is recorded, which is still at work."""
+        thread = self.thread
+        if thread is None or thread.ident == threading.get_ident():
+            return False
+        if not thread.is_alive():
+            self.thread = None
+        return self.thread is not None
+
+    def step_comes(self, counted: bool) -> None:
+        """An optimizer is about to step, the one that counts the steps or another."""
+        if self.elsewhere():
+            if counted:
+                self.thread = threading.current_thread()
+            elif "threads" not in self.known:
+                self.fact("threads", "several")
+                if self.opened is not None:
+                    self.opened.event(
+                        "note", "another thread trains, too: what it does is not recorded", "other-thread"
+                    )
 
     def failed(self, where: str, error: Exception) -> None:
         session = self.opened
+        self.let_go = True
         self.detach()
         message = f"capture let go: {where} failed ({type(error).__name__}: {str(error)[:300]})"
         if session is not None:

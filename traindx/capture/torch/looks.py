@@ -1,4 +1,4 @@
-"""What hooks see of a training in PyTorch: the calls of whole models, and measuring at the right moment."""
+"""What is heard of a training in PyTorch: the calls of whole models, and measuring at the right moment."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from torch import nn
 from traindx.capture.session.backend import View
 from traindx.capture.signals import activations, attention, quantization
 from traindx.capture.signals.family import Panel
+from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.batch import Data
 from traindx.capture.torch.measure.closer import Closer
 from traindx.capture.torch.measure.forward import ForwardProbe
@@ -31,7 +32,7 @@ PANELS: dict[str, Callable[[tuple[str, ...], Any], Iterator[Panel]]] = {
 
 
 class TorchLooks:
-    """Hooks on whole models, and what they tell; `Looks` of a session."""
+    """Listens to whole models; `Looks` of a session."""
 
     def __init__(self, view: View, tree: Tree) -> None:
         self._view, self.tree = view, tree
@@ -41,7 +42,7 @@ class TorchLooks:
         self._clock, self._habits, self._failed = view.clock, view.habits, view.failed
         self._handles: list[Any] = []
         self._after_handles: list[Any] = []
-        self._heard: list[nn.Module] = []  # that have hooks on their calls
+        self._heard: list[nn.Module] = []  # whose calls are listened to
         self._phases = True
         self._facts = view.facts_seen
         self._told_batches = False
@@ -79,12 +80,11 @@ class TorchLooks:
             self._hear(part)
 
     def _hear(self, model: nn.Module) -> None:
-        """Hooks on the calls of a whole model (those of what is compiled whole would be compiled)."""
-        if getattr(model, "_compiled_call_impl", None) is None:
-            tells = any(isinstance(m, DROPOUTS + NORMS[:1]) for m in model.modules())
-            self._handles.append(model.register_forward_pre_hook(self._before(tells), with_kwargs=True))
-            self._heard.append(model)
-            self._after_handles.append(model.register_forward_hook(self._after))
+        """Listen to the calls of a whole model."""
+        tells = any(isinstance(m, DROPOUTS + NORMS[:1]) for m in model.modules())
+        self._handles.append(CALLS.hear_before(model, self._before(tells)))
+        self._heard.append(model)
+        self._after_handles.append(CALLS.hear_after(model, self._after))
 
     def _hear_ends(self, wanted: bool) -> None:
         """Have the hooks after calls, or not."""
@@ -92,15 +92,15 @@ class TorchLooks:
             self._phases = wanted
             for handle in self._after_handles:
                 handle.remove()
-            self._after_handles = [m.register_forward_hook(self._after) for m in self._heard] if wanted else []
+            self._after_handles = [CALLS.hear_after(m, self._after) for m in self._heard] if wanted else []
 
     def _before(self, tells: bool) -> Callable[..., None]:
-        def hook(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> None:
+        def hook(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
             if not self._handles:
-                return  # taken away by a hook before this one: PyTorch calls it all the same, without `kwargs`
+                return  # taken away by one that was told before this one
             outermost = self._clock.enter()
             try:
-                self._begins(model, args, kwargs or {}, tells)
+                self._begins(model, args, kwargs, tells)
             except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
                 self._failed("the hook before a forward pass", error)
             finally:
@@ -118,7 +118,7 @@ class TorchLooks:
         if not grad:
             self._clock.interrupted = True
             self._hear_ends(True)  # the outputs of evaluations are looked at
-            self.closer.evaluating()
+            self.closer.evaluating(model)
             return
         if "precision" not in self._facts:
             self._facts["precision"] = _precision(self._facts.get("parameter_dtype"))

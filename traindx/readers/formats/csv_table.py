@@ -57,7 +57,7 @@ def exported(table: Table, source: Source) -> RawLog:
 def counted(log: RawLog) -> None:
     """A table without a header whose first column counts rows by even steps: that is the axis."""
     first = log.columns.get("c0")
-    if first is not None and len(log.columns) > 1 and len(first.values) > 2:
+    if first is not None and len(log.columns) > 1 and len(first.values) > 2 and np.isfinite(first.values).all():
         gaps = np.diff(first.values)
         if gaps[0] > 0 and (gaps == gaps[0]).mean() > 0.9:
             log.axis = "c0"

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from traindx.readers._sound import LAST_STEP
 from traindx.readers.textlog.shapes import Shape
 from traindx.vocabulary.run import Floats, Ints
 
@@ -107,7 +108,7 @@ def mended(steps: Floats, of: Floats, ends: Floats) -> Floats:
 def counts(shape: Shape, column: int) -> bool:
     """Whether a counter is one: finite, never negative, and not the same all the time."""
     values = shape.data[:, column]
-    if not np.isfinite(values).all() or values.min() < 0:
+    if not (values < LAST_STEP).all() or values.min() < 0:
         return False
     return len(values) < 3 or bool(np.ptp(values) > 0)
 
@@ -116,7 +117,8 @@ def total_of(shape: Shape, column: int) -> float | None:
     """The number after the slash of `125/3242`."""
     after = column + 1
     if after < len(shape.fields) and shape.fields[after].kind == "total":
-        return float(np.median(shape.data[:, after])) or None
+        total = float(np.median(shape.data[:, after]))
+        return total if 0 < total < LAST_STEP else None
     return None
 
 

@@ -22,6 +22,11 @@
     return String(Number(v.toPrecision(4)));
   }
 
+  function last(values) {
+    for (let i = values.length - 1; i >= 0; i--) if (values[i] != null) return values[i];
+    return null;
+  }
+
   function ticks(u, values) {
     return values.map((v) => (v == null ? "" : short(v)));
   }
@@ -60,12 +65,15 @@
     ctx.textAlign = "center";
     ctx.textBaseline = "middle";
     ctx.lineWidth = ratio;
-    let lastX = -1e9, row = 0;
-    for (const mark of chart.marks) {
-      const px = Math.round(u.valToPos(mark[0], "x", true));
-      if (!inside(px)) continue;
-      row = Math.abs(px - lastX) < 18 * ratio ? row + 1 : 0;
-      lastX = px;
+    const places = chart.marks
+      .map((mark) => ({ mark: mark, px: Math.round(u.valToPos(mark[0], "x", true)) }))
+      .filter((p) => inside(p.px)).sort((a, b) => a.px - b.px || a.mark[1] - b.mark[1]);
+    const ends = [];  // of each row of numbers: where its last one stands
+    for (const { mark, px } of places) {
+      const middle = Math.min(Math.max(px, box.left + 8 * ratio), box.left + box.width - 8 * ratio);
+      let row = ends.findIndex((end) => middle - end >= 18 * ratio);
+      if (row < 0) row = ends.length;
+      ends[row] = middle;
       const tone = color(mark[3] === "critical" || mark[3] === "high" ? "--failed" : "--watch");
       ctx.strokeStyle = tone;
       ctx.setLineDash([4 * ratio, 3 * ratio]);
@@ -74,8 +82,7 @@
       ctx.lineTo(px, box.top + box.height);
       ctx.stroke();
       ctx.setLineDash([]);
-      const cx = Math.min(Math.max(px, box.left + 8 * ratio), box.left + box.width - 8 * ratio);
-      const cy = box.top + (9 + 17 * row) * ratio;
+      const cx = middle, cy = box.top + (9 + 17 * row) * ratio;
       ctx.fillStyle = tone;
       ctx.beginPath();
       ctx.arc(cx, cy, 8 * ratio, 0, 2 * Math.PI);
@@ -107,7 +114,7 @@
         width: line.role === "raw" ? 1 : 2,
         dash: DASHES[line.role === "rate" ? 1 : Math.floor(order / PALETTE.length) % DASHES.length],
         points: { show: few, size: 5 },
-        value: (u, v) => short(v),
+        value: (u, v, i, index) => short(index == null ? last(u.data[i]) : v),
       };
     });
   }
@@ -121,7 +128,7 @@
       axes.push(Object.assign({}, axis, { scale: "right", side: 1, size: axisSize, grid: { show: false } }));
       scales.right = { distr: 1 };
     }
-    const left = { label: chart.x, value: (u, v) => short(v) };
+    const left = { label: chart.x, value: (u, v, i, index) => short(index == null ? last(u.data[0]) : v) };
     return {
       width: width, height: height, scales: scales, axes: axes,
       series: [left].concat(series(chart)),
@@ -143,6 +150,7 @@
     const height = figure.matches(":first-child") ? 280 : 210;
     const table = uPlot.join(chart.lines.map((line) => [line.x, line.y]));
     const plot = new uPlot(options(chart, holder.clientWidth, height, log, key), table, holder);
+    plot.setLegend({ idx: null }, false);  // the last values, until one points at others
     drawn.set(figure, { plot: plot, log: log, chart: chart });
   }
 
@@ -212,7 +220,18 @@
     }, { rootMargin: "600px" });
     figures.forEach((figure) => near.observe(figure));
   }
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () {
+  function again() {
     for (const entry of drawn.values()) entry.plot.redraw();
-  });
+  }
+
+  function onPaper(on) {
+    document.documentElement.classList.toggle("paper", on);  // dark colours are not for white paper
+    again();
+    dispatchEvent(new Event("repaint"));
+  }
+
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", again);
+  addEventListener("beforeprint", () => onPaper(true));
+  addEventListener("afterprint", () => onPaper(false));
+  matchMedia("print").addEventListener("change", (change) => onPaper(change.matches));
 })();

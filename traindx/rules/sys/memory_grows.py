@@ -38,9 +38,8 @@ def memory_grows(
     """Memory in use grows steadily and does not level off.
 
     What it sees: the level rises with time nearly without setback, by a fifth after the start (half, where the log
-    gives the maximum so far, which does not grow evenly), and a due part of it in the last third. Of fewer than
-    twelve readings: host memory
-    that grew by half and by gigabytes from the first to the last, low.
+    gives the maximum so far, which does not grow evenly), and a due part of it in the last third. Of fewer than twelve
+    readings: host memory that grew by half and by gigabytes from the first to the last, low.
 
     Why it matters: it ends with the run being killed, after hours; meanwhile steps get slower.
 

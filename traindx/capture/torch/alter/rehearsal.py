@@ -14,6 +14,7 @@ from traindx.capture.torch.alter.activations import Call, Spy, classify
 from traindx.capture.torch.alter.calls import Pass
 from traindx.capture.torch.alter.chance import unchanged
 from traindx.capture.torch.alter.loaders import rebuilt
+from traindx.capture.torch.hooks import CALLS
 from traindx.errors import ConfigError
 
 
@@ -57,13 +58,10 @@ def kept(model: torch.nn.Module) -> Iterator[None]:
     """Everything that the modules keep, beside their parameters' values, is put back."""
     own = [(module, dict(vars(module)), contents(module)) for module in model.modules()]
     values = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
-    watchers = torch.nn.modules.module._global_forward_pre_hooks
-    hooks = dict(watchers)
-    watchers.clear()  # who looks for models must not see this
     try:
-        yield
+        with CALLS.nothing_told():
+            yield
     finally:
-        watchers.update(hooks)
         for module, before, inner in own:
             vars(module).clear()
             vars(module).update(before)

@@ -13,6 +13,7 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 from traindx.capture.torch.alter.activations import KINDS, SATURATING, Call, Key, in_place, key_of
+from traindx.capture.torch.hooks import CALLS
 
 SWAPPED = (nn.Sigmoid, nn.Tanh, nn.Hardtanh, nn.Hardsigmoid, nn.Softsign, nn.ReLU, nn.ReLU6)
 MODULES = {"relu": nn.ReLU, "gelu": nn.GELU, "leaky_relu": nn.LeakyReLU}
@@ -46,6 +47,7 @@ def exchange(model: nn.Module, calls: list[Call], wanted: set[tuple[Key, int]], 
         made = MODULES[into]() if into == "gelu" else MODULES[into](inplace=getattr(old, "inplace", False))
         made.train(old.training)
         made._forward_hooks, made._forward_pre_hooks = old._forward_hooks, old._forward_pre_hooks
+        CALLS.move(old, made)
         new[id(old)] = made
         wanted.difference_update((call.key, call.turn) for call in same)
         for call in same:

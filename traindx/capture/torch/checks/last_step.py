@@ -10,6 +10,7 @@ import torch
 from traindx.capture.session.events import LossComputed, LossDifferentiated, ModelFed
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.manual import leaves
+from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.graph import growth_in_graph
 from traindx.capture.torch.measure.views import any_tensor
 
@@ -63,7 +64,7 @@ class Live:
         if module is not self.model:
             if self.handle is not None:
                 self.handle.remove()
-            self.handle = module.register_forward_hook(self.answered)
+            self.handle = CALLS.hear_after(module, self.answered)
         self.model, self.inputs, self.named = module, inputs, named
 
     def answered(self, _module: Any, _inputs: Any, output: Any) -> None:

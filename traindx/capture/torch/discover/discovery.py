@@ -1,7 +1,8 @@
 """Finds a training in a script that nobody has changed, and tells what happens in it to an event stream.
 
-PyTorch's own extension points are used: global optimizer hooks, module hooks, and thin wrappers
-around the functions that every loop goes through. Each part knows one of them, and none of the others:
+Nothing is put into an object of the script's: optimizers are heard by global hooks, modules by what every call of
+one goes through (`torch/hooks.py`), and thin wrappers stand around the functions that every loop goes through. Each
+part knows one of them, and none of the others:
 
     models     the root modules, what they are fed
     loop       optimizers, backward, steps, accumulation
@@ -23,6 +24,7 @@ from traindx.capture.torch.discover.loaders import Loaders
 from traindx.capture.torch.discover.loop import Loop
 from traindx.capture.torch.discover.losses import Losses
 from traindx.capture.torch.discover.models import Models
+from traindx.capture.torch.hooks import CALLS
 
 
 class Discovery:
@@ -38,9 +40,14 @@ class Discovery:
         hook that may end the script: what it registers runs after all measuring."""
         for part in self.parts:
             part.attach()
+        CALLS.deaf = self.stream.elsewhere
+        self.stream.ends.append(self.listen_again)
         between()
         self.loop.attach_last()
         self.stream.mind_forks()
+
+    def listen_again(self) -> None:
+        CALLS.deaf = None
 
     def end(self) -> None:
         """The script is over: hand on what is still held back, and let go."""

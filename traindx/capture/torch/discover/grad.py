@@ -10,6 +10,7 @@ import torch
 
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.loop import Loop
+from traindx.capture.torch.hooks import traced
 
 
 class Grads:
@@ -46,15 +47,13 @@ class Grads:
     def is_training(self, outputs: Any, inputs: Any, args: tuple[Any, ...], named: dict[str, Any]) -> bool:
         """Whether a call with these arguments is one of a training loop."""
         scene = self.stream.scene
-        if scene.inside_backward or (scene.main_line and not self.passes) or torch.compiler.is_compiling():
+        if scene.inside_backward or (scene.main_line and not self.passes) or traced():
             return False
         if named.get("create_graph") or (len(args) > 2 and args[2]) or named.get("is_grads_batched"):
             return False
         loss = single(outputs)
         leaves = [inputs] if isinstance(inputs, torch.Tensor) else inputs
         if loss is None or not loss.requires_grad or not isinstance(leaves, list | tuple) or not leaves:
-            return False
-        if torch._C._functorch.peek_interpreter_stack() is not None:
             return False
         if scene.optimizers:
             return all(id(leaf) in scene.trained for leaf in leaves)

@@ -64,7 +64,7 @@ class Loop:
         patches.replace(torch.nn.Module, "zero_grad", self.zeroed)
         before, after = optim.register_optimizer_step_pre_hook, optim.register_optimizer_step_post_hook
         self.handles += [
-            before(lambda optimizer, _args, _named: safely(self.step_begins, optimizer)),
+            before(self.step_comes),
             after(lambda optimizer, _args, _named: safely(self.step_ends, optimizer)),
         ]
         self.stream.hear(LossScaled, self.loss_scaled)
@@ -128,6 +128,11 @@ class Loop:
 
     # Steps.
 
+    def step_comes(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
+        if self.stream.active and self.scene.primary is not None:
+            self.stream.step_comes(id(optimizer) == self.scene.primary)
+        self.stream.safely(self.step_begins, optimizer)
+
     def step_begins(self, optimizer: torch.optim.Optimizer) -> None:
         scene = self.scene
         if self.stream.session() is None or scene.held_back:
@@ -149,7 +154,9 @@ class Loop:
     def step_counted(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
         """Not guarded: ending the script after the last step is meant to reach it."""
         scene = self.scene
-        if id(optimizer) == scene.primary and self.stream.active and not scene.held_back:
+        if self.stream.let_go and scene.primary is None:
+            scene.primary = id(optimizer)
+        if id(optimizer) == scene.primary and (self.stream.active or self.stream.let_go) and not scene.held_back:
             scene.steps += 1
             self.stream.after_step(scene.steps)
 
@@ -166,6 +173,7 @@ class Loop:
             self.hand_on()
         self.stream.tell(StepEnds(optimizer))
         if not session.active:
+            self.stream.let_go = True
             self.stream.detach()
 
     # Backward passes.
@@ -174,7 +182,7 @@ class Loop:
         stream, scene = self.stream, self.scene
 
         def backward(tensors: Any, *args: Any, **named: Any) -> Any:
-            if scene.inside_backward or not stream.active:
+            if torch.compiler.is_compiling() or scene.inside_backward or not stream.active:
                 return original(tensors, *args, **named)
             stream.safely(self.backward_begins, tensors, named.get("inputs"))
             scene.inside_backward = True

@@ -26,6 +26,7 @@ from traindx.capture.session.events import (
 )
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.models import unwrapped
+from traindx.capture.torch.hooks import traced
 
 FUNCTIONS = (
     "cross_entropy", "nll_loss", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy",
@@ -80,7 +81,7 @@ class Losses:
         stream, losses = self.stream, self
 
         def loss(input: Any, *args: Any, **named: Any) -> Any:
-            if torch.compiler.is_compiling() or losses.inside or not stream.active:
+            if torch.compiler.is_compiling() or losses.inside or not stream.active or traced():
                 return original(input, *args, **named)
             value = original(input, *args, **named)
             if losses.quiet and name in losses.seen and losses.nothing_new(value):
@@ -106,7 +107,7 @@ class Losses:
         )
 
     def computed(self, name: str, value: Any, given: Any, target: Any, reduction: str) -> None:
-        if not isinstance(value, torch.Tensor) or value.numel() != 1 or torch._C._functorch.peek_interpreter_stack():
+        if not isinstance(value, torch.Tensor) or value.numel() != 1:
             return
         grad = value.requires_grad
         scene = self.scene

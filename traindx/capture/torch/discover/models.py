@@ -22,6 +22,8 @@ from traindx.capture.session.events import (
 )
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.loaders import partner
+from traindx.capture.torch.hooks import CALLS
+from traindx.capture.torch.measure.tree import class_name, held
 
 LISTED = 60  # modules in the fact `modules`
 MOST_LOOKS = 10_000  # calls of modules after which a root that is never called itself is given up
@@ -46,7 +48,7 @@ class Models:
         """Nothing is looked for before something is trained."""
         hear = self.stream.hear
         hear(ParametersTrained, lambda event: self.want(event.parameters))
-        hear(StepDue, lambda event: self.search() if self.wanted else None)
+        hear(StepDue, lambda event: self.search(event.optimizer) if self.wanted else None)
         hear(StepEnds, self.stepped)
         hear(Compiled, lambda event: self.block(event.function))
         self.stream.ends.append(self.detach)
@@ -72,8 +74,8 @@ class Models:
     def listen(self) -> None:
         """Look at every module call."""
         if self.handle is None and not self.blocked:
-            register = torch.nn.modules.module.register_module_forward_pre_hook
-            self.handle = register(lambda module, inputs: self.stream.safely(self.seen, module, inputs))
+            safely = self.stream.safely
+            self.handle = CALLS.hear_all(lambda module, inputs, named: safely(self.seen, module, inputs, named))
 
     def disarm(self) -> None:
         if self.handle is not None:
@@ -87,21 +89,21 @@ class Models:
         self.scene.within_function |= function
         self.disarm()
 
-    def seen(self, module: torch.nn.Module, inputs: tuple[Any, ...]) -> None:
+    def seen(self, module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
         """A module is about to be called; outer ones come first."""
-        if id(module) in self.passed or torch.compiler.is_compiling():
+        if id(module) in self.passed:
             return
         own = {id(p) for p in module.parameters()}
         if own & self.wanted:
             whole = largest(lambda m: any(part is module for part in m.modules())) if self.wanted - own else []
             self.found(whole[0] if len(whole) == 1 else module, called=module)
-            self.entered(module, inputs, {})
+            self.entered(module, inputs, named)
         elif id(module) in self.unfed:
             self.called_in(self.unfed[id(module)], module)
-            self.entered(module, inputs, {})
+            self.entered(module, inputs, named)
         self.passed.add(id(module))
         self.looks += 1
-        if not self.wanted and (not self.unfed or self.looks > MOST_LOOKS):
+        if self.looks > MOST_LOOKS or not (self.wanted or self.unfed):
             self.disarm()
 
     def found(self, module: torch.nn.Module, called: torch.nn.Module | None = None) -> None:
@@ -116,7 +118,7 @@ class Models:
         self.stream.tell(ModelFound(module, "" if len(roots) == 1 else type(plain).__name__.lower()))
         self.describe(module, plain)
         if called is not None or self.blocked:
-            self.called_in(id(module), called or module)
+            self.called_in(id(module), module if called is None else called)
         else:
             holding = [part for part in module.modules() if next(part.parameters(), None) is not None]
             self.unfed |= {id(part): id(module) for part in holding}
@@ -129,23 +131,23 @@ class Models:
         if id(module) != root:
             self.stream.tell(PartCalled(module))
 
-        def entered(module: torch.nn.Module, inputs: Any, named: Any = None) -> None:
-            self.stream.safely(self.entered, module, inputs, named or {})
+        def entered(module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
+            self.stream.safely(self.entered, module, inputs, named)
 
-        # before the session's own hook, which takes the inputs for the batch where none was told
-        self.calls.append(module.register_forward_pre_hook(entered, prepend=True, with_kwargs=True))
+        # before the session, which takes the inputs for the batch where none was told
+        self.calls.append(CALLS.hear_before(module, entered, first=True))
 
-    def search(self) -> None:
-        """A step is due and some parameters' module was never called as a whole: look among all
-        modules that are alive, and take the largest."""
+    def search(self, optimizer: Any) -> None:
+        """A step is due and the module of some parameters was never called as a whole: look among all
+        modules that are alive, and take the largest. Those of other optimizers may be trained in another thread,
+        where gradients are freed while they are read."""
         self.disarm()
-        if not self.wanted:
-            return
-        for module in largest(lambda m: any(id(p) in self.wanted for p in m.parameters())):
-            if self.wanted:
+        mine = self.wanted & {id(p) for group in optimizer.param_groups for p in group["params"]}
+        for module in largest(lambda m: any(id(p) in mine for p in m.parameters())) if mine else ():
+            if self.wanted & mine:
                 self.found(module)
-        self.wanted.clear()
-        if self.unfed:
+        self.wanted -= mine
+        if self.wanted or self.unfed:
             self.listen()
 
     def entered(self, module: torch.nn.Module, inputs: tuple[Any, ...], named: dict[str, Any]) -> None:
@@ -198,7 +200,7 @@ def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
     """The model that a data-parallel wrapper or `torch.compile` holds."""
     while True:
         name = "module" if type(module).__name__ in WRAPPERS else "_orig_mod"
-        inner = module._modules.get(name)
+        inner = held(module, name)
         if inner is None:
             return module
         module = inner
@@ -209,12 +211,8 @@ def is_sharded(module: torch.nn.Module) -> bool:
     return any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
 
 
-def class_name(module: torch.nn.Module) -> str:
-    return type(module).__name__.removeprefix("FSDP" if is_sharded(module) else "")
-
-
 def tree(module: torch.nn.Module) -> str:
     """The leaves of a model by name and class, in one line: `0 Linear, 1 ReLU, ...`."""
-    leaves = [f"{name} {class_name(m)}" for name, m in module.named_modules() if not m._modules and name]
+    leaves = [f"{name} {class_name(m)}" for name, m in module.named_modules() if not len(m._modules) and name]
     more = f", and {len(leaves) - LISTED} more" if len(leaves) > LISTED else ""
     return ", ".join(leaves[:LISTED]) + more

@@ -8,7 +8,7 @@ What is seen is thus a lower bound of the maximum. The functions are wrapped onl
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -16,7 +16,9 @@ from typing import Any
 import torch
 from torch import nn
 
-from traindx.capture.process.patches import Patches
+from traindx.capture.process.patches import Make
+from traindx.capture.torch.hooks import traced
+from traindx.capture.torch.measure.within import Within
 
 ROWS = 128  # queries and keys of a head that are read
 MOST_CALLS = 4  # of one module in a pass that are told apart
@@ -29,37 +31,36 @@ class Attention:
 
     def __init__(self, failed: Callable[[str, Exception], None]) -> None:
         self._failed = failed
-        self._patches = Patches()
+        self.within = Within(self._functions)
         self._names: dict[int, str] = {}
         self._inside = False
         self._fruitless = 0
         self._turn = 0
-        self.armed = False
         self.readings: dict[str, Any] = {}
 
-    def arm(self, models: Iterable[tuple[str, nn.Module]]) -> None:
+    def arm(self, models: Sequence[tuple[str, nn.Module]]) -> None:
         """Wrap the functions for the coming pass of these models (by the name that stands before their
         modules'), unless nothing was found in the last ones."""
-        if self.armed or self._fruitless >= PATIENCE or something_is_compiled():
+        if self.within.armed or self._fruitless >= PATIENCE or something_is_compiled():
             return
         self._names = {
             id(module): ".".join(part for part in (name, path) if part) or type(module).__name__
             for name, model in models
             for path, module in model.named_modules()
         }
-        self.armed = True
         self._turn += 1
         self.readings = {}
-        replace = self._patches.replace
-        replace(nn.functional, "scaled_dot_product_attention", partial(self._wrapped, self._of_queries))
+        self.within.arm([model for _, model in models])
+
+    def _functions(self) -> Iterator[tuple[Any, str, Make]]:
+        yield nn.functional, "scaled_dot_product_attention", partial(self._wrapped, self._of_queries)
         for owner in (nn.functional, torch, torch.Tensor):
-            replace(owner, "softmax", partial(self._wrapped, self._of_scores))
+            yield owner, "softmax", partial(self._wrapped, self._of_scores)
 
     def disarm(self) -> None:
         """Put the functions back."""
-        if self.armed:
-            self.armed = False
-            self._patches.undo()
+        if self.within.armed:
+            self.within.disarm()
             self._fruitless = 0 if self.readings else self._fruitless + 1
 
     def take(self) -> tuple[list[str], list[Any]]:
@@ -76,14 +77,14 @@ class Attention:
                 result = original(*args, **named)
             finally:
                 attention._inside = not outermost
-            if attention.armed and outermost and torch.is_grad_enabled():
+            if attention.within.armed and outermost and torch.is_grad_enabled():
                 attention._look(measure, sys._getframe(1), args, named)
             return result
 
         return wrapper
 
     def _look(self, measure: Callable[..., Any], frame: FrameType, args: Any, named: Any) -> None:
-        if torch._C._functorch.peek_interpreter_stack() is not None:
+        if traced():
             return
         self._inside = True
         try:

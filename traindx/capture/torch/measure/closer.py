@@ -60,6 +60,9 @@ class Closer:
         if not compiled(model):
             self._roots.append((name, unwrapped(model)))
 
+    def _models(self) -> list[nn.Module]:
+        return [model for _, model in self._roots]
+
     def sample(self, sampling: bool) -> None:
         """Whether the coming forward passes are sampled."""
         if not sampling:
@@ -70,7 +73,7 @@ class Closer:
         if self._view.wants("attention"):
             self.attention.arm(self._roots)
         if self._view.wants("quantized"):
-            self.quantized.arm()
+            self.quantized.arm(self._models())
         self.seconds += time.perf_counter() - began
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
@@ -154,13 +157,13 @@ class Closer:
     def between(self) -> None:
         """The coming step is not sampled, nor was the one before."""
         if self.quantized.overdue():
-            self.quantized.arm()
+            self.quantized.arm(self._models())
             self.waiting = True
 
-    def evaluating(self) -> None:
+    def evaluating(self, model: nn.Module) -> None:
         """A pass without gradients begins."""
         if self.quantized.wants_evaluation:
-            self.quantized.arm(training=False)
+            self.quantized.arm(self._models(), unwrapped(model))
             self.waiting = True
 
     def held_out(self, output: Any) -> None:

@@ -79,6 +79,8 @@ def hessian_product(loss: torch.Tensor, parameters: Sequence[torch.Tensor]) -> C
         gradients = differentiate(loss, parameters, create_graph=True, retain_graph=True, allow_unused=True)
     except RuntimeError as error:
         raise NotDifferentiable(_first_line(error)) from error
+    if any(g is not None and g.layout is not torch.strided for g in gradients):
+        raise NotDifferentiable("gradients are sparse")
     live = [i for i, g in enumerate(gradients) if g is not None and g.requires_grad]
     sizes = [p.numel() for p in parameters]
 
@@ -118,7 +120,7 @@ def obstacle(parameters: Sequence[torch.Tensor], models: Iterable[nn.Module]) ->
         return "torch.compile has no second derivatives"
     if len({(p.device, p.dtype) for p in parameters}) > 1:
         return "parameters differ in type or device"
-    if any(not _ours(hook) for p in parameters for hook in (p._backward_hooks or {}).values()):
+    if any(p._backward_hooks for p in parameters):
         return "there are hooks on gradients"
     modules = [m for model in models for m in model.modules()]
     if any(m._backward_hooks or m._backward_pre_hooks for m in modules):
@@ -175,11 +177,6 @@ class Curvature:
         for buffer, before in buffers:
             if not torch.equal(buffer, before):
                 buffer.data.copy_(before)  # by `data`, so that the graph does not see a change
-
-
-def _ours(hook: Any) -> bool:
-    """Whether a hook is the one that `traindx.watch` sees backward passes by, which knows of this."""
-    return str(getattr(hook, "__qualname__", "")).startswith("Watch.")
 
 
 def _random_state() -> tuple[torch.Tensor, list[torch.Tensor] | None]:

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from traindx.capture.session.clock import Clock
+from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure import activations as act
 from traindx.capture.torch.measure.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree
 from traindx.capture.torch.measure.views import first_tensor, local
@@ -61,7 +62,7 @@ class ForwardProbe:
             self.channels_second = any(isinstance(m, CHANNELS_SECOND) for _, m in leaves)
             for name, module in leaves[len(self._handles) :]:
                 hook = partial(self._hook, name, _kind(module), bool(module._parameters))
-                self._handles.append(module.register_forward_hook(hook))
+                self._handles.append(CALLS.hear_after(module, hook))
         self.armed = True
         self.seconds += time.perf_counter() - began
 
@@ -81,8 +82,8 @@ class ForwardProbe:
     def _hook(
         self, name: str, kind: act.Kind, weighted: bool, module: nn.Module, given: tuple[Any, ...], output: Any
     ) -> None:
-        if torch.compiler.is_compiling() or not self.armed or not torch.is_grad_enabled():
-            return  # within what is compiled, nothing of a hook must be left to depend on
+        if not self.armed or not torch.is_grad_enabled():
+            return
         outermost = self._clock.enter()
         began = time.perf_counter()
         try:

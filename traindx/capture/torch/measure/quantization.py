@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from types import FrameType
 from typing import Any
@@ -19,10 +19,12 @@ import numpy as np
 import torch
 from torch import nn
 
-from traindx.capture.process.patches import Patches
+from traindx.capture.process.patches import Make
+from traindx.capture.torch.hooks import traced
 from traindx.capture.torch.measure.attention import something_is_compiled
 from traindx.capture.torch.measure.graph import nodes_of
 from traindx.capture.torch.measure.views import Array, local
+from traindx.capture.torch.measure.within import Within
 from traindx.vocabulary.setup import Fact
 
 FUNCTIONS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
@@ -54,10 +56,13 @@ class Flow:
     def __init__(self, weight: torch.Tensor, parameter: torch.Tensor) -> None:
         self.once = True
         self._norms: dict[int, torch.Tensor] = {}
-        self.handles = [t.register_hook(partial(self._saw, i)) for i, t in enumerate((weight, parameter))]
+        edges = [torch.autograd.graph.get_gradient_edge(t) for t in (weight, parameter)]
+        # with the graph's nodes: hooks of tensors would be seen on them
+        self.handles = [e.node.register_prehook(partial(self._saw, i, e.output_nr)) for i, e in enumerate(edges)]
 
-    def _saw(self, place: int, gradient: torch.Tensor) -> None:
-        if place not in self._norms and gradient.layout is torch.strided:
+    def _saw(self, place: int, output: int, gradients: tuple[torch.Tensor | None, ...]) -> None:
+        gradient = gradients[output]
+        if place not in self._norms and gradient is not None and gradient.layout is torch.strided:
             self._norms[place] = torch.linalg.vector_norm(local(gradient).float())
 
     def passed(self, like: torch.Tensor) -> torch.Tensor:
@@ -73,7 +78,7 @@ class Quantized:
 
     def __init__(self, naming: Callable[[torch.Tensor], str | None], failed: Callable[[str, Exception], None]) -> None:
         self._naming, self._failed = naming, failed
-        self._patches = Patches()
+        self.within = Within(self._functions)
         self._weights: dict[int, Weight] = {}
         self._plain: set[int] = set()  # parameters that are used themselves in training
         self._done: set[tuple[int, bool]] = set()
@@ -85,25 +90,29 @@ class Quantized:
         self._seconds = 0.0
         self._between, self._next = 0, APART
         self._begun: list[str] = []
-        self.armed = False
         self.readings: dict[str, Any] = {}
 
     @property
     def wants_evaluation(self) -> bool:
         """Whether this pass without gradients is the first one since a step."""
-        return not self.armed and not self._evaluated
+        return not self.within.armed and not self._evaluated
 
-    def arm(self, training: bool = True) -> None:
-        """Wrap the functions for the coming pass; without `training`, only for what comes before the next step."""
+    def arm(self, models: Iterable[nn.Module], evaluated: nn.Module | None = None) -> None:
+        """Wrap the functions for the coming pass of these models; for that of the model that is `evaluated` now, only
+        until the next step."""
+        training = evaluated is None
         self._evaluated = not training
         self._passes[training] += 1
         turn = self._passes[training]
         idle = self._fruitless >= PATIENCE if training else turn > PATIENCE and not self._open
-        if self.armed or (idle and turn & (turn - 1)) or something_is_compiled():
+        if self.within.armed or (idle and turn & (turn - 1)) or something_is_compiled():
             return
-        self.armed, self._training, self._done, self._flows = True, training, set(), {}
+        self._training, self._done, self._flows = training, set(), {}
+        self.within.arm(models, evaluated)
+
+    def _functions(self) -> Iterator[tuple[Any, str, Make]]:
         for name in FUNCTIONS:
-            self._patches.replace(nn.functional, name, self._wrapped)
+            yield nn.functional, name, self._wrapped
 
     @property
     def _open(self) -> bool:
@@ -125,9 +134,8 @@ class Quantized:
         for flow in self._flows.values():
             for handle in flow.handles:
                 handle.remove()
-        if self.armed:
-            self.armed = False
-            self._patches.undo()
+        if self.within.armed:
+            self.within.disarm()
             if self._training:
                 self._fruitless = 0 if self._done else self._fruitless + 1
 
@@ -153,7 +161,7 @@ class Quantized:
         watched = self
 
         def wrapper(*args: Any, **named: Any) -> Any:
-            if watched.armed:
+            if watched.within.armed:
                 weight = args[1] if len(args) > 1 else named.get("weight")
                 watched._see(weight, sys._getframe(1))
             return original(*args, **named)
@@ -161,7 +169,7 @@ class Quantized:
         return wrapper
 
     def _see(self, weight: Any, frame: FrameType) -> None:
-        if not isinstance(weight, torch.Tensor) or torch._C._functorch.peek_interpreter_stack() is not None:
+        if not isinstance(weight, torch.Tensor) or traced():
             return
         grad = torch.is_grad_enabled()
         self._looked = True
@@ -176,8 +184,7 @@ class Quantized:
             with torch.no_grad():
                 self._look(weight, behind(weight, frame), grad)
         except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
-            self.armed = False
-            self._patches.undo()
+            self.within.disarm()
             self._failed("measuring quantization", error)
         self._seconds += time.perf_counter() - began
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -22,10 +24,35 @@ WEIGHTED = (nn.Linear, nn.modules.conv._ConvNd, nn.RNNBase, nn.RNNCellBase, nn.B
 CHANNELS_SECOND = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 
 
+def held(module: nn.Module, name: str) -> Any:
+    """The module or parameter of that name that a module holds itself, or None. What is scripted holds both in
+    mappings of its own that have no `get`."""
+    return next((held[name] for held in (module._modules, module._parameters) if name in held), None)
+
+
+def class_name(module: nn.Module) -> str:
+    """As it was written: what is scripted has the class of its like, `fully_shard` puts another in its place."""
+    if isinstance(module, torch.jit.ScriptModule):
+        return str(module.original_name)
+    sharded = any(kind.__name__ == "FSDPModule" for kind in type(module).__mro__)
+    return type(module).__name__.removeprefix("FSDP" if sharded else "")
+
+
+def unseen(model: nn.Module) -> str:
+    """The scripted modules of a model, of which only calls from Python are seen: nothing within them."""
+    found = [name for name, module in model.named_modules() if isinstance(module, torch.jit.ScriptModule)]
+    outer = [
+        name
+        for name in found
+        if not any(name.startswith(f"{other}." if other else "") for other in found if other != name)
+    ]
+    return ", ".join(name or "all" for name in outer)
+
+
 def unwrapped(model: nn.Module) -> nn.Module:
     """The module inside data-parallel and compiled wrappers."""
     for inner in ("_orig_mod", "module"):
-        found = model._modules.get(inner)
+        found = held(model, inner)
         if found is not None and len(model._modules) == 1 and not model._parameters:
             return unwrapped(found)
     return model
@@ -74,8 +101,8 @@ def _measured(module: nn.Module) -> bool:
 
 def weighted(module: nn.Module) -> bool:
     """Whether a module of a library's own making multiplies with a matrix of weights."""
-    weight = module._parameters.get("weight")
-    return weight is not None and weight.dim() > 1 and "Embed" not in type(module).__name__
+    weight = held(module, "weight")
+    return isinstance(weight, torch.Tensor) and weight.dim() > 1 and "Embed" not in class_name(module)
 
 
 def named_activation(module: nn.Module) -> bool:
@@ -90,7 +117,7 @@ def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
     used = sorted({type(m).__name__ for m in modules if isinstance(m, ACTIVATIONS) or named_activation(m)})
     rates = [float(m.p) for m in modules if isinstance(m, DROPOUTS)]
     facts: dict[str, str | int | float | bool] = {
-        "model": type(root).__name__,
+        "model": class_name(root),
         "depth": sum(isinstance(m, WEIGHTED) or weighted(m) for m in modules),
         "has_normalization": any(isinstance(m, NORMS) or "Norm" in type(m).__name__ for m in modules),
         "has_dropout": any(r > 0 for r in rates),
@@ -100,8 +127,9 @@ def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
     momenta = [
         float(m.momentum) for m in modules if getattr(m, "track_running_stats", False) and m.momentum is not None
     ]
-    weights = [m._parameters.get("weight") for m in modules if isinstance(m, WEIGHTED)]
+    weights = [held(m, "weight") for m in modules if isinstance(m, WEIGHTED)]
     widths = [w.shape[0] for w in weights if w is not None and not nn.parameter.is_lazy(w)]
     facts |= {"dropout": max(rates)} if rates else {}
+    facts |= {"forward_not_seen": unseen(root)} if unseen(root) else {}
     facts |= {"normalization_momentum": min(momenta)} if momenta else {}
     return facts | ({"narrowest_width": min(widths[:-1])} if len(widths) > 1 and min(widths) else {})

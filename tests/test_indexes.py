@@ -1,0 +1,74 @@
+"""Rules, fixes and formats are known from indexes: the same as from their modules, and no worse without them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from traindx import fixes, readers, rules
+from traindx.readers.raw import HEAD_BYTES, Source
+from traindx.vocabulary.rule import Rule
+
+LOGS = Path(__file__).parent / "logs"
+
+
+def facts(rule: Rule) -> tuple[Any, ...]:
+    return (rule.code, rule.slug, rule.needs, rule.min_points, rule.severity, rule.message, rule.follows)
+
+
+def test_listed_rules_are_the_rules() -> None:
+    assert [facts(r) for r in rules.listed()] == [facts(r) for r in rules.catalogue()]
+    assert [r.whole for r in rules.listed()] == list(rules.catalogue())
+    assert rules.listed()[0].thresholds == rules.catalogue()[0].thresholds
+
+
+def test_listed_fixes_and_formats_are_those() -> None:
+    known = {(f.propose.__module__, f.applicability, f.causes) for f in fixes.catalogue()}
+    assert {(e.home, e.applicability, e.causes) for e in fixes.listed()} == known
+    assert set(readers.listed()) == set(map(readers.facts_of, readers.catalogue()))
+
+
+@pytest.mark.parametrize("room", [rules, fixes, readers], ids=["rules", "fixes", "readers"])
+def test_an_index_that_names_other_files_is_not_believed(room: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = room.listed()
+    for wrong in ((), room.indexed()[1:]):
+        room.listed.cache_clear()
+        monkeypatch.setattr(room, "indexed", lambda wrong=wrong: wrong)
+        again = room.listed()
+        if room is rules:
+            assert [facts(r) for r in again] == [facts(r) for r in before]
+        else:
+            assert set(again) == set(before)
+    monkeypatch.undo()
+    room.listed.cache_clear()
+
+
+def test_the_surest_format_is_first_as_if_all_were_asked() -> None:
+    files = [p for p in sorted(LOGS.rglob("*")) if p.is_file() and p.stat().st_size and p.suffix != ".gz"]
+    for path in files[:400:2]:
+        with open(path, "rb") as stream:
+            source = Source(str(path), path, head=stream.read(HEAD_BYTES))
+        sniffers = [m for m in readers.catalogue() if hasattr(m, "sniff")]
+        claims = [(-claim, m.NAME) for m in sniffers if (claim := m.sniff(source)) > 0]
+        assert [m.NAME for m in readers.claimants(source)] == [name for _, name in sorted(claims)], path
+        assert all(-claim <= getattr(m, "MOST", 1.0) for m in sniffers for claim, name in claims if name == m.NAME)
+
+
+def test_little_is_imported_for_a_usual_log(tmp_path: Path) -> None:
+    log = tmp_path / "trainer_state.json"
+    rows = ", ".join(f'{{"step": {5 * i}, "loss": {2 / i}, "learning_rate": 1e-4}}' for i in range(1, 61))
+    log.write_text(f'{{"global_step": 300, "max_steps": 300, "log_history": [{rows}]}}')
+    program = (
+        "import sys; from traindx import pipeline\n"
+        f"pipeline.diagnose(pipeline.read_all({str(log)!r})).to_text()\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert not {"numpy.ma", "numpy.polynomial", "importlib.metadata", "email", "sqlite3", "tempfile"} & set(loaded)
+    assert sum(m.startswith("traindx.readers.formats.") for m in loaded) <= 2
+    assert sum(m.startswith("traindx.rules.") for m in loaded) < len(rules.listed()) / 2

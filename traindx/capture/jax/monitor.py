@@ -1,0 +1,38 @@
+"""The norms of a gradient's leaves, seen where optax hands it on."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import optax
+
+
+class MonitorState(NamedTuple):
+    """`norms`: a tree like the parameters', with the L2 norm of each leaf of the last gradient, float32 (0 before the
+    first)."""
+
+    norms: Any
+
+
+def monitor() -> optax.GradientTransformation:
+    """A transformation that hands gradients on as they are. First in an `optax.chain` it sees them before clipping; in
+    a masked one it sees the leaves that are trained."""
+
+    def init(params: Any) -> MonitorState:
+        return MonitorState(jax.tree.map(lambda _: jnp.zeros((), jnp.float32), params))
+
+    def update(updates: Any, state: MonitorState, params: Any = None) -> tuple[Any, MonitorState]:
+        return updates, MonitorState(jax.tree.map(norm, updates))
+
+    return optax.GradientTransformation(init, update)
+
+
+def norm(values: Any) -> Any:
+    """The L2 norm of an array, float32. Divided by the largest value first: squares of a gradient that explodes would
+    not be finite long before it is."""
+    sizes = jnp.abs(values).astype(jnp.float32)
+    most = jnp.max(sizes, initial=0.0)
+    scale = jnp.where(jnp.isfinite(most) & (most > 0), most, 1.0)
+    return scale * jnp.sqrt(jnp.sum(jnp.square(sizes / scale)))

@@ -1,0 +1,189 @@
+"""Calls of modules, heard without a hook in any of them.
+
+What is registered with a module or a parameter is part of it: it is pickled and copied with it, scripted, exported
+and compiled. So `torch.nn.Module.__call__` itself asks, at the cost of a look into a dict, whether somebody listens to
+the module; it does so only while somebody listens to any. What is traced instead of trained is not told: a graph must
+hold no operation of ours.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+import torch
+from torch import nn
+
+from traindx.capture.process.recode import NotRecodable, listening
+
+Before = Callable[[nn.Module, tuple[Any, ...], dict[str, Any]], object]
+After = Callable[[nn.Module, tuple[Any, ...], Any], object]
+
+
+def traced() -> bool:
+    """Whether operations are recorded now (by a compiler, an exporter, a tracer, a transform of functions or a mode
+    that counts them), or are not done at all: then nothing may be measured."""
+    tracer = sys.modules.get("torch.fx._symbolic_trace")
+    return bool(
+        torch.compiler.is_compiling()
+        or torch._C._get_tracing_state() is not None
+        or torch._C._len_torch_dispatch_stack()
+        or torch._C._functorch.peek_interpreter_stack() is not None
+        or getattr(tracer, "_is_fx_tracing_flag", False)
+    )
+
+
+class Handle:
+    """One listener; `remove` may be called twice, and from within the call that is told."""
+
+    def __init__(self, remove: Callable[[Handle], None], hook: Callable[..., object]) -> None:
+        self._remove, self.hook = remove, hook
+
+    def remove(self) -> None:
+        self._remove(self)
+
+
+class Listeners:
+    """Those of one module."""
+
+    def __init__(self, module: nn.Module, gone: Callable[[Any], None]) -> None:
+        self.module = weakref.ref(module, gone)
+        self.before: tuple[Handle, ...] = ()
+        self.after: tuple[Handle, ...] = ()
+
+
+class Calls(dict[int, Listeners]):
+    """Listeners by the id of their module."""
+
+    __hash__, __eq__ = object.__hash__, object.__eq__  # type: ignore[assignment] # a compiler looks constants of code up
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.all: tuple[Handle, ...] = ()  # that are told before any module is called
+        self.method = getattr(nn.Module, "_wrapped_call_impl", nn.Module._call_impl)  # what `__call__` is
+        self.plain: CodeType = self.method.__code__
+        self.codes: dict[bool, CodeType] = {}  # that listen: to all modules, or to some
+        self.refused = ""  # why nothing can be heard
+        self.silent = 0
+        self.deaf: Callable[[], bool] | None = None  # whether what happens now is none of the training's
+        self.lock = threading.RLock()
+
+    # Listening.
+
+    def hear_before(self, module: nn.Module, hook: Before, first: bool = False) -> Handle:
+        """Have `hook(module, args, named)` called before the module is; `first`: before the other listeners."""
+        with self.lock:
+            handle = Handle(lambda it: self.remove(id(module), it), hook)
+            listeners = self.of(module)
+            listeners.before = (handle, *listeners.before) if first else (*listeners.before, handle)
+            return handle
+
+    def hear_after(self, module: nn.Module, hook: After) -> Handle:
+        """Have `hook(module, args, output)` called once the module has answered."""
+        with self.lock:
+            handle = Handle(lambda it: self.remove(id(module), it), hook)
+            listeners = self.of(module)
+            listeners.after = (*listeners.after, handle)
+            return handle
+
+    def hear_all(self, hook: Before) -> Handle:
+        """Have `hook(module, args, named)` called before any module is."""
+        with self.lock:
+            handle = Handle(self.remove_all, hook)
+            self.all = (*self.all, handle)
+            self.recode()
+            return handle
+
+    def move(self, old: nn.Module, new: nn.Module) -> None:
+        """A module that takes the place of another is listened to in its stead."""
+        with self.lock:
+            found = self.get(id(old))
+            if found is not None:
+                listeners = self.of(new)
+                listeners.before, listeners.after = found.before, found.after
+
+    @contextmanager
+    def nothing_told(self) -> Iterator[None]:
+        """Calls that are none of the training's."""
+        self.silent += 1
+        try:
+            yield
+        finally:
+            self.silent -= 1
+
+    def of(self, module: nn.Module) -> Listeners:
+        place = id(module)
+        found = self.get(place)
+        if found is None or found.module() is not module:
+            found = self[place] = Listeners(module, lambda it: self.gone(place, it))
+            self.recode()
+        return found
+
+    def gone(self, place: int, reference: Any) -> None:
+        """A module is no more; another may have its id."""
+        found = self.get(place)
+        if found is not None and found.module is reference:
+            del self[place]
+
+    def remove(self, place: int, handle: Handle) -> None:
+        with self.lock:
+            found = self.get(place)
+            if found is None:
+                return
+            found.before = tuple(h for h in found.before if h is not handle)
+            found.after = tuple(h for h in found.after if h is not handle)
+            if not found.before and not found.after:
+                del self[place]
+                self.recode()
+
+    def remove_all(self, handle: Handle) -> None:
+        with self.lock:
+            self.all = tuple(h for h in self.all if h is not handle)
+            self.recode()
+
+    def recode(self) -> None:
+        """Give `__call__` the code that is needed now, unless somebody else has changed it."""
+        if self.refused or self.method.__code__ not in (self.plain, *self.codes.values()):
+            return
+        wanted = self.plain
+        if self or self.all:
+            wanted = self.listening_code(bool(self.all))
+        if self.method.__code__ is not wanted:
+            self.method.__code__ = wanted
+
+    def listening_code(self, everyone: bool) -> CodeType:
+        if everyone not in self.codes:
+            try:
+                self.codes[everyone] = listening(self.method, self, "torch.compiler.is_compiling()", everyone)
+            except NotRecodable as why:
+                self.refused = str(why)
+                return self.plain
+        return self.codes[everyone]
+
+    # Telling.
+
+    def listens(self) -> bool:
+        return not (self.silent or traced() or (self.deaf is not None and self.deaf()))
+
+    def before(self, module: nn.Module, args: tuple[Any, ...], named: dict[str, Any]) -> None:
+        """A module is about to be called."""
+        found = self.get(id(module))
+        hooks = self.all if found is None else (*self.all, *found.before)
+        if hooks and self.listens():
+            for handle in hooks:
+                handle.hook(module, args, named)
+
+    def after(self, module: nn.Module, args: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+        """A module has answered."""
+        found = self.get(id(module))
+        if found is not None and found.after and self.listens():
+            for handle in found.after:
+                handle.hook(module, args, output)
+
+
+CALLS = Calls()
