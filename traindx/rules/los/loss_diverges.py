@@ -11,6 +11,7 @@ from traindx.features.middle import median
 from traindx.features.noise import difference_noise, median_error
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -68,10 +69,8 @@ def loss_diverges(
     curve = features.curve("objective")
     assert curve is not None
     climb = climbs(curve, times) if curve.n < few else None
-    if climb is not None:
-        yield climb
-        return
-    if curve.n < 2 * 3:
+    if climb is not None or curve.n < 2 * 3:
+        yield from [climb] if climb is not None else []
         return
     best = curve.best_index
     tail = curve.oriented[-max(3, int(ending * curve.n)) :]
@@ -80,22 +79,30 @@ def loss_diverges(
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
-    plain = risen > needed
     lately = risen > max(lost * since, visible * abs(curve.best)) or lost_decades(curve, end, lost, decade, noise)
     if best >= curve.n - len(tail) or still_recovering(tail, falling * risen):
         return
-    if not plain and not (lately and risen > noise * error):
+    if risen <= needed and not (lately and risen > noise * error):
         return
     # Rewards and held-out losses wander; only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
+    severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
+    yield told(curve, best, end, from_start, ending, sudden, severity)
+
+
+def told(
+    curve: Curve, best: int, end: float, from_start: bool, ending: float, sudden: float, severity: Severity
+) -> Evidence:
+    """The evidence of a curve that ends at level `end` after the best at point `best`."""
+    risen, gained = end - curve.best, max(curve.start - curve.best, 0.0)
     low = curve.point(lowest_near(curve, best))
     onset = onset_index(curve, best, risen)
     begun = "from-start" if from_start else ("early" if onset < ending * curve.n else "late")
-    yield Evidence(
+    return Evidence(
         onset=curve.step_at(onset),
         last=float(curve.steps[-1]),
-        severity="critical" if end >= curve.start - error else "high" if plain else "medium",
+        severity=severity,
         strength=min(1.0, 0.5 + 0.5 * risen / max(gained, risen)),
         aspects=(begun, "sudden" if settle_length(curve, onset, end) <= max(2, sudden * curve.n) else "gradual"),
         values={"name": curve.name, "best": low.value, "end": end * curve.sign, "onset": low.step},

@@ -14,6 +14,7 @@ from traindx.features.plateaus import improvement
 from traindx.features.scores import best_skill, is_late
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS, block_medians
+from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -82,27 +83,41 @@ def loss_flat_from_start(
     if curve.sign < 0 and not constant:
         yield from scattered(curve, many, surely)
         return
-    fall, error = improvement(curve)
-    fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
-    fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
-    deepest = curve.start - curve.best
-    if not constant:
-        unsure = max(error, trend_error(curve))
-        if fall > moved * level or (fall > surely * unsure > 0 and fall > moved * level / 4):
-            return
-        if deepest > max(dip * level, surely * unsure) or fall < -max(dip * level, surely * error):
-            return
-        if error > power * level:
-            raise CannotJudge("its noise could hide a real improvement")
-    yield Evidence(
+    error = improvement(curve)[1]
+    if not constant and moves(curve, moved * level, dip * level, power * level, surely):
+        return
+    marks = tuple(aspects(features, curve, level, constant, tiny_norm))
+    sure = not short and (constant or error < moved * level)
+    yield told(curve, marks, 1.0 if sure else 0.5, "medium" if short else None)
+
+
+def told(curve: Curve, marks: tuple[str, ...], strength: float, severity: Severity | None) -> Evidence:
+    """The evidence of a curve that ends where it began."""
+    return Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
-        aspects=tuple(aspects(features, curve, level, constant, tiny_norm)),
-        strength=0.5 if short or not (constant or error < moved * level) else 1.0,
-        severity="medium" if short else None,
+        aspects=marks,
+        strength=strength,
+        severity=severity,
         values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
+
+
+def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) -> bool:
+    """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up. Raises
+    CannotJudge where noise may hide a fall."""
+    fall, error = improvement(curve)
+    fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
+    fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
+    unsure = max(error, trend_error(curve))
+    if fall > moved or (fall > surely * unsure > 0 and fall > moved / 4):
+        return True
+    if curve.start - curve.best > max(dip, surely * unsure) or fall < -max(dip, surely * error):
+        return True
+    if error > hidden:
+        raise CannotJudge("its noise could hide a real improvement")
+    return False
 
 
 def scattered(curve: Curve, many: float, surely: float) -> Iterator[Evidence]:
@@ -114,14 +129,7 @@ def scattered(curve: Curve, many: float, surely: float) -> Iterator[Evidence]:
     gained = float(best[0] - best.min())
     if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
         return
-    yield Evidence(
-        onset=float(curve.steps[0]),
-        last=float(curve.steps[-1]),
-        strength=0.5,
-        aspects=("score",),
-        values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
-        points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
-    )
+    yield told(curve, ("score",), 0.5, None)
 
 
 def trend_error(curve: Curve) -> float:

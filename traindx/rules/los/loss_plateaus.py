@@ -10,7 +10,7 @@ from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.plateaus import Flat, flat_tail, improvement
-from traindx.features.scores import best_skill
+from traindx.features.scores import best_skill, scores
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.diagnosis import Severity
@@ -46,7 +46,9 @@ def loss_plateaus(
     The longest final stretch that improves, with two standard errors added, less than 12 % as fast as the curve
     did over the doubling of the steps before it. Speed is counted per unit of the logarithm of the step, in which an
     ordinary power law hardly slows down (this replaces the seed's |change| < 0.01). A log that begins in the middle
-    of a run and never moves counts too. Aspects say whether the level is at chance, high or low, whether the
+    of a run and never moves counts too, and one that repeats one value beside a good score. A held-out loss or score
+    that lies level while training goes on is a note. Aspects say whether the level is at chance, high or low,
+    whether the
     learning rate had decayed, and what the gradient norm does.
 
     ## Why it matters
@@ -83,23 +85,24 @@ def loss_plateaus(
         aspects=marks,
         severity=severity(marks),
         strength=min(1.0, 0.5 + flat.share / 2),
-        values={
-            "name": curve.name,
-            "level": level * curve.sign,
-            "onset": curve.step_at(flat.first),
-            "share": flat.share,
-        },
+        values=numbers(curve, flat, level),
         points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
     )
 
 
+def numbers(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
+    """What the message tells of a flat stretch."""
+    onset = curve.step_at(flat.first)
+    return {"name": curve.name, "level": level * curve.sign, "onset": onset, "share": flat.share}
+
+
 def beside(features: Features, objective: Curve, still: float, most: float, least: float) -> Iterator[Evidence]:
-    """The held-out loss lies level while the training loss goes on: a note."""
-    curve = features.curve("val/loss")
-    if curve is None or curve is objective or curve.n < least:
-        return
-    flat = flat_tail(curve, still=still, most=most)
-    if flat is not None:
+    """The held-out loss, or a held-out score, lies level while the training loss goes on: a note."""
+    val = features.curve("val/loss")
+    for curve in (*([val] if val is not None else []), *scores(features, "val/", int(least))):
+        flat = flat_tail(curve, still=still, most=most) if curve is not objective and curve.n >= least else None
+        if flat is None:
+            continue
         level, onset = float(median(curve.oriented[flat.first :])), curve.step_at(flat.first)
         yield Evidence(
             onset=onset,
@@ -108,9 +111,10 @@ def beside(features: Features, objective: Curve, still: float, most: float, leas
             severity="info",
             strength=0.5,
             aspects=("validation",),
-            values={"name": curve.name, "level": level, "onset": onset, "share": flat.share},
+            values=numbers(curve, flat, level),
             points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
         )
+        return
 
 
 def repeated(curve: Curve) -> Flat | None:

@@ -36,7 +36,7 @@ def loss_spikes_and_recovers(
     many: float = threshold(3, "spikes", basis="convention", source="from three on they recur"),
     clear: float = threshold(0.25, "of the range of a score", basis="convention", source="scores wander more"),
     enough: float = threshold(20, "points", basis="convention", source="of a curve that is not the objective"),
-    large: float = threshold(1.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
+    large: float = threshold(3.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
     start: float = threshold(
         0.03, "of the points", basis="convention", source="the first steps, where warm-up belongs"
     ),
@@ -46,8 +46,8 @@ def loss_spikes_and_recovers(
     ## What it sees
     Points that stand out from the running median by 8 robust sigmas, and by more than the curve's own tail explains,
     and that fall back to within a third of their height. Three or more are another rule's. Where the objective is
-    calm, the held-out loss, the parts of the loss and rewards (which drop) are looked at as well. Low from a doubling
-    of the objective on, else a note.
+    calm, the held-out loss, the parts of the loss and rewards (which drop) are looked at as well. Low from four
+    times the level of the objective on, else a note.
 
     ## Why it matters
     Alone it does not: most runs survive single spikes of two or three times the average. It marks where to look

@@ -36,14 +36,14 @@ def loss_spikes_recur(
         0.5, "of all that was gained", basis="convention", source="a spike that undoes half of the training"
     ),
     late: float = threshold(0.5, "of the run", basis="convention", source="spikes that go on are not those of warm-up"),
-    large: float = threshold(1.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
+    large: float = threshold(3.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
     enough: float = threshold(50, "points", basis="convention", source="of a curve that is not the objective"),
 ) -> Iterator[Evidence]:
     """Three or more spikes, each far out of the noise.
 
     ## What it sees
     As for single spikes; at least three of them. Medium when they go on in the second half of the run and some are as
-    high as half of the curve's range; else low where one doubles the loss, and info where none does. Where the
+    high as half of the curve's range; else low where one goes to four times the level, info where none does. Where the
     objective is calm, the held-out loss, the parts of the
     loss and the players of a game are looked at as well (info; medium where they go on and tower tenfold). When they
     come at a fixed interval, that is said.
@@ -74,8 +74,8 @@ def loss_spikes_recur(
         serious = height > heavy * (other.start - other.best) and found[-1].first > late * other.n
         # What is not the objective is told for itself only where its spikes tower above all else.
         serious = serious and (other is curve or len(towers(other, found)) >= many)
-        doubled = sum(s.height > large * abs(s.before) for s in found) >= 1
-        mild: Severity = "low" if other is curve and doubled else "info"
+        tall = sum(s.height > large * abs(s.before) for s in found) >= 1
+        mild: Severity = "low" if other is curve and tall else "info"
         yield recurring(other, found, "medium" if serious else mild, int(many))
         return
 

@@ -53,9 +53,7 @@ def steps_skipped_often(
     least: float = threshold(3, "skips", basis="convention", source="fewer may be chance"),
     few: float = threshold(10, "points", basis="convention", source="of fewer, shares say nothing: skips are counted"),
     in_a_row: float = threshold(4, "skips", basis="convention", source="16-fold; one or two are everyday"),
-    usual: float = threshold(
-        2.0**14, "scale", basis="convention", source="scales of 2**15-2**20 are where fp16 runs settle"
-    ),
+    usual: float = threshold(2.0**14, "scale", basis="convention", source="fp16 runs settle at 2**15 to 2**20"),
 ) -> Iterator[Evidence]:
     """The optimizer skips many of its steps.
 

@@ -30,9 +30,7 @@ def step_time_creeps(
     *,
     ratio: float = threshold(1.2, "x the first level", basis="convention", source="a fifth slower"),
     steady: float = threshold(0.9, "rank correlation", basis="convention", source="of block medians with time"),
-    late: float = threshold(
-        0.15, "of the growth", basis="theory", source="1/3 for a line; what saturates is a start-up"
-    ),
+    late: float = threshold(0.15, "of the growth", basis="theory", source="1/3 for a line; a start-up saturates"),
     significant: float = threshold(5.0, "x standard error", basis="convention", source="slope against its own noise"),
     start: float = threshold(0.05, "of the run", basis="convention", source="compilation and warm caches"),
     step: float = threshold(0.15, "log ratio", basis="convention", source="a sudden change of this size is a jump"),

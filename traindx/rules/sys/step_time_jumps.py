@@ -25,9 +25,7 @@ def step_time_jumps(
     features: Features,
     *,
     ratio: float = threshold(1.5, "x the level before", basis="convention", source="a third of the throughput lost"),
-    large: float = threshold(
-        4.0, "x the level before", basis="convention", source="as when work leaves the accelerator"
-    ),
+    large: float = threshold(4.0, "x the level before", basis="convention", source="as off the accelerator"),
     cut: float = threshold(0.2, "log ratio", basis="convention", source="smaller levels are not told apart"),
     clear: float = threshold(4.0, "x noise", basis="convention", source="a ramp reaches 2.7"),
     margin: float = threshold(3, "rows", basis="convention", source="fewer are outliers"),
@@ -64,15 +62,8 @@ def step_time_jumps(
         recovered = has_recovered(long[at + 1 :], before.value + float(np.log(back)))
         resumed = any(e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events)
         short = is_brief(duration, brief)
-        severity: Severity = (
-            "info"
-            if features.is_reinforcement
-            else "low"
-            if recovered or resumed or short
-            else "high"
-            if times >= large
-            else "medium"
-        )
+        severity: Severity = "low" if recovered or resumed or short else "high" if times >= large else "medium"
+        severity = "info" if features.is_reinforcement else severity  # episodes get longer
         yield Evidence(
             onset=first,
             last=last,
