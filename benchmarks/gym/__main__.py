@@ -50,7 +50,8 @@ def parsed() -> argparse.Namespace:
     programs.add_argument("--bases", nargs="*", default=(), help="only these")
     programs.add_argument("--seeds", type=int, default=2)
     programs.add_argument("--workers", type=int, default=1, help="processes at a time")
-    programs.add_argument("--clean", action="store_true", help="only the programs as they stand")
+    programs.add_argument("--edits", type=int, help="so many edits, cause after cause (0: none). Default: all")
+    programs.add_argument("--found", action="store_true", help="the programs after published faults")
     programs.add_argument("--quick", action="store_true", help="a few fast programs with their edits, one seed")
     for verb, what in OTHERS.items():
         verbs.add_parser(verb, help=what).add_argument("folders", type=Path, nargs="+")

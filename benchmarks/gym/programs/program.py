@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 HERE = Path(__file__).parent
-BASES = HERE / "bases"
+BASES, FOUND = HERE / "bases", HERE / "found"
 NUMBER = re.compile(r"[-+]?(?:nan|inf|\d+\.?\d*(?:e[-+]?\d+)?)", re.IGNORECASE)
 SEEDS = re.compile(
     r"((?:manual_seed|default_rng|RandomState|random\.seed|seed_everything|set_random_seed)\("
@@ -71,6 +72,25 @@ class Edit:
                 raise ValueError(f"{self.base}.{self.name}: {source.count(text)} times in the program: {text!r}")
             source = source.replace(text, replacement)
         return source
+
+
+@dataclass(frozen=True)
+class Found:
+    """A faulty program after a published fault; `after` says which. It has no twin: `causes` are by description."""
+
+    script: str
+    causes: tuple[str, ...]
+    split: Literal["fit", "held"]
+    after: str
+
+    @property
+    def source(self) -> str:
+        return (FOUND / self.script).read_text(encoding="utf-8")
+
+
+def found() -> list[Found]:
+    listed = json.loads((FOUND / "labels.json").read_text(encoding="utf-8"))
+    return [Found(entry["script"], tuple(entry["causes"]), entry["split"], entry["after"]) for entry in listed]
 
 
 def source_of(base: str) -> str:

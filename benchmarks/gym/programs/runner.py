@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -11,13 +12,14 @@ import time
 import traceback
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from benchmarks.gym import captured
 from benchmarks.gym.programs.edits import all_edits
 from benchmarks.gym.programs.manifest import PROGRAMS
-from benchmarks.gym.programs.program import Edit, final_value, reseeded, source_of, split
+from benchmarks.gym.programs.program import Edit, Found, final_value, found, reseeded, source_of, split
 from benchmarks.gym.runner import memory, note, rows
 
 LIMIT = 180  # seconds for one run
@@ -46,16 +48,47 @@ class Job:
         return reseeded(self.edit.applied(text) if self.edit else text, self.seed)
 
 
-def jobs(bases: Iterable[str] = (), seeds: int = 2, *, clean: bool = False) -> Iterator[Job]:
-    """All programs, then all their edits, seed after seed; without those whose packages are missing."""
+@dataclass(frozen=True)
+class FoundJob:
+    """The run of a program after a published fault."""
+
+    program: Found
+    edit: None = None
+
+    @property
+    def id(self) -> str:
+        return f"found.{Path(self.program.script).stem}"
+
+    @property
+    def source(self) -> str:
+        return self.program.source
+
+
+def jobs(bases: Iterable[str] = (), seeds: int = 2, edits: int | None = None) -> Iterator[Job]:
+    """All programs, then their edits (or so many of them), seed after seed; without those whose packages are
+    missing."""
     chosen = [name for name in (bases or PROGRAMS) if PROGRAMS[name].runs_here]
-    edits = [] if clean else [edit for edit in all_edits() if edit.base in chosen]
+    taken = in_turn(edit for edit in all_edits() if edit.base in chosen)[:edits]
     for seed in range(seeds):
         yield from (Job(name, None, seed) for name in chosen)
-        yield from (Job(edit.base, edit, seed) for edit in edits)
+        yield from (Job(edit.base, edit, seed) for edit in taken)
 
 
-def run_all(todo: Iterable[Job], folder: Path, workers: int = 1) -> None:
+def in_turn(edits: Iterable[Edit]) -> list[Edit]:
+    """The edits, cause after cause, in an order that is always the same and follows nothing."""
+    by_cause: dict[str, list[Edit]] = {}
+    for edit in sorted(edits, key=lambda e: hashlib.sha256(f"{e.base}.{e.name}".encode()).digest()):
+        by_cause.setdefault(edit.cause, []).append(edit)
+    rounds = zip_longest(*by_cause.values())
+    return [edit for turn in rounds for edit in turn if edit is not None]
+
+
+def found_jobs() -> Iterator[FoundJob]:
+    """All programs after published faults."""
+    return (FoundJob(program) for program in found())
+
+
+def run_all(todo: Iterable[Job | FoundJob], folder: Path, workers: int = 1) -> None:
     """Run what the folder's journal lacks."""
     import sklearn.datasets
     import sklearn.metrics  # noqa: F401
@@ -67,7 +100,7 @@ def run_all(todo: Iterable[Job], folder: Path, workers: int = 1) -> None:
     journal = folder / "journal.jsonl"
     done = {row["id"] for row in rows(journal)}
     left = [job for job in todo if job.id not in done]
-    running: dict[int, Job] = {}
+    running: dict[int, Job | FoundJob] = {}
     while left or running:
         while left and len(running) < workers:
             job = left.pop(0)
@@ -81,7 +114,7 @@ def run_all(todo: Iterable[Job], folder: Path, workers: int = 1) -> None:
             print(f"{told}, {len(left) + len(running)} left", file=sys.stderr, flush=True)
 
 
-def start(job: Job, folder: Path) -> int:
+def start(job: Job | FoundJob, folder: Path) -> int:
     """Fork a process for the job; its id."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -96,7 +129,7 @@ def start(job: Job, folder: Path) -> int:
         os._exit(status)
 
 
-def child(job: Job, folder: Path) -> int:
+def child(job: Job | FoundJob, folder: Path) -> int:
     """The program under capture; 0 when it came to its end."""
     os.chdir(folder)
     signal.alarm(LIMIT)
@@ -125,24 +158,43 @@ def child(job: Job, folder: Path) -> int:
     return status
 
 
-def row_of(job: Job, folder: Path, status: int) -> dict[str, Any]:
+def row_of(job: Job | FoundJob, folder: Path, status: int) -> dict[str, Any]:
     """The journal's row of a finished run, in the words of the gym's own."""
     place = folder / "runs" / job.id
     kept = place / "outcome.json"
     outcome = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else {"status": status or 1}
-    base, edit = PROGRAMS[job.base], job.edit
-    fault = edit if edit is not None and edit.cause != "healthy" else None
     final = final_value((place / "stdout.log").read_text(encoding="utf-8", errors="replace"))
     if final is not None and outcome["status"] == 0:
-        outcome |= {"final": final, "skill": base.skill(final)}
-    elif fault is not None and fault.harm == "end":
-        outcome |= {"skill": 0.0}
+        outcome["final"] = final
+    about = about_found(job) if isinstance(job, FoundJob) else about_base(job, outcome)
     return {
-        "id": job.id, "group": job.group, "twin": f"{job.base}.clean" if fault else "", "setting": job.base,
-        "task": base.task, "variant": 0, "seed": job.seed, "skeleton": "own", "fault": fault.name if fault else None,
-        "cause": edit.cause if edit else "healthy", "also": edit.also if edit else (),
-        "second": edit.second if edit else (), "harm_in": fault.harm if fault else None, "onset": 0.0,
-        "severity": edit.severity if edit else None, "strength": None, "pattern": base.pattern, "style": "own",
-        "level": "capture", "lr": None, "validated": True, "split": split(job.base),
-        "script": f"runs/{job.id}/train.py", "log": f"runs/{job.id}/stdout.log", **outcome,
+        "id": job.id, "variant": 0, "skeleton": "own", "onset": 0.0, "strength": None, "style": "own",
+        "level": "capture", "lr": None, "validated": True, "script": f"runs/{job.id}/train.py",
+        "log": f"runs/{job.id}/stdout.log", **outcome, **about,
+    }  # fmt: skip
+
+
+def about_found(job: FoundJob) -> dict[str, Any]:
+    """What is known of a program after a published fault."""
+    name = Path(job.program.script).stem
+    return {
+        "group": job.id, "twin": "", "setting": name, "task": "found", "seed": 0, "fault": name,
+        "cause": job.program.causes[0], "also": job.program.causes[1:], "second": (), "harm_in": None,
+        "severity": "found", "pattern": None, "split": job.program.split,
+    }  # fmt: skip
+
+
+def about_base(job: Job, outcome: dict[str, Any]) -> dict[str, Any]:
+    """What is known of a base program or of an edit of one, and its skill where it came to its end."""
+    base, edit = PROGRAMS[job.base], job.edit
+    fault = edit if edit is not None and edit.cause != "healthy" else None
+    skill = {"skill": base.skill(outcome["final"])} if "final" in outcome else {}
+    if not skill and fault is not None and fault.harm == "end":
+        skill = {"skill": 0.0}
+    return {
+        "group": job.group, "twin": f"{job.base}.clean" if fault else "", "setting": job.base, "task": base.task,
+        "seed": job.seed, "fault": fault.name if fault else None, "cause": edit.cause if edit else "healthy",
+        "also": edit.also if edit else (), "second": edit.second if edit else (),
+        "harm_in": fault.harm if fault else None, "severity": edit.severity if edit else None,
+        "pattern": base.pattern, "split": split(job.base), **skill,
     }  # fmt: skip

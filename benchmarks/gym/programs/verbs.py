@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from benchmarks.gym.programs.runner import QUICK, jobs, run_all
+from benchmarks.gym.programs.runner import QUICK, found_jobs, jobs, run_all
 
 
 def run(options: Namespace) -> None:
     bases, seeds = (QUICK, 1) if options.quick else (options.bases, options.seeds)
-    run_all(jobs(bases, seeds, clean=options.clean), options.folder, options.workers)
+    todo = found_jobs() if options.found else jobs(bases, seeds, options.edits)
+    run_all(todo, options.folder, options.workers)
 
 
 def score(options: Namespace) -> None:

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from benchmarks.gym.programs.edits import data, lookalikes, loop, model, optimization, quantization, rates, systems
+from benchmarks.gym.programs.edits import (
+    data,
+    lookalikes,
+    loop,
+    model,
+    optimization,
+    quantization,
+    rates,
+    several,
+    systems,
+)
 from benchmarks.gym.programs.program import Edit
 
-FAMILIES = (optimization, model, data, loop, quantization, systems, lookalikes)
+FAMILIES = (optimization, model, data, loop, quantization, systems, several, lookalikes)
 
 
 def all_edits() -> list[Edit]:
