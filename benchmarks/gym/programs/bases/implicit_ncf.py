@@ -60,7 +60,7 @@ def hit_rate(model, at=10):
 ncf = NCF()
 opt = torch.optim.Adam(ncf.parameters(), lr=5e-3, weight_decay=1e-5)
 bce = nn.BCEWithLogitsLoss()
-for epoch in range(8):
+for epoch in range(18):
     uu, ii, ll = draw_epoch()
     total = 0.0
     for s in range(0, len(uu), 128):

@@ -15,10 +15,10 @@ def augment(x):
     dx, dy = torch.randint(-1, 2, (2,)).tolist()
     x = torch.roll(x, (dx, dy), (2, 3))
     x = x * (0.7 + 0.6 * torch.rand(len(x), 1, 1, 1))
-    return x + 0.1 * torch.randn_like(x)
+    return x + 0.05 * torch.randn_like(x)
 
 
-def nt_xent(z1, z2, tau=0.3):
+def nt_xent(z1, z2, tau=0.2):
     n = len(z1)
     z = F.normalize(torch.cat([z1, z2]), dim=1)
     sim = z @ z.T / tau
@@ -54,7 +54,7 @@ def knn_accuracy(encoder):
 encoder = Encoder()
 optimizer = torch.optim.Adam(encoder.parameters(), lr=2e-3)
 train = images[:1400]
-for epoch in range(8):
+for epoch in range(20):
     total, n = 0.0, 0
     for idx in torch.randperm(len(train)).split(128):
         x = train[idx]

@@ -88,7 +88,7 @@ EDITS = [
     edit("digits_vae", "stopped", SHORT, "clear", "range(1, 16)", "range(1, 3)"),
     edit("digits_autoencoder", "stopped", SHORT, "clear", "for epoch in range(25)", "for epoch in range(3)"),
     edit("oscillator_pinn", "stopped", SHORT, "clear", "range(1400)", "range(300)"),
-    edit("implicit_ncf", "stopped", SHORT, "clear", "for epoch in range(", "for epoch in range(1, "),
+    edit("implicit_ncf", "stopped", SHORT, "clear", "for epoch in range(18)", "for epoch in range(1)"),
     edit("diabetes_regressor", "decayed", DECAY, "gross", "weight_decay=1e-3", "weight_decay=3.0"),
     edit("cancer_early_stop", "decayed", DECAY, "gross", "weight_decay=1e-4", "weight_decay=2.0"),
     edit("movie_factors", "decayed", DECAY, "clear", "weight_decay=1e-5", "weight_decay=0.1"),

@@ -37,7 +37,7 @@ EDITS = [
          "nn.Conv1d(1, 8, 5, stride=2, padding=2), nn.Threshold(9.0, 0.0)"),
     edit("simclr_digits", "cut", "detached-graph", "gross", "return h, self.projector(h)",
          "return h, self.projector(h.detach())"),
-    edit("simclr_digits", "stopped", "undertrained", "mild", "for epoch in range(8)", "for epoch in range(1)"),
+    edit("simclr_digits", "stopped", "undertrained", "mild", "for epoch in range(20)", "for epoch in range(1)"),
     edit("reinforce_corridor", "list-cut", "detached-graph", "gross", "pi.log_prob(a))",
          "pi.log_prob(a).detach() + 0 * policy[2].bias.sum())"),
     edit("reinforce_corridor", "stopped", "undertrained", "clear", "range(300)", "range(60)"),
