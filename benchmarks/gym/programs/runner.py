@@ -141,7 +141,7 @@ def child(job: Job | FoundJob, folder: Path) -> int:
     main = type(sys)("__main__")  # multiprocessing and pickle look the program's names up there
     main.__file__ = script
     sys.modules["__main__"] = main
-    began, held, status = time.monotonic(), memory(), 0
+    began, held, status = time.process_time(), memory(), 0
     try:
         exec(compile(job.source, script, "exec"), main.__dict__)
     except (Exception, SystemExit) as error:  # noqa: BLE001  (whatever a program dies of belongs into its log)
@@ -149,7 +149,7 @@ def child(job: Job | FoundJob, folder: Path) -> int:
         traceback.print_exc(file=sys.stdout)
         sys.last_value = error
         status = 1
-    seconds, grown = time.monotonic() - began, memory() - held
+    seconds, grown = time.process_time() - began, memory() - held  # a busy machine is not the program's fault
     sys.stdout.flush()
     sys.stderr.flush()
     captured.end(folder, status)
