@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gym run|score|signs|fit|compare|baselines|peers`; see `--help` of each."""
+"""`python -m benchmarks.gym run|score|signs|fit|compare|programs|baselines|peers`; see `--help` of each."""
 
 from __future__ import annotations
 
@@ -44,6 +44,15 @@ def parsed() -> argparse.Namespace:
     verbs.add_parser("fit", help="fit the weights on the signs, and write them where the package reads them")
     compare = verbs.add_parser("compare", help="rankings on held-out settings, side by side")
     compare.add_argument("--figure", type=Path, help="also draw the reliability diagram")
+    programs = verbs.add_parser("programs", help="whole programs by many hands, and their faults as edits")
+    programs.add_argument("action", choices=("run", "score"))
+    programs.add_argument("folder", type=Path)
+    programs.add_argument("--bases", nargs="*", default=(), help="only these")
+    programs.add_argument("--seeds", type=int, default=2)
+    programs.add_argument("--workers", type=int, default=1, help="processes at a time")
+    programs.add_argument("--edits", type=int, help="so many edits, cause after cause (0: none). Default: all")
+    programs.add_argument("--found", action="store_true", help="the programs after published faults")
+    programs.add_argument("--quick", action="store_true", help="a few fast programs with their edits, one seed")
     for verb, what in OTHERS.items():
         verbs.add_parser(verb, help=what).add_argument("folders", type=Path, nargs="+")
     return parser.parse_args()
@@ -62,6 +71,10 @@ def main() -> None:
         from benchmarks.gym.fitting import weigh
 
         weigh.VERBS[options.verb](options)
+    elif options.verb == "programs":
+        from benchmarks.gym.programs import verbs
+
+        verbs.VERBS[options.action](options)
     elif options.verb in OTHERS:
         print(import_module(f"benchmarks.gym.{options.verb}").compare(options.folders))
     else:

@@ -10,6 +10,7 @@ import importlib.util
 import os
 import pkgutil
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ def preload() -> None:
             importlib.import_module(info.name)
 
 
-def begin(folder: Path, script: str) -> None:
-    """Attach the capture to this process."""
+def begin(folder: Path, script: str, interventions: Sequence[str] = ()) -> None:
+    """Attach the capture to this process, with interventions as of `traindx run --with`."""
     from traindx.capture.launch import attach as launch_attach
 
     out = folder / RECORD
@@ -41,7 +42,7 @@ def begin(folder: Path, script: str) -> None:
     sys.meta_path.insert(0, watch)
     atexit._clear()  # what the parent would do at its end
     atexit.register(watch.end)
-    launch_attach.attach({"out": str(out), "folder": str(folder)}, watch)
+    launch_attach.attach({"out": str(out), "folder": str(folder), "with": list(interventions)}, watch)
 
 
 def watcher() -> Any:
