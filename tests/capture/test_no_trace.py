@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.capture.launching import SCRIPTS, Launched, alone, launched
+from tests.capture.launching import LIMIT, SCRIPTS, Launched, alone, launched
 from traindx import pipeline
 
 pytest.importorskip("torch")
@@ -139,3 +141,25 @@ def test_letting_go_leaves_what_was_there(name: str, why: str, tmp_path: Path) -
     assert run.setup.known("optimizer") == "SGD"
     found = pipeline.diagnose(run)
     assert found.first.findings or found.first.health
+
+
+SURROUNDINGS = """
+import os, sys, torch
+print(sorted(name for name in os.environ if name != "_"), torch.get_num_threads(), torch.get_num_interop_threads())
+print(sys.path[1:], sys.argv)
+"""
+
+
+def test_the_command_gives_the_script_its_own_surroundings(tmp_path: Path) -> None:
+    """The command bounds the threads of its own arithmetic: the script's sums would have another order with them."""
+    script = tmp_path / "script.py"
+    script.write_text(SURROUNDINGS)
+    env = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    run = [sys.executable, "-m", "traindx", "run", "--quiet", "--out", str(tmp_path / "run"), "--"]
+    command = [sys.executable, str(script)]
+    plain, recorded = (
+        subprocess.run([*before, *command], env=env, capture_output=True, text=True, timeout=LIMIT).stdout
+        for before in ([], run)
+    )
+    assert plain.count("\n") == 2
+    assert recorded.startswith(plain)

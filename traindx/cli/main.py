@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.errors import TraindxError
+from traindx.vocabulary.setup import OWN_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -101,8 +102,9 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit status."""
-    for library in ("OPENBLAS", "OMP", "MKL"):  # the matrices are small: more threads only wait for each other
-        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+    libraries = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    ours = [name for name in libraries if name not in os.environ]  # no matter for a script that is started
+    os.environ |= {**dict.fromkeys(ours, "1"), OWN_THREADS: ",".join(ours)}  # more threads only wait: small matrices
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that cannot be shown is replaced, not an exception
             stream.reconfigure(errors="replace")

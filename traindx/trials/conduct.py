@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from traindx.errors import ConfigError
 from traindx.trials import scratch
+from traindx.vocabulary.setup import OWN_THREADS
 
 HOME = Path(__file__).parents[2]  # the folder that holds the package
 KEEPER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from traindx.trials.keeper import main; main()"
@@ -258,5 +259,7 @@ def check_program(program: str, folder: Path, base: Mapping[str, str]) -> None:
 
 def with_threads(base: Mapping[str, str], threads: int | None) -> dict[str, str]:
     """`base` with a bound on the threads of arithmetic libraries, where one is given."""
-    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS") if threads else ()
-    return {**base, **dict.fromkeys(names, str(threads))}
+    if threads is None:
+        return dict(base)
+    names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+    return {**base, **dict.fromkeys(names, str(threads)), OWN_THREADS: ""}

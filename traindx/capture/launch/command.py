@@ -21,6 +21,7 @@ from traindx.capture.launch.folder import Claim
 from traindx.capture.launch.output import HOME, Relayed
 from traindx.capture.launch.signals import Held
 from traindx.errors import ConfigError
+from traindx.vocabulary.setup import OWN_THREADS
 
 VARIABLE = "TRAINDX_CAPTURE"
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
@@ -59,6 +60,7 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
     """`base` with the request in it, and the bootstrap's folder in front of PYTHONPATH. `folder` is
     the one that the command will run in, if that is not ours."""
     before = base.get("PYTHONPATH")
+    ours = (OWN_THREADS, *base.get(OWN_THREADS, "").split(","))
     wanted = {
         "out": str(request.out.absolute()),
         "steps": request.steps,
@@ -75,7 +77,8 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "folder": folder or os.getcwd(),
     }
     path = os.pathsep.join([str(BOOTSTRAP), *([before] if before else [])])
-    return {**base, VARIABLE: json.dumps(wanted), "PYTHONPATH": path}
+    theirs = {name: value for name, value in base.items() if name not in ours}
+    return {**theirs, VARIABLE: json.dumps(wanted), "PYTHONPATH": path}
 
 
 def launch(command: Sequence[str], request: Request, *, stdout: int = 1, stderr: int = 2) -> Ended:
