@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from traindx.vocabulary.version import VERSION
+
 if TYPE_CHECKING:
     from traindx.config import Config
     from traindx.errors import ConfigError, MissingExtra, NotALog, ReadError, TraindxError
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from traindx.pipeline import Diagnosis, check, diagnose, read, read_all, watch
     from traindx.vocabulary.run import Run, Series
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Config",

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import traindx
 from traindx import pipeline
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
@@ -24,6 +23,7 @@ from traindx.trials import find_lr as rates
 from traindx.trials.conduct import Conducted
 from traindx.vocabulary.rates import RateSearch, TriedRate
 from traindx.vocabulary.run import Run
+from traindx.vocabulary.version import VERSION
 
 GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
 PATIENT = 10.0  # times as long as the last look took
@@ -118,7 +118,7 @@ def find_lr(
         if plan.sensitivity and found is not None:
             tried = rates.try_rates(plan, found.reading.suggested, swept.steps, start, tell)
     return RateSearch(
-        traindx_version=traindx.__version__,
+        traindx_version=VERSION,
         command=tuple(command),
         optimizer=swept.sweeps[0].run.setup.word("optimizer"),
         reason=swept.found if isinstance(swept.found, str) else "",

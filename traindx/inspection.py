@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-import traindx
 from traindx import pipeline, rules, survey
 from traindx.config import Config
 from traindx.errors import ConfigError
@@ -22,6 +21,7 @@ from traindx.trials.check.judge import results
 from traindx.vocabulary.check import Check, CheckReport
 from traindx.vocabulary.run import Event, Run
 from traindx.vocabulary.setup import Setup
+from traindx.vocabulary.version import VERSION
 
 
 class DataCheck:
@@ -98,7 +98,7 @@ def judged(surveyed: Survey, config: Config, checks: Sequence[Check], begun: flo
     only = msgspec.structs.replace(config, select=tuple(sorted(asked)), ignore=())
     diagnosis = pipeline.diagnose(run_of(surveyed), only)
     report = CheckReport(
-        traindx_version=traindx.__version__,
+        traindx_version=VERSION,
         command=("--data", surveyed.name),
         seconds=round(time.monotonic() - begun, 1),
         checks=results(

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-import traindx
 from traindx import causes, fixes, readers, rules
 from traindx.config import Config
 from traindx.errors import ConfigError
@@ -26,6 +25,7 @@ from traindx.vocabulary.diagnosis import Document, Hypothesis, RunDiagnosis, Run
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
+from traindx.vocabulary.version import VERSION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,7 +102,7 @@ def diagnose(run: Run | Sequence[Run], config: Config | None = None) -> Diagnosi
     runs = (run,) if isinstance(run, Run) else tuple(run)
     chosen = select(rules.listed(), config)
     known = tuple(prepared(r, config) for r in runs)
-    document = Document(traindx_version=traindx.__version__, runs=tuple(diagnose_one(r, chosen, config) for r in known))
+    document = Document(traindx_version=VERSION, runs=tuple(diagnose_one(r, chosen, config) for r in known))
     return Diagnosis(document, known)
 
 
@@ -222,7 +222,7 @@ def checked(
     asked = {rule.slug for rule in select(rules.listed(), config)}
     setup, first = diagnosis.runs[0].setup, diagnosis.first
     report = CheckReport(
-        traindx_version=traindx.__version__,
+        traindx_version=VERSION,
         command=tuple(command),
         seconds=round(seconds, 1),
         checks=results(checks, first, setup, reasons or {}, asked=asked, severity=config.severity),
