@@ -52,11 +52,11 @@ def run(train: Callable[[], Any], *specs: str) -> Ran:
             ran.touches = {site.spec: dict(site.touches) for site, _ in experiment.sites}
             ran.unused = [site.spec for site, _ in experiment.sites if not site.touches]
             ran.facts = dict(stream.known)
-            discovery.end()
-            session.close()
-            experiment.hooks.patches.undo()
+            experiment.hooks.patches.undo()  # what was put in place last goes first
             for handle in experiment.handles:
                 handle.remove()
+            discovery.end()
+            session.close()
         return ran
 
 

@@ -166,7 +166,8 @@ class Experiment:
             if i == len(self.hooks.calls):
                 return original
             site, hook = self.hooks.calls[i]
-            return site.onion(hook, layer(i + 1))
+            found: Callable[..., Any] = site.onion(hook, layer(i + 1))
+            return found
 
         outermost = layer(0)
 
