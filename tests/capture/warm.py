@@ -118,7 +118,7 @@ def main() -> None:
 
     def shown(kind: type[BaseException], error: BaseException, trace: Any) -> None:
         """Python's own words, without the frames of this file."""
-        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+        while trace is not None and trace.tb_frame.f_code.co_filename in (__file__, "<frozen runpy>"):
             trace = trace.tb_next
         traceback.print_exception(kind, error.with_traceback(trace), trace)
 
