@@ -53,7 +53,7 @@ def slow(folder: Path, before: str = "", inside: str = "") -> list[str]:
 @contextlib.contextmanager
 def begun(folder: Path, command: list[str], until: str = "trained") -> Iterator[subprocess.Popen[bytes]]:
     """The launcher with a script that trains, past its first steps."""
-    start = [PYTHON, "-c", LAUNCH, str(folder / "run"), "0", *command]
+    start = [PYTHON, "-c", LAUNCH, str(folder / "run"), "0", "0", *command]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with started(start, cwd=folder, env=environment(""), **pipes) as process:
         assert process.stdout is not None
@@ -82,7 +82,7 @@ def test_ctrl_c_reaches_the_script_once(tmp_path: Path) -> None:
     command = slow(tmp_path, count, report)
     ours, theirs = pty.openpty()
     shown = b""
-    start = [PYTHON, "-c", LAUNCH, str(tmp_path / "run"), "0", *command]
+    start = [PYTHON, "-c", LAUNCH, str(tmp_path / "run"), "0", "0", *command]
     with started(start, terminal=True, cwd=tmp_path, env=environment(""), stdin=theirs, stdout=theirs, stderr=theirs):
         os.close(theirs)
         typed = False
@@ -111,7 +111,7 @@ def test_output_at_a_terminal_is_that_of_a_terminal(tmp_path: Path) -> None:
     """isatty and the width are those of the real terminal, and each byte arrives once."""
     code = "import os, sys, torch; print(sys.stdout.isatty(), sys.stderr.isatty(), os.get_terminal_size().columns)"
     seen = {}
-    for name, start in (("with", [PYTHON, "-c", LAUNCH, str(tmp_path / "run"), "0"]), ("without", [])):
+    for name, start in (("with", [PYTHON, "-c", LAUNCH, str(tmp_path / "run"), "0", "0"]), ("without", [])):
         ours, theirs = pty.openpty()
         __import__("termios").tcsetwinsize(theirs, (24, 133))
         process = subprocess.Popen(
@@ -199,7 +199,7 @@ def test_the_environments_own_sitecustomize_is_run(tmp_path: Path) -> None:
     script = [sys.executable, str(tmp_path / "script.py"), "a"]
     outputs = []
     for name in ("with", "without"):
-        start = [PYTHON, "-c", LAUNCH, str(tmp_path / "run"), "0"] if name == "with" else []
+        start = [PYTHON, "-c", LAUNCH, str(tmp_path / "run"), "0", "0"] if name == "with" else []
         env = {**environment(""), "PYTHONPATH": str(tmp_path)}
         outputs.append(subprocess.run([*start, *script], env=env, capture_output=True, check=True).stdout)
     assert outputs[0] == outputs[1]
