@@ -19,7 +19,7 @@ def page() -> str:
     pictures = ["## The floors\n\n" + picture(between(imports(PACKAGE), 1))]
     pictures += [f"## `{PACKAGE}/{room}`\n\n" + picture(within(room)) for room in ROOMS]
     folder = Path(__file__).parent
-    before = (folder / "traces" / "capture-before.mmd").read_text(encoding="utf-8").rstrip()
+    before = (folder / "templates" / "capture-before.mmd").read_text(encoding="utf-8").rstrip()
     template = (folder / "templates" / "architecture.md").read_text(encoding="utf-8")
     return template.format(
         pictures="\n".join(pictures), before=f"```mermaid\n{before}\n```", after=picture(within("capture"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -120,7 +121,7 @@ def test_ctrl_z_stops_both_and_fg_lets_both_go_on(tmp_path: Path) -> None:
     with started(command, terminal=True, stdin=theirs, stdout=theirs, stderr=theirs):
         os.close(theirs)
         typed = False
-        while b"status" not in shown:
+        while not re.search(rb"status -?\d+\r?\n", shown):
             shown += os.read(ours, 4096)
             if b"ready" in shown and not typed:
                 typed = True
