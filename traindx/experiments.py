@@ -18,12 +18,12 @@ from traindx.capture.launch.stages import experiment_stopped, recorded, why_noth
 from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
 from traindx.features.sweep import Suggestion
+from traindx.own import VERSION
 from traindx.trials import conduct as trials
 from traindx.trials import find_lr as rates
 from traindx.trials.conduct import Conducted
 from traindx.vocabulary.rates import RateSearch, TriedRate
 from traindx.vocabulary.run import Run
-from traindx.vocabulary.version import VERSION
 
 GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
 PATIENT = 10.0  # times as long as the last look took

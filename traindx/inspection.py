@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from traindx import pipeline, rules, survey
 from traindx.config import Config
 from traindx.errors import ConfigError
+from traindx.own import VERSION
 from traindx.survey import Survey
 from traindx.survey.gather import Progress
 from traindx.survey.labels import Task
@@ -21,7 +22,6 @@ from traindx.trials.check.judge import results
 from traindx.vocabulary.check import Check, CheckReport
 from traindx.vocabulary.run import Event, Run
 from traindx.vocabulary.setup import Setup
-from traindx.vocabulary.version import VERSION
 
 
 class DataCheck:

@@ -18,6 +18,7 @@ from traindx.errors import ConfigError
 from traindx.features.forecast import forecast
 from traindx.features.lies import repaired, suspicions
 from traindx.features.shared import Features
+from traindx.own import VERSION
 from traindx.rules.findings import findings, not_evaluated
 from traindx.vocabulary.check import Check, CheckReport, CheckResult
 from traindx.vocabulary.check import Experiment as CheckExperiment
@@ -25,7 +26,6 @@ from traindx.vocabulary.diagnosis import Document, Hypothesis, RunDiagnosis, Run
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
-from traindx.vocabulary.version import VERSION
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx.errors import TraindxError
-from traindx.vocabulary.setup import OWN_THREADS
+from traindx.own import OWN_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

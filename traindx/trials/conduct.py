@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol
 
 from traindx.errors import ConfigError
+from traindx.own import OWN_THREADS
 from traindx.trials import scratch
-from traindx.vocabulary.setup import OWN_THREADS
 
 HOME = Path(__file__).parents[2]  # the folder that holds the package
 KEEPER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from traindx.trials.keeper import main; main()"

@@ -8,9 +8,6 @@ from collections.abc import Mapping
 import msgspec
 
 Fact = str | float | int | bool
-OWN_THREADS = (
-    "TRAINDX_OWN_THREADS"  # variable: which others of the environment a command has set for its own arithmetic
-)
 YES, NO = ("true", "yes", "1", "on"), ("false", "no", "0", "off")
 
 

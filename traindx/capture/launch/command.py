@@ -21,7 +21,7 @@ from traindx.capture.launch.folder import Claim
 from traindx.capture.launch.output import HOME, Relayed
 from traindx.capture.launch.signals import Held
 from traindx.errors import ConfigError
-from traindx.vocabulary.setup import OWN_THREADS
+from traindx.own import OWN_THREADS
 
 VARIABLE = "TRAINDX_CAPTURE"
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
