@@ -4,5 +4,5 @@ from __future__ import annotations
 
 VERSION = "0.1.0"
 OWN_THREADS = (
-    "TRAINDX_OWN_THREADS"  # variable: which others of the environment a command has set for its own arithmetic
+    "TRAINDX_OWN_THREADS"  # variable: which others a command has set for its own arithmetic
 )
