@@ -3,6 +3,4 @@
 from __future__ import annotations
 
 VERSION = "0.1.0"
-OWN_THREADS = (
-    "TRAINDX_OWN_THREADS"  # variable: which others a command has set for its own arithmetic
-)
+OWN_THREADS = "TRAINDX_OWN_THREADS"  # variable: which others a command has set for its own arithmetic
