@@ -58,24 +58,22 @@ def attach(timed: Timed) -> Callable[[], None]:
     from traindx.capture import watch
     from traindx.capture.session.session import Session
     from traindx.capture.session.stream import Stream
-    from traindx.capture.torch.looks import TorchLooks
-    from traindx.capture.torch.measure.forward import ForwardProbe
+    from traindx.capture.torch.discover.watching import TorchLoop
+    from traindx.capture.torch.hooks import Calls
 
-    places = [(watch.Watch, n) for n in ("log", "batch", "_step_begins", "_step_ends", "_backward_seen")]
-    places += [(ForwardProbe, "_hook"), (TorchLooks, "_after")]
-    places += [(Session, "loss"), (Stream, "safely")]
+    places: list[tuple[Any, str]] = [
+        (watch.Watch, "log"),
+        (watch.Watch, "batch"),
+        (Session, "loss"),
+        (Stream, "safely"),
+    ]
+    places += [(TorchLoop, name) for name in ("_step_begins", "_step_ends", "_gradient")]
+    places += [(Session, "backward_seen"), (Calls, "before"), (Calls, "after")]
     kept = [(owner, name, getattr(owner, name)) for owner, name in places]
     for owner, name, function in kept:
         setattr(owner, name, timed.wrap(function))
-    before = TorchLooks._before
-
-    def timed_before(self: Any, tells: bool) -> Callable[..., Any]:
-        return timed.wrap(before(self, tells))
-
-    TorchLooks._before = timed_before  # type: ignore[method-assign]
 
     def undo() -> None:
-        TorchLooks._before = before  # type: ignore[method-assign]
         for owner, name, function in kept:
             setattr(owner, name, function)
 
