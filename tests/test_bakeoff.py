@@ -1,5 +1,6 @@
 """Fifteen faults and eight healthy runs as somebody would paste them: each fault is seen and not called healthy, no
-healthy one is alarmed. The curves follow docs/loss-curves.md; none of them was used to set a threshold."""
+healthy one is alarmed. The curves follow docs/loss-curves.md. Two kinds that were missed before (a gradient norm that
+vanishes while the loss still falls a little, host memory that grows) were mended first, so these are no blind trial."""
 
 from __future__ import annotations
 
