@@ -64,6 +64,7 @@ def trained(model: Any, batch: Callable[[], tuple[Any, Any]], loss: Callable[...
             optimizer.step()
     finally:
         stream.active = False
+        discovery.loop.release()
     assert not problems
     assert session.active
     return live
