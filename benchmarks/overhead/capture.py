@@ -4,16 +4,23 @@ Blocks of plain steps and of recorded ones take turns in one process (so that bo
 and CPU time of the process is compared: `share` is the median over pairs of blocks of recorded / plain
 - 1, `inside` the CPU time spent in traindx's own functions over that of a plain step, which does not
 suffer from the noise between blocks. `noise` is the difference of plain blocks from plain ones. `watch` is
-`traindx.watch` in the loop, `run` the hooks of the launcher (benchmarks.overhead.launched starts it as it is).
+`traindx.watch` in the loop, `run` the hooks of the launcher (benchmarks.overhead.launched starts it as it is). `--starts N` starts
+N processes anew and prints medians over them; `--peers` hangs wandb.watch and TensorBoard's histograms into the same
+loop (they must be installed; of theirs only the share is known).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import json
+import math
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +28,7 @@ import torch
 
 import traindx
 from benchmarks.overhead.models import CASES, Case
+from benchmarks.overhead.peers import PEERS, Peer
 
 WAYS: dict[str, dict[str, Any]] = {
     "watch": {},
@@ -152,19 +160,68 @@ def launched(make: Callable[[], Case], options: dict[str, Any], blocks: int, sec
     return statistics.median(found) / base - 1, statistics.median(inside) / base, base * 1e3, noise
 
 
+def beside(make: Callable[[], Case], peer: Peer, blocks: int, seconds: float) -> tuple[float, ...]:
+    """As `compare`, for somebody else's way of watching."""
+    torch.manual_seed(0)
+    one, other = make(), make()
+    block(one, WARM, lambda loss: None)
+    steps = max(4, int(seconds / block(one, 5, lambda loss: None)))
+    shares, plain = [], []
+    with tempfile.TemporaryDirectory() as folder, peer(other, Path(folder)) as log:
+        block(other, WARM, log)
+        for _ in range(blocks):
+            first = block(one, steps, lambda loss: None)
+            second = block(other, steps, log)
+            third = block(one, steps, lambda loss: None)
+            plain += [first, third]
+            shares.append(2 * second / (first + third) - 1)
+    return statistics.median(shares), math.nan, statistics.median(plain) * 1e3, math.nan
+
+
+def measured(names: list[str], blocks: int, seconds: float, *, peers: bool) -> Iterator[tuple[str, str, list[float]]]:
+    """Case, way, and what `compare` gives, in this process."""
+    torch.set_num_threads(1)
+    for name in names:
+        for way, options in WAYS.items():
+            measure = compare if way.startswith("watch") else launched
+            yield name, way, list(measure(CASES[name], options, blocks, seconds))
+        for way, peer in PEERS.items() if peers else ():
+            yield name, way, list(beside(CASES[name], peer, blocks, seconds))
+
+
+def started(names: list[str], chosen: argparse.Namespace) -> Iterator[tuple[str, str, list[float]]]:
+    """The same in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.overhead.capture", *names, "--lines"]
+    command += ["--blocks", str(chosen.blocks), "--seconds", str(chosen.seconds), *["--peers"] * chosen.peers]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
+    for line in done.stdout.splitlines():
+        with contextlib.suppress(json.JSONDecodeError):  # peers print as they like
+            yield tuple(json.loads(line))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cases", nargs="*", default=list(CASES))
     parser.add_argument("--blocks", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=2.0, help="of a block")
+    parser.add_argument("--starts", type=int, default=1, help="processes that the medians are of")
+    parser.add_argument("--peers", action="store_true", help="wandb.watch and TensorBoard's histograms too")
+    parser.add_argument("--lines", action="store_true", help="one JSON line a row, at once")
     chosen = parser.parse_args()
-    torch.set_num_threads(1)
-    print(f"{'':6}{'way':20}{'ms/step':>9}{'share':>9}{'inside':>9}{'noise':>9}")
-    for name in chosen.cases or CASES:
-        for way, options in WAYS.items():
-            measure = compare if way.startswith("watch") else launched
-            share, inside, base, noise = measure(CASES[name], options, chosen.blocks, chosen.seconds)
-            print(f"{name:6}{way:20}{base:9.2f}{share:9.1%}{inside:9.2%}{noise:9.1%}", flush=True)
+    if chosen.lines:
+        for row in measured(chosen.cases, chosen.blocks, chosen.seconds, peers=chosen.peers):
+            print(json.dumps(row), flush=True)
+        return
+    print(f"{'':6}{'way':20}{'ms/step':>9}{'share':>9}{'inside':>9}{'noise':>9}   inside (peers: share), of the starts")
+    for name in chosen.cases:
+        rows: dict[str, list[list[float]]] = {}
+        for _ in range(chosen.starts):
+            for _, way, found in started([name], chosen):
+                rows.setdefault(way, []).append(found)
+        for way, several in rows.items():
+            share, inside, base, noise = map(statistics.median, zip(*several, strict=True))
+            each = " ".join(f"{row[0] if math.isnan(row[1]) else row[1]:.1%}" for row in several)
+            print(f"{name:6}{way:20}{base:9.2f}{share:9.1%}{inside:9.2%}{noise:9.1%}   {each}", flush=True)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,8 @@ class Manual:
         stream.hear(ModelCalled, lambda event: self.step_if_changed() if event.training else None)
         self.optimizer: ByHand | None = None
         self.given: list[torch.Tensor] = []  # parameters that gradients were asked of by name
-        self.marks: list[Any] = []
+        self.marks: tuple[list[int], list[Any]] = ([], [])
+        self.by_version = False  # a step was seen to change the versions: values need not come to the host
         self.begun = False
 
     def backward_begins(self, loss: torch.Tensor) -> None:
@@ -44,9 +45,12 @@ class Manual:
             self.step_if_changed()
 
     def step_if_changed(self) -> None:
-        waiting = self.begun and self.optimizer is not None and self.stream.opened is not None
-        if not waiting or self.look() == self.marks:
+        if not self.begun or self.optimizer is None or self.stream.opened is None:
             return
+        found = self.look()
+        if found == self.marks:
+            return
+        self.by_version = self.by_version or found[0] != self.marks[0]
         self.begun = False
         self.hand_on()
         self.stream.tell(StepEnds(self.optimizer))
@@ -63,12 +67,15 @@ class Manual:
         self.stream.tell(StepBegins(self.optimizer))
         self.begun = True
 
-    def look(self) -> list[Any]:
+    def look(self) -> tuple[list[int], list[Any]]:
         """What changes when a parameter does: its version, and (for `.data`) its first values."""
         assert self.optimizer is not None
         parameters = self.optimizer.param_groups[0]["params"]
+        versions = [p._version for p in parameters]
+        if self.by_version:
+            return versions, []
         with torch.no_grad():
-            return [p._version for p in parameters] + [p.flatten()[:4].tolist() for p in parameters[:2]]
+            return versions, [p.flatten()[:4].cpu().tolist() for p in parameters[:2]]
 
     def end(self) -> None:
         if not self.stream.scene.optimizers:
