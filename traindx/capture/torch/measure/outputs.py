@@ -46,8 +46,8 @@ def class_counts(rows: torch.Tensor, probabilities: bool = False) -> torch.Tenso
     if rows.shape[1] == 1:
         positive = (rows > (0.5 if probabilities else 0.0)).float().sum()
         return torch.stack([len(rows) - positive, positive])
-    counts = torch.zeros(rows.shape[1], device=rows.device)
-    return counts.scatter_add_(0, rows.argmax(1), torch.ones(len(rows), device=rows.device))
+    counts = rows.new_zeros(rows.shape[1])
+    return counts.scatter_add_(0, rows.argmax(1), rows.new_ones(len(rows)))
 
 
 class Answers:
