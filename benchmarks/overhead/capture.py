@@ -4,9 +4,9 @@ Blocks of plain steps and of recorded ones take turns in one process (so that bo
 and CPU time of the process is compared: `share` is the median over pairs of blocks of recorded / plain
 - 1, `inside` the CPU time spent in traindx's own functions over that of a plain step, which does not
 suffer from the noise between blocks. `noise` is the difference of plain blocks from plain ones. `watch` is
-`traindx.watch` in the loop, `run` the hooks of the launcher (benchmarks.overhead.launched starts it as it is). `--starts N` starts
-N processes anew and prints medians over them; `--peers` hangs wandb.watch and TensorBoard's histograms into the same
-loop (they must be installed; of theirs only the share is known).
+`traindx.watch` in the loop, `run` the hooks of the launcher (benchmarks.overhead.launched starts it as it
+is). `--starts N` starts N processes anew and prints medians over them; `--peers` hangs wandb.watch and
+TensorBoard's histograms into the same loop (they must be installed; of theirs only the share is known).
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from tests.capture.far import Far, MadeFar  # noqa: E402
 from traindx.capture.torch.backend import torch_session  # noqa: E402
 from traindx.capture.torch.discover.discovery import Discovery  # noqa: E402
 
-BEFORE, STEPS = 320, 960  # steps until the first looks at data and model are over, and in all
+BEFORE, STEPS = 256, 512  # steps until the first looks at data and model are over, and in all
 FETCH = "backend.py"  # where rows that wait are brought to the host together
 
 Log = Callable[[Any], None]
