@@ -19,6 +19,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "loss-still-falling-at-end",
         "loss-improves-too-little-noise-considered",
         "loss-stands-at-saddle",
+        "discriminator-wins",
     ),
     "GEN": (
         "validation-gap-grows",

@@ -148,8 +148,31 @@ LABELS = re.compile(
     r"|index out of range in self",
     re.IGNORECASE,
 )
+GRAPH = re.compile(r"does not require grad and does not have a grad_fn|no gradients provided for any", re.IGNORECASE)
+KILLED = re.compile(r"\bkilled\b|sigkill|exit ?code:? (?:137|-9)\b", re.IGNORECASE)
+SCALER = re.compile(r"minimum loss scale|loss scale (?:already at minimum|reached its minimum)", re.IGNORECASE)
 
 
 def labels_out_of_range(run: Run, features: Features) -> bool | None:
     """The error that ended the run is one that a label or an index outside of its range causes."""
-    return True if any(e.kind == "crash" and LABELS.search(e.message) for e in run.events) else None
+    return ended_with(run, LABELS)
+
+
+def no_graph(run: Run, features: Features) -> bool | None:
+    """The error that ended the run says that nothing leads from the loss back to a parameter."""
+    return ended_with(run, GRAPH)
+
+
+def killed(run: Run, features: Features) -> bool | None:
+    """The system killed the process or one of its workers, as it does where the host's memory runs out."""
+    return ended_with(run, KILLED)
+
+
+def scale_exhausted(run: Run, features: Features) -> bool | None:
+    """The loss scaler gave up: gradients overflowed at the lowest scale, too."""
+    return ended_with(run, SCALER)
+
+
+def ended_with(run: Run, error: re.Pattern[str]) -> bool | None:
+    """True where a run ended with such an error; a log without says nothing."""
+    return True if any(e.kind == "crash" and error.search(e.message) for e in run.events) else None

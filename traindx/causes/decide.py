@@ -11,7 +11,7 @@ from traindx.causes.shapes import fired, pattern
 from traindx.causes.undecided import undecided
 from traindx.causes.words import lowered
 from traindx.features.middle import median
-from traindx.features.scores import ERRORS, HARD, late, scale_of, scores, skill, words_of
+from traindx.features.scores import ERRORS, HARD, best_skill, late, scale_of, scores, skill, words_of
 from traindx.features.shared import Features
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
@@ -88,8 +88,19 @@ def health_of(
     doubtful = (leading is not None and leading.probability > case.healthy) or (recorded and case.healthy < sure)
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)
     unknown = unknown or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
-    unknown = unknown or poor_and_settled(case.features)
+    unknown = unknown or poor_and_settled(case.features) or nothing_carries_over(case)
     return "watch" if doubtful or unknown else "healthy"
+
+
+def nothing_carries_over(
+    case: Case,
+    *,
+    good: float = threshold(0.7, "of the way to perfect", basis="convention", source="a held-out score of use"),
+) -> bool:
+    """Validation stands far from training, or still while training goes on, and no score says that it is good all the
+    same: converged, and yet not simply healthy."""
+    gap = case.aspects.get("validation-gap-grows", frozenset())
+    return bool(gap & {"stalled", "wide"}) and best_skill(case.features, ("val/",)) < good
 
 
 def poor_and_settled(
@@ -170,7 +181,7 @@ def broken(case: Case) -> str | None:
     survived = "survived" in case.aspects.get("out-of-memory", frozenset())
     for event in case.run.events:
         if event.kind in ENDED_BADLY and not (survived and event.kind == "out-of-memory"):
-            return ENDED_BADLY[event.kind]
+            return f"{ENDED_BADLY[event.kind]} ({shortened(event.message)})"
     grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
     if grave and ends_not_finite(case):
         return "the loss is not finite and does not come back"
@@ -179,6 +190,17 @@ def broken(case: Case) -> str | None:
     if "frozen" in case.aspects.get("loss-at-chance", frozenset()):
         return "the loss repeats the value of a guess digit for digit: nothing reaches the outputs any more"
     return None
+
+
+def shortened(
+    message: str,
+    *,
+    most: float = threshold(100, "characters", basis="convention", source="a line that one reads"),
+) -> str:
+    """The beginning of a message, whole words."""
+    if len(message) <= most:
+        return message.rstrip(".")
+    return f"{message[: int(most)].rsplit(' ', 1)[0]} …"
 
 
 def ends_not_finite(case: Case) -> bool:
@@ -196,7 +218,9 @@ def diverged_for_good(case: Case) -> bool:
 
 def stop_broken(case: Case, health: Health) -> Decision | None:
     why = broken(case)
-    return Decision("stop", f"{why}; go back to the last good checkpoint", 0.95) if why else None
+    ended = any(e.kind in ENDED_BADLY for e in case.run.events) and not ends_not_finite(case)
+    then = "mend that first" if ended else "go back to the last good checkpoint"
+    return Decision("stop", f"{why}; {then}", 0.95) if why else None
 
 
 def stop_without_rate(case: Case, health: Health) -> Decision | None:
@@ -211,7 +235,8 @@ def stop_without_rate(case: Case, health: Health) -> Decision | None:
 
 def stop_unmoved(case: Case, health: Health) -> Decision | None:
     """A loss that is constant to the last digit."""
-    if "never-moved" not in case.aspects.get("loss-flat-from-start", frozenset()):
+    curve = case.features.objective
+    if "never-moved" not in case.aspects.get("loss-flat-from-start", frozenset()) or curve is None or curve.sign < 0:
         return None
     return Decision("stop", "the loss has not changed by a single digit: the model does not learn at all", 0.85)
 
@@ -335,6 +360,7 @@ def go_on(case: Case, health: Health) -> Decision:
         "s-curve": "healthy: it started late and is learning now",
         "delayed-generalization": "healthy: validation comes down late",
         "recovered-spike": "healthy: the loss came back after a spike",
+        "adversarial-balance": "neither player has won; how good the samples are, their losses do not tell",
         "warmup-phase": "healthy so far; the learning rate is still warming up",
     }
     return Decision("continue", reasons.get(case.shape or "", "nothing speaks against going on"), case.healthy)

@@ -52,6 +52,9 @@ FACTS: tuple[FactCheck, ...] = (
     curve_facts.answers_one_class,
     curve_facts.ended_in_error,
     curve_facts.labels_out_of_range,
+    curve_facts.no_graph,
+    curve_facts.killed,
+    curve_facts.scale_exhausted,
 )
 
 # fact -> (what to ask, how to say it); facts that the user cannot know are not here.

@@ -34,6 +34,10 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "steps-skipped-often": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
     "metric-constant-or-impossible": {"healthy": -1.2, "learning-rate-too-high": 0.8},
     "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2},
+    "metric-constant-or-impossible:below-zero": {
+        "wrong-output-activation": 2.5, "wrong-loss": 2.5, "misaligned-labels": 1.5,
+    },
+    "discriminator-wins": {"healthy": -1.5, "learning-rate-too-high": 1.2},
     "loss-oscillates:no-progress": {"learning-rate-too-high": 0.8},
 }  # fmt: skip
 
@@ -68,5 +72,5 @@ def carried(signs: Mapping[str, Sign], run: Run, features: Features) -> float:
     )
     told = signs.get("fact:ended-in-error")
     curve = features.objective
-    judged = curve is not None and len(curve.raw) >= LEAST
+    judged = curve is not None and len(curve.raw) >= LEAST and not features.is_duel
     return LOG if judged or seen or (told is not None and told.held) else LITTLE

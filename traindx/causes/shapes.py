@@ -16,7 +16,6 @@ from traindx.vocabulary.run import Run
 
 Seen = Mapping[str, frozenset[str]]
 EPOCH_AXES = ("epoch", "round")
-GENERATOR_WORDS = ("g_loss", "loss_g", "gen_loss", "generator", "loss_gen", "d_loss", "loss_d", "disc", "discriminator")
 
 
 def pattern(outcomes: Sequence[Outcome], run: Run, features: Features) -> str | None:
@@ -46,6 +45,8 @@ def too_short_to_tell(
     if run.axis == "sample":
         return False  # a data set: there is nothing to wait for
     curve = features.objective
+    if features.is_duel:
+        return run.points < points
     if curve is None or curve.n < (epochs if of_epochs(curve, run) else points):
         return True
     planned, last = run.setup.number("planned_steps"), run.last_step
@@ -61,11 +62,7 @@ def of_epochs(curve: Curve, run: Run) -> bool:
 
 def adversarial_balance(seen: Seen, run: Run, features: Features) -> bool:
     """Both players of an adversarial game are logged and no rule saw one of them fail."""
-    names = [n.lower().rsplit("/", 1)[-1] for n in run.series]
-    players = {w for w in GENERATOR_WORDS if any(w in n for n in names)}
-    generator = any(w[0] == "g" or w.endswith(("_g", "_gen")) for w in players)
-    discriminator = any(w[0] == "d" or w.endswith("_d") for w in players)
-    return generator and discriminator and not {"loss-not-finite", "loss-diverges"} & set(seen)
+    return features.is_duel and not {"loss-not-finite", "loss-diverges", "discriminator-wins"} & set(seen)
 
 
 def warmup_phase(

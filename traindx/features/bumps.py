@@ -58,10 +58,15 @@ def regular_interval(found: list[Spike]) -> float | None:
     )
 
 
-def is_rough(curve: Curve) -> bool:
+def is_rough(curve: Curve, beside: list[Spike] | None = None) -> bool:
     """Whether a curve wanders from point to point so much that single peaks mean nothing (rewards,
-    losses of adversarial players): its differences scatter as widely as the curve itself."""
+    losses of adversarial players): its differences scatter as widely as the curve itself, that `beside` the
+    spikes that are judged (as long as these are few)."""
+    calm = np.ones(curve.n, dtype=bool)
+    for spike in beside or ():
+        calm[spike.first : spike.last + 1] = False
     y = curve.oriented[curve.n // 4 :]
+    y = y[calm[curve.n // 4 :]] if np.mean(calm) > 3 / 4 else y
     return len(y) > 8 and autocorrelation(y, 1) < 0.1 and float(np.std(y)) > 0.5 * curve.span
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.features.middle import median
+from traindx.features.middle import median, quantile
 from traindx.features.noise import autocorrelation, robust_sigma
 from traindx.features.polynomials import legendre
 from traindx.features.smoothing import block_medians
@@ -23,6 +23,24 @@ class Swing(NamedTuple):
     amplitude: float
     share: float
     p_value: float
+
+
+class Tosses(NamedTuple):
+    """Swings between the `low` and the `high` end of a range, `times` from one to the other."""
+
+    low: float
+    high: float
+    times: int
+
+
+def tosses(values: Floats, *, share: float = 0.25) -> Tosses:
+    """How often `values[n]` go from the uppermost quarter of their range (10th to 90th percentile) to the lowest one
+    or back. White noise does so about n/3 times: only the size of the range says whether it matters."""
+    low, high = quantile(values, (0.1, 0.9))
+    near = share * (high - low)
+    side = np.where(values >= high - near, 1, np.where(values <= low + near, -1, 0))
+    side = side[side != 0]
+    return Tosses(float(low), float(high), int(np.count_nonzero(np.diff(side))))
 
 
 def detrended(values: Floats, *, degree: int = 3) -> Floats:

@@ -82,11 +82,11 @@ def scores(features: Features, split: str, least: int) -> list[Curve]:
     return found
 
 
-def best_skill(features: Features) -> float:
-    """How far the best score of either split has come from knowing nothing (0, also where there is none) to perfect
+def best_skill(features: Features, splits: tuple[str, ...] = ("val/", "train/")) -> float:
+    """How far the best score of the splits has come from knowing nothing (0, also where there is none) to perfect
     (1); a score whose guess is not known is counted from 0."""
     found = [0.0]
-    for curve in (*scores(features, "val/", 1), *scores(features, "train/", 1)):
+    for curve in (c for split in splits for c in scores(features, split, 1)):
         scale = scale_of(curve.name, curve.values, features.run.setup.classes)
         if scale is not None:
             level = late(curve)
@@ -95,10 +95,16 @@ def best_skill(features: Features) -> float:
     return max(found)
 
 
+ROUNDS = 10  # evaluations; whoever evaluates has trained for a while in between
+
+
 def is_late(features: Features, epochs: float, steps: float) -> bool:
-    """Whether the run is past its first `epochs`, or past `steps` where epochs are not told."""
+    """Whether the run is past its first `epochs`; where these are not told, past `steps` or evaluated ten times."""
     run, epoch = features.run, features.curve("epoch")
     last = run.last_step or 0.0
     if epoch is not None and epoch.n:
         return bool(epoch.values.max() >= epochs)
-    return last >= (epochs if run.axis in ("epoch", "round") else steps)
+    if run.axis in ("epoch", "round"):
+        return last >= epochs
+    evaluated = max((len(s) for n, s in run.series.items() if n.startswith("val/")), default=0)
+    return last >= steps or evaluated >= ROUNDS

@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 
 from traindx.features.curve import Curve
+from traindx.features.players import TERMS, is_duel, player_of, words_of
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.signals import direction_of
 
@@ -56,6 +57,11 @@ class Features:
         return bool(min(s.steps[0] for s in (*second, *losses)) <= first + EARLY * (last - first))
 
     @cached_property
+    def is_duel(self) -> bool:
+        """Whether a generator and a discriminator are logged."""
+        return not self.is_reinforcement and is_duel(self.run.series)
+
+    @cached_property
     def objective(self) -> Curve | None:
         """The curve that LOS rules judge."""
         name = self.objective_name
@@ -76,6 +82,13 @@ class Features:
         for split in ("train/", "val/", ""):
             known = [n for n in series if n.startswith(split) and direction_of(n) != "none" and "/" in n]
             known = [n for n in known if not n.startswith(("time/", "mem/", "util/", "grad_", "throughput"))]
+            if self.is_duel:  # what measures something comes before the players
+                known = [n for n in known if not player_of(n) and not is_counterpart(n)] or known
             if known:
                 return max(known, key=lambda n: len(series[n]))
         return None
+
+
+def is_counterpart(name: str) -> bool:
+    """Whether a loss without the name of a player is still one side's term (`gan`, `real`, `fake`)."""
+    return bool(set(words_of(name)) & TERMS)

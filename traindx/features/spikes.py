@@ -37,7 +37,7 @@ def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
     """
     rises = np.diff(values)
     sigma = difference_noise(values)
-    rises = without_events(rises[rises > 0], multiple * sigma)
+    rises = without_events(rises[rises > 0], multiple * sigma, of=len(values))
     if len(rises) < 8:
         return multiple * sigma
     q80, q95 = quantile(rises, (0.80, 0.95))
@@ -49,12 +49,16 @@ def tail_threshold(values: Floats, *, multiple: float, margin: float) -> float:
     return float(max(multiple * sigma, margin * expected))
 
 
-def without_events(rises: Floats, bar: float, *, most: float = 0.2, gap: float = 2.0, least: int = 3) -> Floats:
-    """`rises[n]` without those that are events of their own: at most a fifth of them, three or more, above `bar`, and
-    set off from all others by a gap of a factor of two. A tail, however heavy, has no such gap: of a power tail with
-    exponent 3 three values lie beyond one in 1 of 500 cases."""
+def without_events(
+    rises: Floats, bar: float, *, of: int | None = None, most: float = 0.2, gap: float = 2.0, least: int = 3
+) -> Floats:
+    """`rises[n]` without those that are events of their own: at most a fifth of the `of` points and half of the rises
+    (a curve that falls has few), three or more, above `bar`, and set off from all others by a gap of a factor of
+    two. A tail, however heavy, has no such gap: of a power tail with exponent 3 three values lie beyond one in 1 of
+    500 cases."""
     ordered = np.sort(rises)
-    first = int(len(ordered) * (1 - most))
+    count = len(ordered)
+    first = count - int(min(most * (of or count), count / 2))
     if len(ordered) < 4 * least or bar <= 0:
         return rises
     below, above = ordered[first:-least], ordered[first + 1 : len(ordered) - least + 1]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from traindx.errors import ConfigError
+from traindx.features.players import is_duel, is_term
 from traindx.readers.aliases import Role, role_of, split_of, words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.signals import direction_of
@@ -53,8 +54,10 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
     chosen = {c: w for c, w in given.items() if w in raw.columns}
     taken = set(chosen.values())
     offers = [(raw.roles.get(name), name) for name in raw.columns if name not in taken]
+    duel = is_duel(raw.columns)
     ranked = sorted(
-        (Role(fixed, -1) if fixed is not None else role_of(name), i, name) for i, (fixed, name) in enumerate(offers)
+        (Role(fixed, -1) if fixed is not None else in_game(role_of(name), name, duel=duel), i, name)
+        for i, (fixed, name) in enumerate(offers)
     )
     ranked.sort(key=lambda item: (item[0].rank, -len(raw.columns[item[2]].values) if item[0].rank > 0 else 0, item[1]))
     for role, _, name in ranked:
@@ -66,6 +69,14 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         signal = wanted if wanted not in chosen else second_name(wanted, name, chosen)
         chosen[signal] = name
     return promote(chosen, raw)
+
+
+def in_game(role: Role, name: str, *, duel: bool) -> Role:
+    """The role of a column where two nets play against each other: `D_A` and `cycle_A` are losses there."""
+    if not duel or role.signal != name or not is_term(name):
+        return role
+    words = [w for w in words_of(name) if w != "loss"]
+    return Role(f"{split_of(words) or 'train'}/{'_'.join(words)}_loss", 5)
 
 
 def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
@@ -112,8 +123,10 @@ def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
         splits: tuple[str, ...] = (split,)
     else:
         splits = ("train", "val")
+    policy = any("rew" in n or "return" in n for n in chosen)  # its entropy is no loss
     for split in splits:
         candidates = [n for n in chosen if n.startswith(split + "/") and is_loss_like(n)]
+        candidates = [n for n in candidates if not (policy and n.endswith("entropy"))]
         single = [n for n in candidates if n.endswith("loss")]
         if len(candidates) > 1 and len(single) == 1:
             candidates = single

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any
 
 from traindx.errors import ConfigError
+from traindx.features.players import player_of
 from traindx.features.shared import Features
 from traindx.installed import extensions
 from traindx.vocabulary.rule import CannotJudge, Deferred, Outcome, Rule
@@ -111,7 +112,8 @@ def missing(rule: Rule, features: Features) -> str:
         if not present:
             return f"needs {' or '.join(alternatives)}, which was not recorded"
         if position == 0:
-            if rule.family == "LOS" and rule.slug != NOT_FINITE and (why := says_little(present[0], features)):
+            main = features.objective_name if present[0] == "objective" else present[0]
+            if rule.family == "LOS" and rule.slug != NOT_FINITE and (why := says_little(main or "", features)):
                 return why
             curve = features.curve(present[0])
             have = curve.n if curve is not None else features.run.points
@@ -125,6 +127,8 @@ def says_little(name: str, features: Features) -> str:
     """Why a loss is no measure of progress in this run ("" where it is one)."""
     if features.is_game:
         return "several nets are trained, each with a loss of its own: none of them tells of progress"
+    if features.is_duel and player_of(name):
+        return "two nets play against each other: the loss of neither tells of progress"
     if features.is_reinforcement and name == "train/loss":
         return "rewards are logged: the loss of a policy or a critic tells little of progress"
     return ""

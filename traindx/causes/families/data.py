@@ -120,7 +120,7 @@ Mistaken for: an unstable operation, a learning rate that is too high, exploding
 
 Settled by: the batch at the spike; training without it.""",
         weights={
-            "fact:labels-out-of-range": W(3.0),
+            "fact:labels-out-of-range": W(5.0),
             "inputs-not-finite": W(5.5, -1.5, "theory"), "inputs-have-outliers": W(5.0, -0.5),
             "files-unreadable": W(5.0, -0.3), "values-missing": W(4.0, -0.3), "targets-have-outliers": W(4.0, -0.3),
             "loss-spikes-recur": W(1.5, -0.3), "loss-spikes-recur:periodic": W(1.7),
@@ -156,7 +156,7 @@ Mistaken for: overfitting (there validation is good first), a learning rate that
 
 Settled by: a control with permuted labels: if that learns as fast, the real ones carry nothing.""",
         weights={
-            "fact:labels-out-of-range": W(4.0),
+            "fact:labels-out-of-range": W(6.5),
             "validation-gap-grows": W(0.5), "fact:validation-never-improves": W(2.6, -0.4),
             "fact:validation-bad-at-once": W(0.5),
             "loss-at-chance": W(0.9, -0.4), "loss-falls-slowly": W(0.5), "loss-flat-from-start": W(0.5),

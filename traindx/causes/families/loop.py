@@ -47,7 +47,8 @@ Mistaken for: frozen parameters, too little capacity.
 
 Settled by: parameters of the optimizer whose gradient is None or zero upstream of one place.""",
         weights={
-            "graph-detached": W(6.5, -3.5, "theory"), "gradient-is-zero": W(1.8), "gradient-norm-vanishes": W(0.5),
+            "graph-detached": W(6.5, -3.5, "theory"), "fact:no-graph": W(7.0, 0.0, "theory"),
+            "gradient-is-zero": W(1.8), "gradient-norm-vanishes": W(0.5),
             "loss-plateaus": W(0.2), "loss-plateaus:high": W(0.5), "losses-stay-high": W(0.5, -0.2),
             "loss-flat-from-start": W(0.6, -0.2), "loss-flat-from-start:norm-tiny": W(0.6),
             "loss-flat-from-start:never-moved": W(0.6), "loss-at-chance": W(0.4), "loss-not-finite": W(-2.0),
@@ -75,7 +76,7 @@ Settled by: the list of trainable parameters.""",
             "losses-stay-high": W(0.7, -0.2), "loss-flat-from-start": W(0.7, -0.2),
             "loss-flat-from-start:never-moved": W(0.6), "loss-flat-from-start:lr-zero": W(-3.0),
             "loss-at-chance": W(0.4), "loss-falls-slowly": W(0.2), "loss-not-finite": W(-2.5), "loss-diverges": W(-2.5),
-            "validation-gap-grows": W(-1.0), "fact:finetuning": W(0.3),
+            "validation-gap-grows": W(-1.0), "fact:finetuning": W(0.3), "fact:no-graph": W(5.0),
         },
         settles=(("the list of trainable parameters", "traindx check -- python train.py"),),
     ),

@@ -51,7 +51,8 @@ Mistaken for: a learning rate that is too high, which also drives the scale down
 
 Settled by: the same steps in float32 or bfloat16. A few skipped steps at the start are the scaler's normal search.""",
         weights={
-            "fact:half-precision": W(1.6, -3.0), "fact:bfloat16": W(-0.5), "loss-scale-collapses": W(3.2, -0.6),
+            "fact:scale-exhausted": W(4.0), "fact:half-precision": W(1.6, -3.0),
+             "fact:bfloat16": W(-0.5), "loss-scale-collapses": W(3.2, -0.6),
             "loss-scale-collapses:training-lost": W(0.4), "steps-skipped-often": W(2.8, -0.6),
             "half-precision-overflows": W(3.8, -1.0), "half-precision-underflows": W(3.8, -1.0),
             "loss-not-finite": W(1.0, -0.2), "loss-not-finite:norm-normal-before": W(1.6),

@@ -46,7 +46,7 @@ Mistaken for: caches warming up (the growth ends by itself).
 Settled by: the objects whose number grows; detaching what is stored.""",
         weights={
             "memory-grows": W(5.2, -2.5), "out-of-memory": W(0.6), "step-time-creeps": W(0.8),
-            "step-time-outliers": W(0.1),
+            "step-time-outliers": W(0.1), "fact:killed": W(4.5),
         },
         settles=(("memory of the process and the device", "log mem/host, or: traindx run -- python train.py"),),
     ),
@@ -105,7 +105,7 @@ Mistaken for: a leak, which shows a slow rise before.
 
 Settled by: memory at the failing step; a smaller batch with accumulation.""",
         weights={
-            "out-of-memory": W(6.0, -1.5, "theory"), "memory-grows": W(0.3),
+            "out-of-memory": W(6.0, -1.5, "theory"), "memory-grows": W(0.3), "fact:killed": W(5.5),
         },
         settles=(("memory of the device over the steps", "log mem/device, or: traindx run -- python train.py"),),
     ),

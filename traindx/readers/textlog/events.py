@@ -11,7 +11,10 @@ LONGEST_TRACE = 2000  # lines
 MOST_EVENTS = 200  # of one log; more of the same kind say nothing new
 MESSAGE = 300  # characters
 
-TRACE = re.compile(r"^(?P<prefix>.*?)Traceback \(most recent call last\)")
+TRACE = re.compile(r"^(?P<prefix>(?:(?P<name>[A-Za-z_][\w.]*)\s{2,})?.*?)Traceback \(most recent call last\)")
+CHAIN = re.compile(r"the above exception|During handling of", re.IGNORECASE)
+CHAINED = 5  # lines between such a sentence and the traceback that it announces
+BARE = re.compile(r"^(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S")
 ERROR = re.compile(
     r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Fault|Expired|Timeout)\w*\b(?::|$)"
     r"|^[A-Za-z_]\w*(?:\.\w+)+:"
@@ -36,7 +39,13 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
     (
         "crash",
         "",
-        any_of(r"loss (?:became infinite|is nan|is inf|is infinite)", r"infinite or nan", r"non-?finite loss"),
+        any_of(
+            r"loss (?:became infinite|is nan|is inf|is infinite)",
+            r"infinite or nan",
+            r"non-?finite loss",
+            r"loss returned .{0,40} is (?:nan|inf)",
+            r"loss scale (?:already at minimum|reached its minimum)",
+        ),
     ),
     (
         "crash",
@@ -47,6 +56,8 @@ SINGLES: tuple[tuple[EventKind, str, re.Pattern[str]], ...] = (
             r"^\*\*\* (?:check failure|sig(?!term|int)\w+)",
             r"Check failed:",
             r"bus error",
+            r"killed by signal",
+            r"^(?:\S+: line \d+: +\d+ )?killed\b",
         ),
     ),
     (
@@ -114,6 +125,10 @@ WORDS = any_of(
     "cancel",
     "limit",
     "exhausted",
+    "killed",
+    r"\w(?:error|exception):",
+    "above exception",
+    "loss scale",
 )
 
 
@@ -126,6 +141,7 @@ class EventLog:
         self.found: list[tuple[int, Event]] = []
         self.bursts: list[list[int]] = []  # first line, last line, count
         self.burst_text = ""
+        self.chain = -CHAINED  # where a further error is announced that came while one was handled
 
     def claims(self, line: str) -> Callable[[str, int], None] | None:
         """The handler for a line that tells of an event, if it does. Source code that merely
@@ -135,12 +151,14 @@ class EventLog:
             return None
         if TRACE.match(line) and not CODE.search(line.replace("(most recent call last):", "")):
             return self.traceback
+        if CHAIN.match(line.strip()):
+            return self.chained
         if CODE.search(line):
             return None
         for kind, code, pattern in SINGLES:
             if pattern.search(line):
                 return self.skipped if kind == "skipped-step" else self.single(kind, code)
-        return None
+        return self.single("crash", "") if BARE.match(line) else None
 
     def single(self, kind: EventKind, code: str) -> Callable[[str, int], None]:
         return lambda line, row: self.add(row, kind, line, code)
@@ -166,18 +184,27 @@ class EventLog:
             self.bursts.append([row, row, 1])
         self.burst_text = " ".join(line.split())[:MESSAGE]
 
+    def chained(self, line: str, row: int) -> None:
+        """The next traceback is of an error that came while the one before was handled."""
+        self.chain = row
+
     def traceback(self, line: str, row: int) -> None:
-        """Pass over the indented body; the first line that is not indented names the error."""
+        """Pass over the body; the line that names the error ends it: the first one that is not indented, or (in a
+        notebook, where files and arrows stand between the lines of code) that begins with the name in the heading.
+        Of a chain of errors the first one is the reason, the others came while it was handled."""
         opening = TRACE.match(line)
-        prefix = opening["prefix"] if opening else ""
+        assert opening is not None
+        prefix, name = opening["prefix"], opening["name"] or ""
         for count, (number, (follow, _)) in enumerate(self.stream):
-            text = follow.removeprefix(prefix)
-            if not text.strip() or text[0] in " \t" or text.startswith("Traceback"):
+            text = follow if name else follow.removeprefix(prefix)
+            inside = not text.strip() or text[0] in " \t" or text.startswith("Traceback")
+            if inside or (name and not text.startswith(name)):
                 if count > LONGEST_TRACE:
                     break
                 continue
-            if ERROR.match(text):
-                self.add(row, kind_of_error(text), text)
+            if ERROR.match(text) or name:
+                later = row - self.chain <= CHAINED
+                self.add(row, "note" if later else kind_of_error(text), text, "later-error" if later else "")
             else:
                 self.add(row, "crash", "a traceback without its last line")
                 self.give_back(follow, number)

@@ -327,6 +327,7 @@ def key_before(gap: str) -> Key:
     for cut in CUT.finditer(head):
         begin = cut.end()
     text = head[begin:].strip(EDGES)
+    text = text.lstrip("(") if ")" not in text else text  # `(epoch: 1, iters: 100) loss: 0.3`
     if "..." in text:  # Megatron's options: `lr ......... 0.00015`
         text = ""
     words = [w for w in text.split() if any(c.isalnum() for c in w) or w == "#"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from traindx.readers.aliases import role_of
@@ -15,6 +17,7 @@ FEW = 40  # lines with numbers in a text that counts as a pasted snippet
 
 def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -> list[Shape]:
     """The kinds of lines to keep, every one with its steps set."""
+    shapes = [s if s.closing and told_elsewhere(s, shapes) else replace(s, closing=False) for s in shapes]
     if axis is None:
         return without_axis(shapes)
     stepped = [s for s in shapes if s.steps is not None and s.metrics() and not s.closing]
@@ -26,6 +29,14 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
             tell_apart(shape, kept)
             kept.append(shape)
     return by_rank(kept)
+
+
+def told_elsewhere(shape: Shape, shapes: list[Shape]) -> bool:
+    """Whether lines that sum up say what others say row by row; where only the sums of each epoch are there
+    (`Averaged stats: loss: 0.31`), they are the record."""
+    own = {shape.fields[i].name.rpartition("/")[2] for i in shape.metrics()}
+    names = {s.fields[i].name.rpartition("/")[2] for s in shapes if not s.closing for i in s.metrics()}
+    return len(shape) < 2 or bool(own & names) or not varies(shape)
 
 
 def by_rank(kept: list[Shape]) -> list[Shape]:

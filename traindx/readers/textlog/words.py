@@ -93,10 +93,16 @@ def is_side(key: str) -> bool:
     )
 
 
+# What pix2pix, CycleGAN and their kin call the losses of a game, whose names say "loss" nowhere.
+GAME = re.compile(r"(?:D|G|cycle|cyc|idt|idn)_(?:A|B|real|fake|gan|adv|l1|l2|vgg|feat|gan_feat)", re.IGNORECASE)
+
+
 @lru_cache(maxsize=4096)
 def evidence(name: str) -> int:
     """How surely a name is that of a training metric: 2 a metric whose better direction is known,
     1 another known signal (rate, time, memory), 0 anything."""
+    if GAME.fullmatch(name.rpartition("/")[2]):
+        return 2
     signal = role_of(name).signal
     if signal.startswith(("train/", "val/")):
         return 2 if direction_of(signal) != "none" else 0

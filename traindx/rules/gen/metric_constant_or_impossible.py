@@ -32,6 +32,7 @@ def metric_constant_or_impossible(
     tail: float = threshold(0.5, "of the points", basis="convention", source="a value that came to stay"),
     fell: float = threshold(0.1, "of the first loss", basis="convention", source="from above this none falls to 0"),
     absurd: float = threshold(1e18, "loss", basis="theory", source="its square overflows single precision"),
+    below: float = threshold(2.0, "x the first loss, under 0", basis="convention", source="no entropy is negative"),
     slack: float = threshold(1e-4, "of the scale", basis="convention", source="rounding beyond its end"),
     epochs: float = threshold(5, "epochs", basis="convention", source="detectors score 0 in their first epochs"),
     steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
@@ -42,7 +43,7 @@ def metric_constant_or_impossible(
     Scores with a scale of their own (accuracy, AUC, F1, mAP, BLEU, error rates ...), perplexities and losses. One that
     repeats one value in four points and more, and not the perfect one; a loss that drops to exactly 0 from one point
     to the next and stays there, or is 0 from the start beside one that is not; a share above 1 or below 0, a
-    perplexity below 1, a loss above 1e18.
+    perplexity below 1, a loss above 1e18, a loss that falls below 0 and on where an accuracy is logged.
 
     ## Why it matters
     A constant metric is computed from something that does not change: one answer for all, labels that are masked, a
@@ -66,6 +67,10 @@ def metric_constant_or_impossible(
         if said := impossible(curve, absurd, slack):
             yield evidence(curve, said, "high", ("impossible",))
             return
+    if (loss := below_zero(features, below)) is not None:
+        told = f"{loss.name} comes down to {loss.end:.4g} beside an accuracy: no cross-entropy is below 0"
+        yield evidence(loss, told, "high", ("impossible", "below-zero"))
+        return
     late = is_late(features, epochs, steps)
     for curve in seen:
         if curve.n < least or not np.all(np.isfinite(curve.raw.values[-int(least) :])):
@@ -108,6 +113,21 @@ def impossible(curve: Curve, absurd: float, slack: float) -> str:
         if beyond:
             return f"{curve.name} is {value:.6g}, and cannot be: its scale goes from {scale.low:g} to {scale.high:g}"
     return ""
+
+
+def below_zero(features: Features, times: float) -> Curve | None:
+    """The loss of a classifier (an accuracy is logged) that falls below zero and on without end; a cosine or a margin
+    levels off."""
+    accuracies = [features.curve(s + "accuracy") for s in ("train/", "val/")]
+    if features.is_reinforcement or not any(c is not None and c.n for c in accuracies):
+        return None
+    for curve in (c for n in TOTALS if (c := features.curve(n)) is not None and c.n >= 4):
+        half = curve.n // 2
+        middle = float(curve.values[half])
+        goes_on = middle - curve.end >= (curve.start - middle) / 2 > 0
+        if curve.end < -times * abs(curve.start) and goes_on:
+            return curve
+    return None
 
 
 def vanished(curve: Curve, tail: float, fell: float) -> bool:

@@ -60,8 +60,9 @@ def validation_gap_grows(
     What it sees: a held-out curve whose later level lies above its lowest one by more than the curve's own noise
     (what the best falling-then-rising curve leaves unexplained), for good, and not shared by the training curve.
     A gap that grows while validation still improves is not it. Where validation has stopped improving for half of
-    the run while training fell to a third of it or less, that is said too ("stalled", low); and so is a gap that
-    stands ("wide": a loss of three times the training loss, an accuracy 0.15 below; medium from ten times or 0.4 on).
+    the run while training fell to a third of it or less, that is said ("stalled", low; medium from a tenth); and so is
+    a gap that stands ("wide": a loss of three times the training loss, an accuracy 0.15 below; medium from ten times or
+    0.4 on).
     Why it matters: from the minimum on the network learns what holds for its training data only; the weights at
     the minimum are the better ones.
     When it is wrong: accuracy may improve while the held-out loss rises (the finding is milder then and says
@@ -82,7 +83,7 @@ def validation_gap_grows(
         yield tell(worst, improves(features, worst), strong, mild, lost)
     if seen:
         return
-    level = [e for p in candidates[:1] if (e := stalled(p, wide, relative)) is not None]
+    level = [e for p in candidates[:1] if (e := stalled(p, wide, huge, relative)) is not None]
     level += [e for p in few if (e := stands(features, p, (wide, huge, apart, torn), relative)) is not None]
     yield from level[:1]
 
@@ -138,7 +139,7 @@ def improves(features: Features, seen: Seen) -> bool:
     return bool(start < metric.n and metric.end < metric.trend[start] - metric.noise)
 
 
-def stalled(pair: Pair, wide: float, least: float) -> Evidence | None:
+def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | None:
     """Held-out loss level over the second half of the run while the training loss falls far below it."""
     val, train = pair.val.oriented, pair.train_at_val()
     half = len(val) // 2
@@ -158,7 +159,7 @@ def stalled(pair: Pair, wide: float, least: float) -> Evidence | None:
         last=last,
         where=pair.val.name,
         strength=0.5,
-        severity="low",
+        severity="medium" if after >= huge * now else "low",
         aspects=("stalled",),
         message=f"{pair.val.name} has not improved since step {at:g} ({after:.4g}) and is {after / now:.2g} times "
         f"{pair.train.name}, which still falls",

@@ -49,7 +49,7 @@ def loss_diverges(
     Half of the progress must be lost (all of it is critical), or the run must end above where it began. A loss that
     had fallen to a tenth and less is looked at on a log scale as well, and a rise that takes back half of what was
     gained since the first tenth of the run is told too (medium). In a log of few points, one is told that rises
-    point by point to twice its level and more.
+    point by point to twice its level and more, and one of five or more that only rises, by 30 % in all.
 
     ## Why it matters
     A run that diverges does not come back by itself; every further step is wasted.
@@ -68,7 +68,7 @@ def loss_diverges(
     """
     curve = features.curve("objective")
     assert curve is not None
-    climb = climbs(curve, times) if curve.n < few else None
+    climb = climbs(curve, times, 1 + visible) if curve.n < few else None
     if climb is not None or curve.n < 2 * 3:
         yield from [climb] if climb is not None else []
         return
@@ -110,9 +110,10 @@ def told(
     )
 
 
-def climbs(curve: Curve, times: float) -> Evidence | None:
+def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
     """The end of a short log rises from point to point to `times` its level and more; two points must differ by
-    the fourth power of that. Of six and more, the rise must stand out from the changes before it."""
+    the fourth power of that, and where nothing in it but rises, four in a row (one order in 120), `less` is enough.
+    Of six and more, the rise must stand out from the changes before it."""
     y = curve.oriented
     if curve.sign < 0 or y.min() <= 0:
         return None
@@ -123,9 +124,10 @@ def climbs(curve: Curve, times: float) -> Evidence | None:
     before = np.abs(np.diff(np.log(y[: low + 1])))
     usual = float(median(before)) if len(before) > 3 else 0.0
     alone = up < 2 and not (curve.n == 2 and factor >= times**4)
-    if alone or factor < times or y[-1] < y.max() or np.log(factor) < 3 * usual * np.sqrt(up):
+    enough = less if low == 0 and up >= 4 else times
+    if alone or factor < enough or y[-1] < y.max() or np.log(factor) < 3 * usual * np.sqrt(up):
         return None
-    above = float(y[-1] / y[0]) >= times
+    above = float(y[-1] / y[0]) >= enough
     return Evidence(
         onset=curve.step_at(low),
         last=float(curve.raw.steps[-1]),  # up to where it breaks, where it does

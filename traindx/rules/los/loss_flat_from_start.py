@@ -44,14 +44,15 @@ def loss_flat_from_start(
     steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
     good: float = threshold(0.9, "of the way to perfect", basis="convention", source="a score that is good"),
     many: float = threshold(100, "points", basis="theory", source="a mean of ten is known to a third of the scatter"),
+    some: float = threshold(18, "points", basis="theory", source="a mean of six is known to two fifths of the scatter"),
 ) -> Iterator[Evidence]:
     """The loss is where it began, for the whole run.
 
     ## What it sees
     The fall from the first to the last tenth of the points is less than 2 % of the level and no trend inside the run
     is clear against the noise. Where the noise could hide a fall of 10 % of the level, it says that it cannot judge.
-    A reward is measured by its own scatter. Of three to seven points only a loss that repeats itself, or moves by less
-    than 0.5 % late in a run, is told.
+    A reward is measured by its own scatter (medium where there are fewer than a hundred points). Of three to seven
+    points only a loss that repeats itself, or moves by less than 0.5 % late in a run, is told.
 
     ## Why it matters
     Nothing is learned: something between the data and the weights is cut, or the steps are far too small.
@@ -81,7 +82,7 @@ def loss_flat_from_start(
     if short and not (constant or (np.ptp(curve.values) < same * level and is_late(features, epochs, steps))):
         raise CannotJudge(f"{curve.n} points that move tell no trend")
     if curve.sign < 0 and not constant:
-        yield from scattered(curve, many, surely)
+        yield from scattered(curve, many, surely, some)
         return
     error = improvement(curve)[1]
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
@@ -120,11 +121,16 @@ def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) 
     return False
 
 
-def scattered(curve: Curve, many: float, surely: float) -> Iterator[Evidence]:
+def scattered(curve: Curve, many: float, surely: float, some: float) -> Iterator[Evidence]:
     """A reward or another score, which has no zero to be measured from, that has gained nothing against its own
-    scatter: neither at the end nor anywhere."""
+    scatter: neither at the end nor anywhere. Of fewer points, no third may be better than the first."""
     fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
+    if some <= curve.n < many:
+        thirds = [float(np.mean(part)) for part in np.array_split(curve.oriented, 3)]
+        if thirds[0] - min(thirds) < scatter / 2 and scatter < abs(float(np.mean(curve.values))) / 2:
+            yield told(curve, ("score",), 0.5, "medium")
+        return
     best = block_medians(curve.oriented, TREND_PARTS // 2)
     gained = float(best[0] - best.min())
     if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:

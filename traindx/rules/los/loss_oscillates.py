@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from traindx.features.curve import Curve
+from traindx.features.middle import median
 from traindx.features.noise import difference_noise
-from traindx.features.oscillation import Swing, swing
+from traindx.features.oscillation import Swing, swing, tosses
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -15,11 +17,13 @@ from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
+MEANS = ("mean", "avg", "average")
+
 
 @rule(
     code="LOS006",
     needs=("objective",),
-    min_points=24,
+    min_points=8,
     severity="medium",
     message="{name} swings by {amplitude:.3g} ({kind}, every {period:.3g} points), {fraction:.0%} of all it gained",
     follows=("loss-diverges", "loss-repeats-each-epoch", "learning-rate-jumps"),
@@ -34,16 +38,22 @@ def loss_oscillates(
     ),
     large: float = threshold(0.15, "of the fall so far", basis="convention", source="smaller swings do no harm"),
     erratic: float = threshold(0.15, "of the range gained", basis="convention", source="one evaluation says little"),
-    enough: float = threshold(20, "evaluations", basis="convention", source="to tell scatter from a trend"),
+    enough: float = threshold(24, "evaluations", basis="convention", source="to tell scatter from a trend"),
+    visible: float = threshold(0.03, "of the level", basis="convention", source="less is printed in its third digit"),
     growing: float = threshold(
         1.5, "x the earlier amplitude", basis="convention", source="overshoot that feeds itself"
     ),
+    few: float = threshold(24, "points", basis="theory", source="fewer show no period"),
+    wild: float = threshold(0.5, "of the level", basis="convention", source="up and down by half, between averages"),
+    often: float = threshold(6, "swings", basis="convention", source="three times there and back"),
 ) -> Iterator[Evidence]:
     """A regular swing that is large against the progress, in the later two thirds of the run.
 
     ## What it sees
     Points that alternate up and down, or a period, that white noise would give with p < 0.0001, explain a good part
-    of the variance around the trend, and are large against all that the run has gained.
+    of the variance around the trend, and are large against all that the run has gained. Of few points, of means over
+    epochs and of mean rewards, six swings from one end of the range to the other are told, where the range is half of
+    the level and the run gains nothing ("tossed").
 
     A held-out score that scatters by 15 % of its whole gain between evaluations counts too ("erratic", info; low from
     half of the gain on).
@@ -61,9 +71,13 @@ def loss_oscillates(
     ## Sources
     Requirements (oscillates without converging); AutoTrainer's oscillation rule (quiet on healthy runs).
     """
-    yield from erratic_scores(features, erratic, enough)
+    yield from erratic_scores(features, erratic, enough, visible)
     curve = features.curve("objective")
     assert curve is not None
+    tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
+    if tossed is not None or curve.n < few:
+        yield from [tossed] if tossed is not None else []
+        return
     y = curve.oriented[curve.n // 3 :]
     found = swing(y)
     if found is None or found.amplitude == 0:
@@ -88,7 +102,34 @@ def loss_oscillates(
     )
 
 
-def erratic_scores(features: Features, share: float, enough: float) -> Iterator[Evidence]:
+def thrown(features: Features, curve: Curve, few: float, wild: float, often: float) -> Evidence | None:
+    """A mean (over an epoch, over episodes) or a short curve that goes to and fro over a large range and gains nothing.
+    Single batches and single episodes scatter as widely in healthy runs."""
+    words = features.run.originals.get(curve.name, curve.name).lower()
+    means = any(w in words for w in MEANS)
+    if curve.sign < 0 and not means:
+        return None
+    averaged = means or features.run.axis == "epoch"
+    if curve.n >= few and not averaged:
+        return None
+    found, half = tosses(curve.values), curve.n // 2
+    size = found.high - found.low
+    gained = float(median(curve.oriented[:half]) - median(curve.oriented[half:]))
+    if found.times < often or size < wild * float(median(np.abs(curve.values))) or gained > size / 4:
+        return None
+    return Evidence(
+        onset=curve.step_at(0),
+        last=float(curve.steps[-1]),
+        severity="medium" if averaged else "low",
+        strength=0.5,
+        aspects=("tossed", "no-progress"),
+        message=f"{curve.name} goes to and fro between {found.low:.3g} and {found.high:.3g}, {found.times} times in "
+        f"{curve.n} points, and gains nothing",
+        points=(EvidencePoint(curve.name, float(curve.steps[-1]), size, None, "range"),),
+    )
+
+
+def erratic_scores(features: Features, share: float, enough: float, visible: float) -> Iterator[Evidence]:
     """A held-out score (loss, accuracy, reward) that scatters from one evaluation to the next by a good
     part of all it has gained: the last value says little, the best one less than it seems."""
     for name in ("val/loss", "val/reward", "val/accuracy"):
@@ -97,7 +138,8 @@ def erratic_scores(features: Features, share: float, enough: float) -> Iterator[
             continue
         scatter = difference_noise(curve.oriented[curve.n // 2 :])
         gained = curve.start - curve.best
-        if gained <= 0 or scatter < share * gained or curve.end > curve.best + 3 * scatter:
+        seen = scatter > visible * float(median(np.abs(curve.values)))
+        if gained <= 0 or not seen or scatter < share * gained or curve.end > curve.best + 3 * scatter:
             continue
         yield Evidence(
             onset=curve.step_at(curve.n // 2),

@@ -67,7 +67,7 @@ def loss_spikes_recur(
         if other.sign < 0:
             continue
         found = curve_spikes(other, multiple=multiple, visible=visible)
-        found = towers(other, found) if is_rough(other) else found
+        found = towers(other, found) if is_rough(other, found) else found
         if len(found) < many:
             continue
         height = max(s.height for s in found)

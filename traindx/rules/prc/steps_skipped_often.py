@@ -59,7 +59,8 @@ def steps_skipped_often(
 
     What it sees: in some fifth of the run, at least one step in twenty was skipped; the first twenty skips
     of the run are not counted. High when it is one in four. In a log of hardly anything but skips these are counted:
-    four and more; medium from twenty on or where the scale they tell of has sunk below 2**14, high at 1 and below.
+    four and more; medium from twenty on or where the scale they tell of has sunk below 2**14, high at 1 and below,
+    where a single one is told, too.
 
     Why it matters: a skipped step is work thrown away, and a sign that gradients are often not finite.
 
@@ -106,10 +107,12 @@ def burst(run: Run, in_a_row: float, search: float, usual: float) -> Iterator[Ev
     """Skips that a short log tells of one after the other, and the loss scale that their last line names."""
     events = [e for e in run.events if e.kind == "skipped-step"]
     count = sum(int(m[1]) if (m := COUNT.match(e.message)) else 1 for e in events)
-    if not events or count < in_a_row:
+    if not events:
         return
     told = SCALE.search(events[-1].message)
     scale = float(told[1]) if told and told[1].strip("+-.e") else float("inf")
+    if count < in_a_row and scale >= 1:
+        return
     severity: Severity = "high" if scale <= 1 else "medium" if count > search or scale < usual else "low"
     sunk = f", down to a loss scale of {scale:g}" if scale < float("inf") else ""
     yield Evidence(
@@ -118,6 +121,6 @@ def burst(run: Run, in_a_row: float, search: float, usual: float) -> Iterator[Ev
         strength=1.0 if severity == "high" else 0.5,
         severity=severity,
         aspects=("scale-sinks",) if scale < usual else (),
-        message=f"{count} optimizer steps were skipped one after the other{sunk}",
+        message=f"{count} optimizer step{'s were' if count > 1 else ' was'} skipped one after the other{sunk}",
         points=(EvidencePoint("event:skipped-step", run.last_step, float(count), in_a_row, "skips"),),
     )

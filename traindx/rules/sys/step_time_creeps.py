@@ -10,7 +10,7 @@ from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.features.systems import Duration, durations, growth, is_stairs, levels, start_up, work_grows
-from traindx.features.trends import slope
+from traindx.features.trends import rank_correlation, slope
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
@@ -42,7 +42,7 @@ def step_time_creeps(
 
     What it sees: the level of the step time (or of the inverse throughput) rises with time nearly without
     setback, by a fifth or more, and goes on rising in the last third. In a short log every time of the second half
-    must be twice that of the first.
+    must be twice that of the first, or the times of the last third where they rise all along.
 
     Why it matters: something piles up from step to step: a list, a graph, fragments of memory, heat.
 
@@ -57,7 +57,7 @@ def step_time_creeps(
     """
     duration = durations(features)
     if len(duration.seconds) < few:
-        yield from doubled(features, duration, times)
+        yield from doubled(features, duration, times, steady)
         return
     skip = start_up(len(duration.seconds), start, 1)
     steps, seconds = duration.steps[skip:], duration.seconds[skip:]
@@ -90,12 +90,18 @@ def is_data(data: Curve | None, grown: float) -> bool:
     return seen.last - seen.first >= 0.5 * grown
 
 
-def doubled(features: Features, duration: Duration, times: float) -> Iterator[Evidence]:
-    """Every step of a short log's second half takes `times` as long as any of the first."""
+def doubled(features: Features, duration: Duration, times: float, steady: float) -> Iterator[Evidence]:
+    """Every step of a short log's second half takes `times` as long as any of the first; or nearly each takes longer
+    than the one before, and those of the last third `times` as long as those of the first."""
     seconds, half = duration.seconds, len(duration.seconds) // 2
-    if half < 2 or float(seconds[half:].min()) < times * float(seconds[:half].max()):
+    if half < 2:
         return
-    first, last = float(median(seconds[:half])), float(median(seconds[half:]))
+    third = max(1, len(seconds) // 3)
+    first, last = float(median(seconds[:third])), float(median(seconds[-third:]))
+    apart = float(seconds[half:].min()) >= times * float(seconds[:half].max())
+    steadily = half >= 4 and last >= times * first and rank_correlation(duration.steps, seconds) >= steady
+    if not (apart or steadily):
+        return
     yield Evidence(
         onset=float(duration.steps[half]),
         last=float(duration.steps[-1]),

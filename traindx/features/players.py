@@ -1,0 +1,44 @@
+"""Games: nets that work against each other, each with a loss of its own, as a log's names tell them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+GENERATORS = frozenset({"g", "gen", "generator", "lossg", "gloss", "errg", "netg"})
+DISCRIMINATORS = frozenset(
+    {"d", "dis", "disc", "discr", "discriminator", "critic", "lossd", "dloss", "errd", "netd", "lossdisc"}
+)
+# Terms of a generator's loss that measure something by themselves: these do tell of progress.
+MEASURES = frozenset(
+    {"l1", "l2", "mse", "cycle", "cyc", "idt", "identity", "vgg", "feat", "fm", "perceptual", "lpips", "recon", "rec"}
+    | {"reconstruction", "mel", "style", "content", "pixel", "percep"}
+)
+# Terms of either player's loss; only beside a player are they names of losses.
+TERMS = frozenset({"gan", "adv", "real", "fake", "gp", "r1", "fool"})
+
+
+def words_of(name: str) -> list[str]:
+    """Words of a name without its split; a call (`D(G(z))` is a probability, no loss) has none."""
+    last = name.rsplit("/", 1)[-1].lower()
+    return [] if "(" in last else [w for w in re.split(r"[^a-z0-9]+", last) if w]
+
+
+def player_of(name: str) -> str:
+    """ "generator", "discriminator" or "" by the words of a name; a measure (`G_L1`) is neither."""
+    words = set(words_of(name))
+    if words & MEASURES:
+        return ""
+    if words & DISCRIMINATORS:
+        return "discriminator"
+    return "generator" if words & GENERATORS else ""
+
+
+def is_duel(names: Iterable[str]) -> bool:
+    """Whether both a generator and a discriminator have names of their own."""
+    return {"generator", "discriminator"} <= {player_of(n) for n in names}
+
+
+def is_term(name: str) -> bool:
+    """Whether a name is that of a loss in a game: of a player, a measure, or a term."""
+    return bool(set(words_of(name)) & (GENERATORS | DISCRIMINATORS | MEASURES | TERMS))
