@@ -31,6 +31,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "validation-too-rare",
         "metric-contradicts-loss",
         "metric-constant-or-impossible",
+        "simple-model-does-better",
     ),
     "GRD": (
         "gradients-vanish-with-depth",
@@ -120,6 +121,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "loss-sums-over-batch",
         "one-batch-not-fitted",
         "loss-has-no-floor",
+        "checkpoint-restored-in-part",
     ),
     "PRC": (
         "half-precision-overflows",

@@ -10,7 +10,7 @@ def fires() -> dict[str, Run]:
     return {
         **several("broadcast"),
         "class numbers": told("class_numbers", label_dtype="int64", classes_seen=10),
-        "a cross-entropy over one output": told("healthy", outputs_width=1),
+        "a cross-entropy over one output": told("healthy", outputs_width=1, loss_input_shape="32x1"),
         "zeros and ones": told("healthy_values", targets_binary=True, outputs_width=10),
     }
 
@@ -18,5 +18,6 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "rare_class"),
+        "several heads, the last of one output": told("healthy", outputs_width=1, loss_input_shape="40x10"),
         "the last batch is smaller": told("healthy_values", loss_input_shape="50x1", loss_target_shape="50x1"),
     }

@@ -14,11 +14,17 @@ def fires() -> dict[str, Run]:
     data = np.linspace(0.05, 0.7, 400) * noise
     return {
         "more than twice as long in the end": make.run({"time/step": creeping}),
+        "on a machine with other work": make.run({"time/step": creeping * busy(1)}),
         "the loader gets slower": make.run({"time/step": 0.5 * noise + data, "time/data": data}),
         "thirty times as long in the end": make.run({"time/step": np.linspace(0.01, 0.3, 400) * noise}),
         "the throughput goes down": make.run({"throughput": 1000 / np.linspace(1, 1.5, 400) / noise}),
         "the first step compiles": make.run({"time/step": np.r_[60.0, creeping]}),
     }
+
+
+def busy(seed: int, more: object = 0.3) -> np.ndarray:
+    """Factors of step times: other work triples steps at random, each with the probability `more`."""
+    return np.where(make.rng(seed).random(400) < more, 3.0, 1.0)
 
 
 def stays_quiet() -> dict[str, Run]:
@@ -31,5 +37,6 @@ def stays_quiet() -> dict[str, Run]:
         "a batch that is ramped up": make.run({"time/step": 0.01 * batch * noise, "batch_size": batch}),
         "an average that forgets a fast start": make.run({"time/step": 1.0 - 0.4 / (1 + np.arange(400) / 10)}),
         "a sudden change": make.run({"time/step": slow * noise}),
+        "a machine that gets busier": make.run({"time/step": 0.5 * noise * busy(2, more=np.linspace(0, 0.6, 400))}),
         "a tenth slower": make.run({"time/step": np.linspace(1, 1.1, 400) * noise}),
     }

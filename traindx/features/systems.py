@@ -182,14 +182,23 @@ class Growth(NamedTuple):
         return self.last / self.first if self.first > 0 else float("inf") if self.last > 0 else 1.0
 
 
-def growth(values: Floats, blocks: int = 30) -> Growth:
-    """Growth of `values[n]`, n >= 3, judged on block medians (single outliers do not count)."""
-    y = block_medians(values, max(3, min(blocks, len(values) // 3 or 3)))
+def growth(values: Floats, blocks: int = 30, *, floor: bool = False) -> Growth:
+    """Growth of `values[n]`, n >= 3, judged on block medians (single outliers do not count); with `floor` on the
+    lower envelope, which other work on the same machine can only raise."""
+    count = max(3, min(blocks, len(values) // 3 or 3))
+    y = floors(values, count) if floor else block_medians(values, count)
     third = max(1, len(y) // 3)
     total = float(y[-1] - y[0])
     late = float(y[-1] - y[-1 - third]) / total if total else 0.0
     rises = float(np.mean(np.diff(y[-1 - third :]) > 0))
     return Growth(float(y[0]), float(y[-1]), rank_correlation(np.arange(len(y), dtype=float), y), late, rises)
+
+
+def floors(values: Floats, blocks: int = 30, low: float = 0.1) -> Floats:
+    """The `low` quantile of each of `blocks` consecutive blocks of `values[n]`: what the steps take that nothing
+    disturbs."""
+    edges = block_edges(len(values), blocks)
+    return np.array([np.quantile(values[a:b], low) for a, b in pairwise(edges)])
 
 
 def never_falls(values: Floats) -> bool:

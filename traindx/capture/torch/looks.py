@@ -238,6 +238,7 @@ class TorchLooks:
 
     def release(self) -> None:
         """Take all hooks away."""
+        self._facts |= self.data.references()
         self.probe.unhook()
         self.closer.release()
         for handle in (*self._handles, *self._after_handles):

@@ -221,9 +221,9 @@ Mistaken for: a loss spike.
 
 Settled by: optimizer state at the first step after the resume.""",
         weights={
+            "checkpoint-restored-in-part": W(6.0, -2.5), "fact:resumed": W(0.8), "learning-rate-jumps": W(0.4),
             "loss-jumps-on-resume": W(4.6, -2.2), "loss-jumps-on-resume:up": W(0.6),
-            "loss-jumps-on-resume:down": W(-1.5), "fact:resumed": W(0.8), "learning-rate-jumps": W(0.4),
-            "loss-spikes-and-recovers": W(0.1),
+            "loss-jumps-on-resume:down": W(-1.5), "loss-spikes-and-recovers": W(0.1),
         },
         settles=(("whether optimizer and schedule were restored", "log lr and the optimizer's step count"),),
     ),

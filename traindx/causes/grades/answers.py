@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from traindx.features import yardstick
 from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
@@ -109,7 +110,8 @@ def loss_unit(run: Run, features: Features) -> float | None:
     loss, entropy = features.curve("train/loss"), features.curve("outputs_cross_entropy")
     width, highest = run.setup.number("outputs_width"), run.setup.number("label_max")
     embeds = width is not None and width > 1 and highest is not None and highest + 1 < width
-    if loss is None or entropy is None or entropy.n < LEAST or embeds:
+    several = (run.setup.number("targets_features") or 1) > 1  # then a loss may be summed over what a sample has
+    if loss is None or entropy is None or entropy.n < LEAST or embeds or several:
         return None
     at = np.searchsorted(loss.steps, entropy.steps)
     beside = at < loss.n
@@ -139,3 +141,25 @@ def broken_first(
     if loss is None or (gradient is not None and loss - gradient > ahead):
         return "gradient"
     return "loss"
+
+
+def beside_simple(run: Run, features: Features) -> float | None:
+    """What the net has gained over the trivial answer, of what simple predictors on its own samples gain."""
+    found = yardstick.beside(run, features) if not features.is_game else None
+    return None if found is None else found.share
+
+
+def val_beside_simple(run: Run, features: Features) -> float | None:
+    """The same of the accuracy on validation data."""
+    found = yardstick.beside(run, features, "val/accuracy") if not features.is_game else None
+    return None if found is None else found.share
+
+
+def simple_solves(run: Run, features: Features) -> float | None:
+    """How far simple predictors come, between the trivial answer and perfect: what the data give away."""
+    for kind in ("accuracy", "explained"):
+        trivial, *others = (run.setup.number(f"reference_{n}_{kind}") for n in ("trivial", "linear", "neighbours"))
+        known = [other for other in others if other is not None]
+        if trivial is not None and known and trivial < 1:
+            return (max(known) - trivial) / (1 - trivial)
+    return None

@@ -9,6 +9,8 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.shared import Features
+from traindx.features.systems import growth as grown
+from traindx.features.systems import start_up
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Floats, Run
 
@@ -363,8 +365,18 @@ def growth(features: Features, name: str) -> float | None:
     return float(median(curve.values[-part:])) / max(float(median(curve.values[:part])), TINY)
 
 
-def step_growth(run: Run, features: Features) -> float | None:
-    return growth(features, "time/step")
+def step_growth(
+    run: Run,
+    features: Features,
+    *,
+    steady: float = threshold(0.7, "rank correlation", basis="convention", source="of the lower envelope with time"),
+) -> float | None:
+    """Of the steps that nothing disturbs; 1 where they do not grow with time: a busy machine is slow by fits."""
+    curve = features.curve("time/step")
+    if curve is None or curve.n < 10:
+        return None
+    seen = grown(curve.values[start_up(curve.n, 0.05, 1) :], 10, floor=True)
+    return seen.ratio if seen.correlation >= steady else min(seen.ratio, 1.0)
 
 
 def memory_growth(run: Run, features: Features) -> float | None:

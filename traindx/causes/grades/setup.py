@@ -179,7 +179,7 @@ def memory(run: Run, features: Features) -> float | None:
 
 
 def precision(run: Run, features: Features) -> str | None:
-    told = run.setup.word("precision")
+    told = run.setup.word("precision") or run.setup.word("parameter_dtype")
     if not told:
         return None
     return "bfloat16" if "bf" in told else "float16" if "16" in told or "half" in told else "full"
@@ -198,7 +198,16 @@ def loss_kind(run: Run, features: Features) -> str | None:
 
 
 def reduction(run: Run, features: Features) -> str | None:
-    return run.setup.word("loss_reduction") or None
+    """Of the loss that is differentiated where that was found out: a sum may be divided by the batch after all."""
+    return run.setup.word("loss_reduction_seen") or run.setup.word("loss_reduction") or None
+
+
+def class_weights(run: Run, features: Features) -> str | None:
+    """Whether the rare classes count more, in the loss or in how samples are drawn."""
+    if "weighted" in run.setup.word("sampler"):
+        return "yes"
+    told = run.setup.flag("loss_weighted")
+    return None if told is None else "yes" if told else "no"
 
 
 def shuffle(run: Run, features: Features) -> str | None:
@@ -288,7 +297,10 @@ def norm_momentum(run: Run, features: Features) -> float | None:
 
 
 def alike_units(run: Run, features: Features) -> float | None:
-    return run.setup.number("weights_identical_units")
+    """Of those that are still alike once training has begun, where that was looked at: a table of zeros whose rows
+    get gradients of their own is no fault."""
+    known = [run.setup.number("weights_identical_units"), run.setup.number("weights_identical_units_later")]
+    return min((share for share in known if share is not None), default=None)
 
 
 def start_low(run: Run, features: Features) -> float | None:

@@ -14,7 +14,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="ARC006",
     needs=(
-        "setup:loss_name|setup:loss",
+        "setup:loss_name|setup:loss|setup:loss_broadcasts",
         "setup:loss_target_shape|setup:label_dtype|setup:outputs_width",
     ),
     min_points=1,
@@ -29,7 +29,8 @@ def loss_does_not_fit_targets(
 ) -> Iterator[Evidence]:
     """The loss function does not belong to these targets.
 
-    What it sees: a squared or absolute error between shapes that only fit by broadcasting; a cross-entropy over a
+    What it sees: a squared or absolute error between shapes that only fit by broadcasting, also written by hand; a
+    cross-entropy over a
     single output; a squared error on whole class numbers, or on classes as zeros and ones over several outputs. The
     first two are certain (high); the others are medium where the run does not learn, low elsewhere.
 
@@ -49,10 +50,13 @@ def loss_does_not_fit_targets(
     given, wanted = setup.word("loss_input_shape"), setup.word("loss_target_shape")
     squared = any(word in loss for word in ("mse", "l1_loss", "huber"))
     width = setup.number("outputs_width")
+    scores = classes_of(given) if given else width
     severity: Severity = "medium" if is_learning(features) is False else "low"
     if squared and given and wanted and given != wanted and broadcast(given, wanted):
         what, aspect, severity = f"{loss} compares outputs of {given} with targets of {wanted}", "broadcast", "high"
-    elif "cross_entropy" in loss and "binary" not in loss and width is not None and width <= one:
+    elif setup.word("loss_broadcasts"):
+        what, aspect, severity = f"a difference in the loss turns {setup.word('loss_broadcasts')}", "broadcast", "high"
+    elif "cross_entropy" in loss and "binary" not in loss and scores is not None and scores <= one:
         what, aspect, severity = f"{loss} over a single output is always 0", "single-output", "high"
     elif squared and (setup.number("classes") or 0) > one and setup.number("classes_seen") is not None:
         what, aspect = f"{loss} on class numbers", "class-numbers"
@@ -69,6 +73,13 @@ def loss_does_not_fit_targets(
         values={"what": what},
         points=(EvidencePoint("outputs_width", None, width or one),),
     )
+
+
+def classes_of(given: str) -> float | None:
+    """How many scores a sample has in outputs of the shape "64x10": they lie along the second dimension, and the
+    only one of a single sample."""
+    sizes = [size for size in given.split("x") if size.isdigit()]
+    return float(sizes[min(1, len(sizes) - 1)]) if sizes else None
 
 
 def broadcast(given: str, wanted: str) -> bool:

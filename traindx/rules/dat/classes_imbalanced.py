@@ -30,7 +30,8 @@ def classes_imbalanced(
 ) -> Iterator[Evidence]:
     """Some classes are much rarer than others in the training data.
 
-    What it sees: counts per class over the batches looked at. Medium where the run does not learn, low elsewhere.
+    What it sees: counts per class over the batches looked at. Medium where the run does not learn, low elsewhere; info
+    where rare classes count more in the loss already.
 
     Why it matters: always answering the frequent class is a good start and often the end; accuracy does not show it.
 
@@ -51,9 +52,11 @@ def classes_imbalanced(
         raise CannotJudge(f"needs {samples:.0f} samples a class")
     if times is None or times <= ratio:
         return
+    weighted = bool(setup.flag("loss_weighted"))
     yield Evidence(
-        severity=by_progress(features, stuck="medium", unknown="low", learns="low"),
-        strength=1.0,
+        severity="info" if weighted else by_progress(features, stuck="medium", unknown="low", learns="low"),
+        strength=1 / 4 if weighted else 1.0,
+        aspects=("weighted",) if weighted else (),
         values={"ratio": times},
         points=(EvidencePoint("class_counts_max_min_ratio", None, times, ratio),),
     )

@@ -27,6 +27,9 @@ def train_and_validation_overlap(
     grave: float = threshold(
         0.1, "of the evaluated samples", basis="convention", source="validation then measures memory"
     ),
+    by_chance: float = threshold(
+        2.0, "x what copies within batches let expect", basis="theory", source="a few copies are counted with an error"
+    ),
     whole: float = threshold(
         0.9, "of the training samples", basis="convention", source="the training set itself is evaluated as well"
     ),
@@ -36,8 +39,8 @@ def train_and_validation_overlap(
     What it sees: hashes of the samples in evaluation that were also seen in training, of the worst data set evaluated;
     a pass over the training data itself is not counted, unless nothing else is evaluated and its values are logged as
     those of validation. High from 10 %, medium below; low when nearly the whole training set is among them, which is
-    what a script does that measures its training accuracy, and where training samples repeat within a batch, as inputs
-    of few possible values do.
+    what a script does that measures its training accuracy, and where training samples repeat within batches often
+    enough to expect as much by chance, as inputs of few possible values do.
 
     Why it matters: validation then measures memory, and overfitting is not seen.
 
@@ -60,10 +63,19 @@ def train_and_validation_overlap(
     copies, chance = setup.number("batch_duplicate_samples_share"), setup.number("samples_duplicate_chance")
     single = held is not None and round(found * held) < 2  # of a small validation set, one sample is over 2 %
     few = single or max(copies or 0.0, chance or 0.0) >= share
+    few = few or found <= by_chance * expected(copies, setup.number("batch_size"), trained)
     yield Evidence(
         severity="low" if everything or few else "high" if found >= grave else "medium",
-        strength=1 / 4 if everything or few else 1.0,
+        strength=1 / 4 if everything or few else 1.0 if found >= grave else 1 / 2,
         aspects=("whole-training-set",) if everything else ("few-values",) if few else ("part",),
         values={"share": found},
         points=(EvidencePoint("train_val_overlap_share", None, found, 0.0, "0..1"),),
     )
+
+
+def expected(copies: float | None, batch: float | None, trained: float | None) -> float:
+    """The share of held-out samples that equal one of `trained` samples by chance, where `copies` is the share of
+    samples that repeat within a `batch`: two samples are equal with the same chance everywhere."""
+    if not copies or not batch or batch < 2 or not trained:
+        return 0.0
+    return min(1.0, 2 * copies / (batch - 1) * trained)

@@ -21,13 +21,14 @@ def training_in_eval_mode(
     run: Run,
     features: Features,
     *,
+    whole: float = threshold(0.99, "of the steps", basis="convention", source="statistics are never taken"),
     share: float = threshold(0.05, "of the steps", basis="convention", source="a few may be measurements"),
 ) -> Iterator[Evidence]:
     """The model is in eval mode while it is trained.
 
-    What it sees: training passes with the model's mode set to eval. Medium where it has dropout, low where it has
-    only normalization (harmless, or meant, in many cases); nothing where it has neither, as the mode then changes
-    nothing.
+    What it sees: training passes with the model's mode set to eval. Medium where it has dropout, or where the whole
+    of a model with normalization is trained so from its first step on; low where it has only normalization besides
+    (harmless, or meant, in many cases); nothing where it has neither, as the mode then changes nothing.
 
     Why it matters: dropout is off and batch statistics are frozen: less regularization than was set up, statistics
     that no longer fit.
@@ -42,9 +43,11 @@ def training_in_eval_mode(
     dropout, norm = run.setup.flag("has_dropout"), run.setup.flag("has_normalization")
     if found < share or (dropout is False and norm is False):
         return
+    frozen = bool(run.setup.number("parameters_frozen")) or bool(run.setup.flag("finetuning"))
+    never = norm is True and found >= whole and not frozen  # statistics that are those of no data
     yield Evidence(
-        severity="medium" if dropout or dropout is None else "low",
-        strength=1.0 if dropout else 0.5,
+        severity="medium" if dropout or dropout is None or never else "low",
+        strength=1.0 if dropout or never else 0.5,
         aspects=("dropout-off",) if dropout else ("normalization-frozen",),
         values={"share": found},
         points=(EvidencePoint("steps_in_eval_mode_share", None, found, 0.0, "0..1"),),

@@ -9,7 +9,7 @@ import numpy as np
 from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.shared import Features
-from traindx.features.systems import Duration, durations, growth, is_stairs, levels, start_up, work_grows
+from traindx.features.systems import Duration, durations, floors, growth, is_stairs, levels, start_up, work_grows
 from traindx.features.trends import rank_correlation, slope
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -40,9 +40,10 @@ def step_time_creeps(
 ) -> Iterator[Evidence]:
     """The time for a step grows steadily through the run.
 
-    What it sees: the level of the step time (or of the inverse throughput) rises with time nearly without
-    setback, by a fifth or more, and goes on rising in the last third. In a short log every time of the second half
-    must be twice that of the first, or the times of the last third where they rise all along.
+    What it sees: the lower envelope of the step time (or of the inverse throughput), which other work on the machine
+    can only raise, rises with time nearly without setback, by a fifth or more, and goes on rising in the last third. In
+    a short log every time of the second half must be twice that of the first, or the times of the last third where
+    they rise all along.
 
     Why it matters: something piles up from step to step: a list, a graph, fragments of memory, heat.
 
@@ -63,8 +64,8 @@ def step_time_creeps(
     steps, seconds = duration.steps[skip:], duration.seconds[skip:]
     if len(seconds) < 3:
         raise CannotJudge("no positive step time was logged")
-    seen = growth(seconds)
-    if seen.ratio < ratio or seen.correlation < steady or seen.late < late or slope(seconds).z < significant:
+    seen = growth(seconds, floor=True)
+    if seen.ratio < ratio or seen.correlation < steady or seen.late < late or slope(floors(seconds)).z < significant:
         return
     if is_stairs(seconds, levels(np.log(seconds), least=step, score=clear, margin=3)):
         return

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import nn
 
 from traindx.capture.torch.checks.last_step import Live
+from traindx.capture.torch.measure.unregistered import unregistered
 from traindx.vocabulary.setup import Fact
 
 NAMED = 10  # names in a fact
-DEEP = 3  # containers within containers
 SUBTRACTS_MEAN = (nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
 WITH_BIAS = (nn.Linear, nn.modules.conv._ConvNd)
 
@@ -23,7 +22,7 @@ def structure(live: Live) -> dict[str, Fact]:
     model = live.model
     assert model is not None
     biased = [name for name, first, second in neighbours(model) if wasted(first, second)]
-    lost = dict(unregistered(live, model))
+    lost = lost_of(live, model)
     out: dict[str, Fact] = {
         "bias_before_normalization": len(biased),
         "parameters_unregistered": sum(p.numel() for p in lost.values()),
@@ -55,33 +54,11 @@ def shared(model: nn.Module) -> int:
     return len(every) - len(set(every))
 
 
-def unregistered(live: Live, model: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """Parameters in plain containers of modules that took part in the loss, and that neither the model
-    nor an optimizer knows."""
-    known = {id(p) for p in model.parameters()}
+def lost_of(live: Live, model: nn.Module) -> dict[str, torch.Tensor]:
+    """Parameters in plain containers of modules that took part in the loss, and that neither the model nor an
+    optimizer knows."""
     session = live.stream.opened
     optimizers = session.watched.optimizers if session is not None else []
-    known |= {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
+    known = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
     used = {id(p) for p in live.leaves}
-    for name, module in model.named_modules():
-        for attribute, value in vars(module).items():
-            if attribute.startswith("_") or not isinstance(value, list | tuple | dict):
-                continue
-            for place, parameter in held(value, f"{name}.{attribute}" if name else attribute, DEEP):
-                if id(parameter) in used and id(parameter) not in known:
-                    known.add(id(parameter))
-                    yield place, parameter
-
-
-def held(found: Any, place: str, depth: int) -> Iterator[tuple[str, torch.Tensor]]:
-    """All parameters in a nest of plain containers."""
-    if isinstance(found, nn.Parameter):
-        yield place, found
-    elif isinstance(found, nn.Module):
-        yield from ((f"{place}.{name}", p) for name, p in found.named_parameters())
-    elif depth and isinstance(found, dict):
-        for key, value in found.items():
-            yield from held(value, f"{place}[{key}]", depth - 1)
-    elif depth and isinstance(found, list | tuple):
-        for index, value in enumerate(found):
-            yield from held(value, f"{place}[{index}]", depth - 1)
+    return dict(unregistered(model, known, lambda p: id(p) in used))

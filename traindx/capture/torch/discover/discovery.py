@@ -10,6 +10,7 @@ part knows one of them, and none of the others:
     grad       gradients that are not got from backward
     losses     loss functions, validation passes
     loaders    loaders, time waited for batches
+    resumes    checkpoints that are loaded
     extras     clipping, loss scaling, schedules, seeds, compilation
 """
 
@@ -24,6 +25,7 @@ from traindx.capture.torch.discover.loaders import Loaders
 from traindx.capture.torch.discover.loop import Loop
 from traindx.capture.torch.discover.losses import Losses
 from traindx.capture.torch.discover.models import Models
+from traindx.capture.torch.discover.resumes import Resumes
 from traindx.capture.torch.hooks import CALLS
 
 
@@ -33,7 +35,8 @@ class Discovery:
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
         self.loop, self.losses = Loop(stream), Losses(stream)
-        self.parts = (Models(stream), self.loop, Grads(stream, self.loop), self.losses, Loaders(stream), Extras(stream))
+        others = (Loaders(stream), Extras(stream), Resumes(stream))
+        self.parts = (Models(stream), self.loop, Grads(stream, self.loop), self.losses, *others)
 
     def attach(self, between: Callable[[], None] = lambda: None) -> None:
         """Put every hook in place. torch must have been imported. `between` is called before the one

@@ -25,7 +25,7 @@ class Loaders:
         self.drawn_from: tuple[Any, Any] = (None, None)  # the data set of the iterator in use, and its part
         self.waited = 0.0
         self.described = False
-        self.iterator: int | None = None  # id of the iterator in use
+        self.iterator: weakref.ref[Any] | None = None  # in use; its id may come again once it is gone
         self.draws = self.passes = 0  # its batches, and the backward passes since its first
 
     def attach(self) -> None:
@@ -63,8 +63,8 @@ class Loaders:
 
     def drawn(self, iterator: Any, batch: Any, seconds: float) -> None:
         """A batch was handed out; whether for training shows at the next backward pass."""
-        if id(iterator) != self.iterator:
-            self.iterator, self.draws, self.passes = id(iterator), 0, 0
+        if self.iterator is None or self.iterator() is not iterator:
+            self.iterator, self.draws, self.passes = weakref.ref(iterator), 0, 0
             self.drawn_from = iterator._dataset, part_of(iterator)
         self.draws += 1
         scene = self.scene

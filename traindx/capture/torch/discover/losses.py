@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -35,6 +35,7 @@ FUNCTIONS = (
     "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss",
 )  # fmt: skip
 CLASSED = ("cross_entropy", "nll_loss", "multi_margin_loss")
+WEIGHTED_THIRD = (*CLASSED[:2], "binary_cross_entropy", "binary_cross_entropy_with_logits")  # (input, target, weight)
 LOOKED_AT = 3  # calls whose inputs are looked at
 COMPARED = 20  # backward passes in which it is found out what the training loss is made of
 REMEMBERED = 100  # targets
@@ -88,6 +89,8 @@ class Losses:
                 return value
             target = args[0] if args else named.get("target")
             stream.safely(losses.computed, name, value, input, target, named.get("reduction", "mean"))
+            if losses.seen.get(name, 0) == 1:
+                stream.safely(losses.weighed, name, args, named)
             if stream.attentive:
                 stream.safely(stream.tell, LossComputed(original, input, args, named, value))
             return value
@@ -137,7 +140,7 @@ class Losses:
         if isinstance(target, torch.Tensor) and self.scene.data is None:
             self.remember(target)
         session = self.stream.opened
-        if session is not None and session.curious and name == (self.training_loss or name):
+        if session is not None and session.curious and name == (self.training_loss or next(iter(self.seen))):
             self.stream.tell(OutputsSeen(given, name))
             self.stream.tell(BatchSeen(None, target, True))
 
@@ -166,6 +169,14 @@ class Losses:
             fact(f"{prefix}classes", given.shape[1])
         elif name.startswith("binary") and given.numel() == len(given):
             fact(f"{prefix}classes", 2)
+
+    def weighed(self, name: str, args: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        """Whether some classes or samples count more than others in a training loss, at its first call."""
+        given = [named.get("weight"), named.get("pos_weight")]
+        given += [args[1]] if name in WEIGHTED_THIRD and len(args) > 1 else []
+        uneven = any(isinstance(w, torch.Tensor) and not bool((w == 1).all()) for w in given)
+        if uneven or "loss_weighted" not in self.stream.known:
+            self.stream.fact("loss_weighted", uneven)
 
     def model_called(self, event: ModelCalled) -> None:
         """A root is called: if for training, the evaluation before it is over."""

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from traindx.capture.torch.measure.data import READ, SAMPLE_PROBE, Array, Batches, Labels, Moments, by_feature
+from traindx.capture.torch.measure.reservoir import Reservoir
 from traindx.vocabulary.setup import Fact
 
 CLOSE = 20  # first batches that are all looked at closely; of n later ones about sqrt(CLOSE * n) are
@@ -27,7 +28,7 @@ class Data:
         self._inputs = {True: Moments(), False: Moments()}
         self._targets = {True: Moments(), False: Moments()}
         self._labels, self._held_labels = Labels(), Labels()
-        self._batches = Batches()
+        self._batches, self._reservoir = Batches(), Reservoir()
         self._looked = {True: 0, False: 0}
         self._passed = {True: 0, False: 0}
         self._hashed = {True: 0, False: 0}
@@ -79,6 +80,8 @@ class Data:
                 self._batches.samples(samples, training, *whose)
             else:
                 self.missed(training, *whose)
+        if training:
+            self._reservoir.add(given, wanted)
         self._passed[training] += 1
         looked = self._looked[training]
         if self.patient or looked < CLOSE or (close and self._passed[training] > looked * looked / CLOSE):
@@ -156,6 +159,10 @@ class Data:
         probable = low >= 0 and high <= 1 and (summed or part.shape[1] == 1)
         was = self._facts.get("loss_input_looks_like_probabilities", True)
         self._facts["loss_input_looks_like_probabilities"] = bool(was) and probable
+
+    def references(self) -> dict[str, Fact]:
+        """What simple predictors make of the training samples: asked once, when the run is over."""
+        return self._reservoir.facts()
 
     def facts(self) -> dict[str, Fact]:
         """All facts so far, under the names of docs/capture.md."""

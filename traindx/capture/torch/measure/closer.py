@@ -18,13 +18,14 @@ from traindx.capture.torch.measure.batch import Data
 from traindx.capture.torch.measure.curvature import Curvature
 from traindx.capture.torch.measure.directions import Directions
 from traindx.capture.torch.measure.gains import gains
-from traindx.capture.torch.measure.graph import activations, last_activation, reduction
+from traindx.capture.torch.measure.graph import activations, broadcast, last_activation, reduction
 from traindx.capture.torch.measure.outputs import Answers, class_counts, rows_of, sample_spread
 from traindx.capture.torch.measure.quantization import Quantized
 from traindx.capture.torch.measure.shards import Shards, weighted_norm
 from traindx.capture.torch.measure.symmetry import Symmetry
 from traindx.capture.torch.measure.targets import Matched
 from traindx.capture.torch.measure.tree import Tree, compiled, unwrapped
+from traindx.capture.torch.measure.unregistered import unregistered
 from traindx.capture.torch.measure.views import first_tensor
 from traindx.vocabulary.setup import Fact
 
@@ -100,12 +101,19 @@ class Closer:
                 if not value.is_cpu or value.isfinite()
             }
         if not self._symmetry.looked:
-            self._facts |= gains(self._tree.models)
+            self._facts |= gains(self._tree.models) | self._unregistered()
         if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
             self._symmetry.look(self._view.layout.parameters, self._view.layout.names)
             self._looks += 1
         self._look_at_directions(optimizer, sampled, factor, scalars)
         self.seconds += time.perf_counter() - began
+
+    def _unregistered(self) -> dict[str, Fact]:
+        """Layers that got a gradient, and are in no optimizer and no model."""
+        known = {id(p) for optimizer in self._view.optimizers for p in self._view.own_parameters(optimizer)}
+        lost = [found for model in self._models() for found in unregistered(model, known, lambda p: p.grad is not None)]
+        names = {"parameters_unregistered_names": ", ".join(name for name, _ in lost[:NAMED])} if lost else {}
+        return {"parameters_unregistered": sum(p.numel() for _, p in lost), **names}
 
     def _look_at_directions(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
         if self._directions is None:
@@ -190,6 +198,8 @@ class Closer:
         if self._told["loss"] < TOLD:
             self._told["loss"] += 1
             self._agree("loss_reduction_seen", reduction(loss))
+            if found := broadcast(loss):
+                self._facts["loss_broadcasts"] = found
             if "graph_activations" not in self._facts:
                 self._facts["graph_activations"] = activations(loss)
         curvature = self.curvature

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 
 HOPS = 8  # operations that are gone through
+NEAR = 12  # operations at the end of a loss in which a hand-written difference is looked for
+MEANT = ("Unsqueeze", "T", "Transpose", "Permute", "Expand", "Index", "Select")  # shapes that are turned on purpose
 NODES = 5000  # operations of a graph that are looked through
 ACTIVATIONS = {
     "Relu": "relu", "Threshold": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softmax": "softmax",
@@ -82,6 +84,25 @@ def reduction(loss: torch.Tensor) -> str:
             return ""
         node = node.next_functions[0][0]
     return ""
+
+
+def broadcast(loss: torch.Tensor) -> str:
+    """Where a hand-written difference blew a column or a row up to a square, as "40x1 to 40x40"; "" where none did.
+    Pairs that a script asks for are made by a new dimension or a turned table, and are none."""
+    for node in nodes_of(loss, NEAR):
+        before = [following for following, _ in node.next_functions if following is not None]
+        if _name(node) != "Sub" or len(before) != 1 or _name(before[0]) in MEANT:
+            continue
+        made, given = _shape(node), _shape(before[0])
+        if len(made) == 2 and made[0] == made[1] > 1 and given in ((made[0], 1), (1, made[0]), made[:1]):
+            return f"{'x'.join(map(str, given))} to {'x'.join(map(str, made))}"
+    return ""
+
+
+def _shape(node: Any) -> tuple[int, ...]:
+    """The shape of what an operation gave out; () where the graph does not tell."""
+    told = getattr(node, "_input_metadata", None)
+    return tuple(told[0].shape) if told else ()
 
 
 def _name(node: Any) -> str:

@@ -1,0 +1,67 @@
+"""GEN010 simple-model-does-better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.features.yardstick import Beside, beside
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+WORDS = {"linear": "a linear model", "neighbours": "the nearest neighbours", "bigram": "the token before alone"}
+UNITS = {"accuracy": "of the answers are right", "explained": "of the variance", "nats": "nats a token"}
+
+
+@rule(
+    code="GEN010",
+    needs=("setup:reference_linear_accuracy|setup:reference_linear_explained|setup:reference_bigram_entropy",
+           "outputs_accuracy|outputs_explained|outputs_cross_entropy"),
+    min_points=3,
+    severity="medium",
+    message="{which} on {samples} reaches {simple:.3g} ({unit}), this net {own:.3g}",
+)  # fmt: skip
+def simple_model_does_better(
+    run: Run,
+    features: Features,
+    *,
+    surely: float = threshold(4.0, "x standard error", basis="theory", source="two levels told apart beyond doubt"),
+    half: float = threshold(0.5, "of what the simple model gains", basis="convention", source="less is no training"),
+    most: float = threshold(0.85, "of that gain", basis="convention", source="nets differ by so much"),
+) -> Iterator[Evidence]:
+    """A linear model, the nearest neighbours or a table of pairs does better than the net on its own samples.
+
+    What it sees: simple predictors, fitted when the run is over on a few hundred or thousand of the training samples
+    that were recorded, and tried on others of them; against the net's answers to the training batches late in the run.
+    Medium where the net has gained less than half over the commonest answer (or the mean) of what they gain, low where
+    less than 0.85 of it.
+
+    Why it matters: what a linear model can do, a net can; it was kept from it by its rate, its loss, its inputs or its
+    labels.
+
+    When it is wrong: a net that is meant to be small or coarse; a task whose inputs repeat, which neighbours answer by
+    heart; inputs besides the first tensor are not looked at.
+
+    What to try: the causes that the ranking names; train longer if the loss still falls.
+
+    Sources: Karpathy (2019), A recipe for training neural networks (baselines first).
+    """
+    found = beside(run, features)
+    if found is None:
+        raise CannotJudge("the net's answers or those of simple predictors are not comparable, or they tell nothing")
+    if found.behind < surely or found.share >= most:
+        return
+    yield Evidence(
+        severity="medium" if found.share < half else "low",
+        strength=1.0 if found.share < half else 1 / 2,
+        aspects=aspects(found),
+        values={"which": WORDS[found.which], "samples": "some of the samples", "simple": found.simple,
+                "unit": UNITS[found.unit], "own": found.own},
+        points=(EvidencePoint("outputs", None, found.own, found.simple),),
+    )  # fmt: skip
+
+
+def aspects(found: Beside, nothing: float = 0.1) -> tuple[str, ...]:
+    """Whether the net has gained next to nothing, and which predictor is better."""
+    return ("no-better-than-trivial", found.which) if found.share < nothing else (found.which,)
