@@ -8,7 +8,7 @@ import libcst as cst
 from traindx.edits.kind import Kind
 from traindx.edits.origins import put, trace, words_of
 from traindx.edits.project import NotCertain, Project
-from traindx.edits.training import Found, optimizer_of, parameters_at, scaler_of, the_step
+from traindx.edits.training import Found, optimizer_of, parameters_at, scaler_of, steps
 from traindx.edits.words import scaled_or_set
 
 NORM, EACH = "torch.nn.utils.clip_grad_norm_", "torch.nn.utils.clip_grad_value_"
@@ -44,12 +44,29 @@ def limit(project: Project, one: Found) -> float | None:
 
 
 def add(project: Project, name: str, bound: float) -> None:
-    """A clipping right before the step. Nothing where the step has this one already."""
-    step = the_step(project)
-    source = step.source
+    """A clipping right before each step. Nothing where a step has this one already."""
+    found = steps(project)
+    if not found:
+        raise NotCertain(f"{name}(...) before the step", "no optimizer.step() was found", project.script)
     same = [one for one in clips(project) if one.kind == name.rpartition(".")[2] and limit(project, one) == bound]
-    if any(one.source is source and source.line(one.call) < step.line for one in same):
-        return
+    for step in found:
+        if not any(precedes(one, step) for one in same):
+            clip(project, step, name, bound)
+
+
+def precedes(clipping: Found, step: Found) -> bool:
+    """Whether a clipping stands before a step in the same function."""
+    source = step.source
+    if clipping.source is not source or source.function(clipping.call) is not source.function(step.call):
+        return False
+    here, there = source.places[clipping.call].start, source.places[step.call].start
+    return (here.line, here.column) < (there.line, there.column)
+
+
+def clip(project: Project, step: Found, name: str, bound: float) -> None:
+    source = step.source
+    if not isinstance(step.small, cst.Expr):
+        raise NotCertain(f"{name}(...)", "the step is part of a larger statement", source.path, step.line)
     lines = [f"{spelled(step, name)}({parameters_at(project, step)}, {words_of(bound)})"]
     scaler = scaler_of(step)
     unscaled = any(source.function(call) is source.function(step.call) for call in source.methods("unscale_"))
