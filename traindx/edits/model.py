@@ -39,15 +39,38 @@ def modules(project: Project, *kinds: str) -> Iterator[tuple[Source, cst.Call]]:
                 yield source, call
 
 
-def followed_by_layer(source: Source, call: cst.Call) -> bool:
-    """Whether a module stands in a sequence with a layer behind it."""
+def in_sequence(source: Source, call: cst.Call) -> cst.Call | None:
+    """The sequence that a module stands in."""
     parent = source.parents.get(call)
     outer = source.parents.get(parent) if isinstance(parent, cst.Arg) else None
-    if not isinstance(outer, cst.Call) or source.name(outer.func) != SEQUENTIAL:
+    return outer if isinstance(outer, cst.Call) and source.name(outer.func) == SEQUENTIAL else None
+
+
+def hidden(source: Source, call: cst.Call) -> bool:
+    """Whether a module stands in a sequence with a layer behind it, in there or behind the sequence."""
+    outer = in_sequence(source, call)
+    if outer is None:
         return False
-    places = [arg is parent for arg in outer.args]
+    places = [arg.value is call for arg in outer.args]
     behind = outer.args[places.index(True) + 1 :]
-    return any(kind(source, arg.value) in LAYERS for arg in behind)
+    if any(holds_layer(source, arg.value) for arg in behind):
+        return True
+    uses = uses_of(source, outer)
+    return hidden(source, outer) or (bool(uses) and all(feeds_layer(source, use) for use in uses))
+
+
+def holds_layer(source: Source, node: cst.CSTNode) -> bool:
+    return any(kind(source, one) in LAYERS for one in leaves(node))
+
+
+def uses_of(source: Source, call: cst.Call) -> list[cst.Call]:
+    """The calls of the member that a module is assigned to: `self.body(...)`."""
+    parent = source.parents.get(call)
+    name = dotted(parent.targets[0].target) if isinstance(parent, cst.Assign) else ""
+    owner = source.owner(call)
+    if not name.startswith("self."):
+        return []
+    return [one for one in source.calls() if dotted(one.func) == name and source.owner(one) is owner]
 
 
 def forward_of(source: Source, node: cst.CSTNode) -> cst.FunctionDef | None:

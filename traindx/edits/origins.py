@@ -140,9 +140,7 @@ def is_own(source: Source, node: cst.Attribute) -> bool:
     return owner is not None and not own(source, owner, node.attr.value)
 
 
-def member(
-    project: Project, keys: tuple[str, ...], depth: int, above: cst.CSTNode | None = None
-) -> Value | None:
+def member(project: Project, keys: tuple[str, ...], depth: int, above: cst.CSTNode | None = None) -> Value | None:
     """A value that some object of options holds: the only thing of this name in the project that could be it."""
     inner = above
     while isinstance(inner, (cst.Subscript, cst.Attribute)):
@@ -199,7 +197,9 @@ def put(project: Project, found: Origin, value: float | int | str | bool, why: s
     line = found.source.line(found.node) if found.source is not None and found.node is not None else 0
     given = next((a for a in project.arguments if a.partition("=")[0] in found.options), None)
     if given is not None:
-        raise NotCertain(f"{given.partition('=')[0]} {text} in the command", "the command line sets it", found.path, line)
+        raise NotCertain(
+            f"{given.partition('=')[0]} {text} in the command", "the command line sets it", found.path, line
+        )
     if found.source is not None and found.node is not None:
         if found.node in found.source.changes:
             return  # several uses of one value
@@ -207,7 +207,9 @@ def put(project: Project, found: Origin, value: float | int | str | bool, why: s
         found.source.replace(found.node, text)
     else:
         old = str(found.value)
-        new = configs.with_value(found.path, project.configs.get(found.path, project.files[found.path]), found.keys, text)
+        new = configs.with_value(
+            found.path, project.configs.get(found.path, project.files[found.path]), found.keys, text
+        )
         if new is None:
             raise NotCertain(f"{'.'.join(found.keys)}: {text}", "the entry's place is not certain", found.path)
         line = configs.line_of(found.path, project.files[found.path], found.keys)

@@ -163,7 +163,7 @@ class Applied(cst.CSTTransformer):
     def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
         for change in self.source.changes.get(original, ()):
             updated = change(updated)
-        if isinstance(original, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+        if isinstance(updated, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
             return self.line(original, updated)  # type: ignore[arg-type]
         before, after = self.source.before.get(original, []), self.source.after.get(original, [])
         return self.around(updated, before, after) if isinstance(original, cst.BaseCompoundStatement) else updated

@@ -5,7 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from traindx.edits.kind import Kind
-from traindx.edits.model import feeds_layer, followed_by_layer, kind
+from traindx.edits.model import feeds_layer, hidden, kind, uses_of
 from traindx.edits.project import NotCertain, Project
 from traindx.edits.source import Source, dotted
 
@@ -37,22 +37,20 @@ def in_modules(project: Project, source: Source, value: str) -> int:
     """`nn.Tanh()` in a sequence with a layer behind it, or a member that a forward pass puts into one."""
     count = 0
     for call in source.calls():
-        if kind(source, call) in replaced(value) and (followed_by_layer(source, call) or hidden_member(source, call)):
+        if kind(source, call) in replaced(value) and (hidden(source, call) or hidden_member(source, call)):
             count += 1
             source.change(call, lambda node: node.with_changes(func=renamed(node.func, MODULES[value]), args=[]))
             project.say(source, source.line(call), f"{source.code(call)} becomes {MODULES[value]}()")
             if isinstance(call.func, cst.Name):
-                raise NotCertain(f"{MODULES[value]}()", "it is imported by its own name", source.path, source.line(call))
+                raise NotCertain(
+                    f"{MODULES[value]}()", "it is imported by its own name", source.path, source.line(call)
+                )
     return count
 
 
 def hidden_member(source: Source, call: cst.Call) -> bool:
     """`self.act = nn.Tanh()` whose every use in the class goes into a layer."""
-    parent = source.parents.get(call)
-    if not isinstance(parent, cst.Assign):
-        return False
-    name, owner = dotted(parent.targets[0].target), source.owner(call)
-    uses = [c for c in source.calls() if name.startswith("self.") and dotted(c.func) == name and source.owner(c) is owner]
+    uses = uses_of(source, call)
     return bool(uses) and all(feeds_layer(source, use) for use in uses)
 
 
@@ -66,12 +64,19 @@ def in_functions(project: Project, source: Source, value: str) -> int:
         by_method = METHODS.get(method) in (("squashing",) if value == "relu" else ("squashing", "relu"))
         if not (name in functions or by_method) or not feeds_layer(source, call):
             continue
-        inner = call.func.value if by_method and isinstance(call.func, cst.Attribute) else call.args[0].value
-        new = f"{spelled(source, value, call)}({source.code(inner)})"
-        source.replace(call, new)
-        project.say(source, source.line(call), f"{source.code(call)} becomes {new}")
+        new = spelled(source, value, call)
+        source.change(call, lambda node, new=new, by_method=by_method: called(node, new, by_method))
+        project.say(source, source.line(call), f"{source.code(call.func)} becomes {new}")
         count += 1
     return count
+
+
+def called(node: cst.Call, name: str, by_method: bool) -> cst.Call:
+    """A call of another function with the same argument, or with what the method was called on."""
+    func = cst.parse_expression(name)
+    if by_method and isinstance(node.func, cst.Attribute):
+        return node.with_changes(func=func, args=[cst.Arg(node.func.value)])
+    return node.with_changes(func=func)
 
 
 def spelled(source: Source, value: str, at: cst.CSTNode) -> str:

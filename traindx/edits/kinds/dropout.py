@@ -6,7 +6,7 @@ from __future__ import annotations
 import libcst as cst
 
 from traindx.edits.kind import Kind
-from traindx.edits.model import followed_by_layer, kind, modules
+from traindx.edits.model import hidden, in_sequence, kind, modules
 from traindx.edits.origins import put, trace, words_of
 from traindx.edits.project import NotCertain, Project
 from traindx.edits.source import Source, argument
@@ -68,7 +68,7 @@ def add(project: Project, rate: float) -> None:
     """`nn.Dropout(rate)` behind each hidden activation of the sequences."""
     count = 0
     for source, call in modules(project, *ACTIVATIONS):
-        if followed_by_layer(source, call) and isinstance(call.func, cst.Attribute):
+        if in_sequence(source, call) and hidden(source, call) and isinstance(call.func, cst.Attribute):
             arg = source.parents[call]
             outer = source.parents[arg]
             home = source.code(call.func.value)

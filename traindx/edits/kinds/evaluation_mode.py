@@ -28,7 +28,9 @@ def edit(project: Project, value: str) -> None:
         line = f"{model}.eval()"
         if any(source.code(call) == line and before(source, call, at) for call in source.methods("eval")):
             continue
-        if any(source.code(call) == f"{model}.train()" and source.inside(call, node) for call in source.methods("train")):
+        if any(
+            source.code(call) == f"{model}.train()" and source.inside(call, node) for call in source.methods("train")
+        ):
             why = "the mode is set to train here"
             raise NotCertain(f"{model}.eval()", why, source.path, source.line(node))
         if isinstance(node, cst.FunctionDef):

@@ -71,7 +71,9 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
         if rate is None and not overridden:
             default = DEFAULTS.get(one.kind)
             written = f"lr={default:g} times the factor" if default else "an lr"
-            raise NotCertain(f"{one.kind}(..., {written})", "the optimizer's default rate is used", one.source.path, one.line)
+            raise NotCertain(
+                f"{one.kind}(..., {written})", "the optimizer's default rate is used", one.source.path, one.line
+            )
         uses += [(one.source, rate)] if rate is not None and not overridden else []
         uses += in_groups(one)
     for source in project.sources:

@@ -42,7 +42,9 @@ def switch(project: Project, one: Found, value: str, wanted: str) -> None:
     if len(places) > 2 or unknown or any(arg.star for arg in call.args):
         raise NotCertain(f"{wanted}(...)", "its arguments are not all known", source.path, one.line)
     betas = one.given("betas") if one.kind in ("Adam", "AdamW") and wanted in ("Adam", "AdamW") else None
-    dropped = [name for name in OWN if one.given(name) is not None and not (name in ("betas", "eps") and betas is not None)]
+    dropped = [
+        name for name in OWN if one.given(name) is not None and not (name in ("betas", "eps") and betas is not None)
+    ]
     added = []
     if one.given("lr", 1) is None and DEFAULTS.get(one.kind) != DEFAULTS.get(wanted):
         added.append(("lr", f"{DEFAULTS[one.kind]:g}"))
@@ -81,7 +83,11 @@ def rename(one: Found, wanted: str) -> None:
             source.change(
                 statement,
                 lambda node: node.with_changes(
-                    names=[*node.names[:-1], node.names[-1].with_changes(comma=comma), cst.ImportAlias(cst.Name(wanted))]
+                    names=[
+                        *node.names[:-1],
+                        node.names[-1].with_changes(comma=comma),
+                        cst.ImportAlias(cst.Name(wanted)),
+                    ]
                 ),
             )
         source.change(func, lambda _: cst.Name(wanted))

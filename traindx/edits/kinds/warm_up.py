@@ -62,7 +62,9 @@ def schedule_at(one: Found, step: Found) -> tuple[str, str]:
         if any(n.value == NAME for n in one.source.all(cst.Name)):
             raise NotCertain("a warm-up", f"the name {NAME} is taken", one.source.path, one.line)
         return NAME, NAME
-    raise NotCertain("a linear warm-up, stepped after the optimizer", "the step stands elsewhere", one.source.path, one.line)
+    raise NotCertain(
+        "a linear warm-up, stepped after the optimizer", "the step stands elsewhere", one.source.path, one.line
+    )
 
 
 def home(one: Found) -> str:
