@@ -50,7 +50,7 @@ def edit(
     `arguments` what follows it in the command; `facts`: the setup of a recording of the *unedited* script, with
     which what stands in the source is compared. All or nothing: one change that is not certain makes it advice.
     Raises MissingExtra where LibCST (or, for YAML, its parser) is not installed."""
-    now, words = dict(files), ()
+    now, words = dict(files), tuple[str, ...]()
     for intervention in interventions or ("",):
         kind = kind_of(fix, intervention)
         if kind is None:
@@ -66,4 +66,4 @@ def edit(
     return Patch(before={path: files[path] for path in changed}, after=changed, words=words)
 
 
-__all__ = ["Advice", "catalogue", "MissingExtra", "Patch", "edit", "kind_of"]
+__all__ = ["Advice", "MissingExtra", "Patch", "catalogue", "edit", "kind_of"]

@@ -46,7 +46,7 @@ def validation_loss(source: Source, loop: cst.For) -> tuple[str, cst.BaseSmallSt
     found: dict[str, cst.BaseSmallStatement] = {}
     for line in loop.body.body:
         small = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None
-        inner = [small] if small is not None else [s for s in smalls(line)] if isinstance(line, cst.With) else []
+        inner = [small] if small is not None else smalls(line) if isinstance(line, cst.With) else []
         for one in inner:
             if isinstance(one, cst.Assign):
                 for target in one.targets:

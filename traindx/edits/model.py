@@ -102,9 +102,9 @@ def used_later(source: Source, forward: cst.FunctionDef, after: cst.CSTNode, nam
     """Whether a member is called with this name behind a statement, before the name is given another value."""
     for call in source.calls():
         later = source.line(call) > source.line(after) and source.function(call) is forward
-        if later and dotted(call.func).startswith("self."):
-            if any(isinstance(n, cst.Name) and n.value == name for a in call.args for n in leaves(a)):
-                return True
+        taken = (n for a in call.args for n in leaves(a) if isinstance(n, cst.Name))
+        if later and dotted(call.func).startswith("self.") and any(n.value == name for n in taken):
+            return True
     return False
 
 

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import libcst as cst
 
 from traindx.edits import configs
-from traindx.edits.follow import DEEP, follow, own
-from traindx.edits.members import members
+from traindx.edits.follow import DEEP, behind, follow, own
+from traindx.edits.members import NAMESPACES, PARSING, classes, members
 from traindx.edits.project import CONFIGS, NotCertain, Project
-from traindx.edits.source import Source, dotted
+from traindx.edits.source import Source, dotted, starred
 
 OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.Multiply: operator.mul,
@@ -24,6 +24,7 @@ OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.FloorDivide: operator.floordiv,
     cst.Power: operator.pow,
 }
+LOADING = ("load", "safe_load", "full_load")  # yaml, json, toml, OmegaConf
 PLAIN = ("int", "float", "str", "bool")
 
 
@@ -63,10 +64,10 @@ def trace(project: Project, source: Source, node: cst.CSTNode, depth: int = 0) -
     if further is not None:
         return trace(project, *further, depth + 1)
     if isinstance(node, cst.Attribute) and (dotted(node.value) != "self" or is_own(source, node)):
-        return member(project, (node.attr.value,), depth + 1, above=node.value)
+        return member(project, source, (node.attr.value,), depth + 1, above=node.value)
     if isinstance(node, cst.Subscript):
         key = key_of(node)
-        return member(project, (key,), depth + 1, above=node.value) if key else None
+        return member(project, source, (key,), depth + 1, above=node.value) if key else None
     if isinstance(node, cst.Call):
         return called(project, source, node, depth + 1)
     if isinstance(node, cst.BinaryOperation):
@@ -85,7 +86,7 @@ def literal_of(source: Source, node: cst.CSTNode) -> Any:
     if isinstance(parsed, ast.Constant) and isinstance(parsed.value, (int, float, str, bool)):
         return parsed.value
     signed = isinstance(parsed, ast.UnaryOp) and isinstance(parsed.op, (ast.USub, ast.UAdd))
-    return ast.literal_eval(parsed) if signed and isinstance(parsed.operand, ast.Constant) else None
+    return ast.literal_eval(parsed) if signed and isinstance(getattr(parsed, "operand", None), ast.Constant) else None
 
 
 def key_of(node: cst.Subscript) -> str:
@@ -127,7 +128,7 @@ def called(project: Project, source: Source, node: cst.Call, depth: int) -> Valu
     if isinstance(node.func, cst.Attribute) and node.func.attr.value == "get" and node.args:
         key = node.args[0].value
         if isinstance(key, cst.SimpleString):
-            found = member(project, (str(key.evaluated_value),), depth, above=node.func.value)
+            found = member(project, source, (str(key.evaluated_value),), depth, above=node.func.value)
             if found is None and len(node.args) == 2:
                 return trace(project, source, node.args[1].value, depth)
             return found
@@ -140,24 +141,57 @@ def is_own(source: Source, node: cst.Attribute) -> bool:
     return owner is not None and not own(source, owner, node.attr.value)
 
 
-def member(project: Project, keys: tuple[str, ...], depth: int, above: cst.CSTNode | None = None) -> Value | None:
+def member(
+    project: Project, source: Source, keys: tuple[str, ...], depth: int, above: cst.CSTNode | None = None
+) -> Value | None:
     """A value that some object of options holds: the only thing of this name in the project that could be it."""
-    inner = above
-    while isinstance(inner, (cst.Subscript, cst.Attribute)):
-        key = key_of(inner) if isinstance(inner, cst.Subscript) else inner.attr.value
-        if not key or dotted(inner) == "self":
-            break
-        keys, inner = (key, *keys), inner.value
-    options = [one for other in project.sources for one in members(project, other, keys[-1])]
-    traced = [(trace(project, source, node, depth + 1), words) for source, node, words in options]
+    keys, made = path_of(project, source, above, keys)
+    maker = maker_of(project, made)
+    loaded = maker.startswith(LOADING)
+    options = [] if loaded else [o for other in project.sources for o in members(project, other, keys[-1], maker)]
+    traced = [(trace(project, home, node, depth + 1), words) for home, node, words in options]
     if any(one is None for one, _ in traced):
         return None
     found = [
         one._replace(origin=one.origin._replace(options=words or one.origin.options)) for one, words in traced if one
     ]
-    found += in_configs(project, keys)
+    found += in_configs(project, keys) if loaded or not maker else []
     places = {one.origin.place: one for one in found}
     return next(iter(places.values())) if len(places) == 1 else None
+
+
+def path_of(
+    project: Project, source: Source, node: cst.CSTNode | None, keys: tuple[str, ...]
+) -> tuple[tuple[str, ...], cst.CSTNode | None]:
+    """The keys from the outermost object of options on, and what made that."""
+    while node is not None:
+        if isinstance(node, (cst.Subscript, cst.Attribute)) and dotted(node) != "self":
+            key = key_of(node) if isinstance(node, cst.Subscript) else node.attr.value
+            if not key:
+                break
+            keys, node = (key, *keys), node.value
+            continue
+        home, made = behind(project, source, node)
+        if made is node:
+            break
+        source, node = home, made
+    return keys, node
+
+
+def maker_of(project: Project, made: cst.CSTNode | None) -> str:
+    """What made an object of options, as far as it is known: a parser of arguments or of files, a class of the
+    project, a namespace."""
+    name = dotted(made.func).rpartition(".")[2] if isinstance(made, cst.Call) else ""
+    if name.startswith(LOADING):
+        return name
+    plain = isinstance(made, cst.Call) and not starred(made)
+    return name if plain and name in (*PARSING, *NAMESPACES, *classes(project)) else ""
+
+
+def overridden(project: Project, found: Origin) -> str:
+    """The option by which the command line sets a value; "" where it does not."""
+    given = (word.partition("=")[0] for word in project.arguments)
+    return next((word for word in given if word in found.options), "")
 
 
 def in_configs(project: Project, keys: tuple[str, ...]) -> list[Value]:
@@ -195,11 +229,9 @@ def put(project: Project, found: Origin, value: float | int | str | bool, why: s
     """Write another value where one stands. Raises NotCertain where the command line overrides it."""
     text = words_of(value)
     line = found.source.line(found.node) if found.source is not None and found.node is not None else 0
-    given = next((a for a in project.arguments if a.partition("=")[0] in found.options), None)
-    if given is not None:
-        raise NotCertain(
-            f"{given.partition('=')[0]} {text} in the command", "the command line sets it", found.path, line
-        )
+    given = overridden(project, found)
+    if given:
+        raise NotCertain(f"{given} {text} in the command", "the command line sets it", found.path, line)
     if found.source is not None and found.node is not None:
         if found.node in found.source.changes:
             return  # several uses of one value

@@ -149,7 +149,7 @@ class Source:
         """The text with all changes made."""
         if not (self.changes or self.before or self.after):
             return self.text
-        code = self.module.visit(Applied(self)).code  # type: ignore[union-attr]
+        code = self.module.visit(Applied(self)).code
         return re.sub(rf"^[ \t]*{GONE}[^\n]*\n", "", code, flags=re.MULTILINE)
 
 
@@ -195,7 +195,7 @@ class Applied(cst.CSTTransformer):
         return line.body[0]
 
     def parsed(self, code: str) -> cst.BaseStatement:
-        return cst.parse_statement(code, config=self.source.module.config_for_parsing)  # type: ignore[return-value]
+        return cst.parse_statement(code, config=self.source.module.config_for_parsing)
 
     def around(self, updated: cst.CSTNode, before: list[str], after: list[str]) -> cst.CSTNode:
         """A statement between new ones; empty lines above it stay above all of them."""

@@ -170,7 +170,7 @@ def reached(project: Project, made: Found, model: cst.BaseExpression, at: Found)
     same_class = made.source.owner(made.call) is at.source.owner(at.call)
     if name.startswith("self."):
         return name if same_class and made.source is at.source else ""
-    if not isinstance(model, cst.Name) or made.source is not at.source and at.source.function(at.call) is None:
+    if not isinstance(model, cst.Name) or (made.source is not at.source and at.source.function(at.call) is None):
         return ""
     if made.source is at.source and visible(at.source, model, at.call):
         return name

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import libcst as cst
 
 from traindx.edits.kind import Kind
 from traindx.edits.model import feeds_layer, hidden, kind, uses_of
 from traindx.edits.project import NotCertain, Project
-from traindx.edits.source import Source, dotted
+from traindx.edits.source import Source
 
 MODULES = {"relu": "ReLU", "gelu": "GELU", "leaky_relu": "LeakyReLU"}
 SQUASHING = ("Sigmoid", "Tanh", "Hardsigmoid", "Hardtanh", "Softsign")
@@ -65,7 +67,7 @@ def in_functions(project: Project, source: Source, value: str) -> int:
         if not (name in functions or by_method) or not feeds_layer(source, call):
             continue
         new = spelled(source, value, call)
-        source.change(call, lambda node, new=new, by_method=by_method: called(node, new, by_method))
+        source.change(call, partial(called, name=new, by_method=by_method))
         project.say(source, source.line(call), f"{source.code(call.func)} becomes {new}")
         count += 1
     return count

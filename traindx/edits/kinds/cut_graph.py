@@ -1,4 +1,4 @@
-"""A cut between the loss and the layers goes: the only `.detach()` or `.data` in a forward pass (fix `reattach-graph`)."""
+"""The only `.detach()` or `.data` in a forward pass goes (fix `reattach-graph`)."""
 
 from __future__ import annotations
 
@@ -31,9 +31,11 @@ def in_forward(source: Source) -> list[cst.CSTNode]:
     found: list[cst.CSTNode] = [
         call for call in source.methods("detach") if forward_of(source, call) is not None and not call.args
     ]
-    for node in source.all(cst.Attribute):
-        if node.attr.value == "data" and forward_of(source, node) is not None and own_value(source, node):
-            found.append(node)
+    found += [
+        node
+        for node in source.all(cst.Attribute)
+        if node.attr.value == "data" and forward_of(source, node) is not None and own_value(source, node)
+    ]
     return found
 
 

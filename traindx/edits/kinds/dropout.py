@@ -3,11 +3,13 @@ activations of sequences."""
 
 from __future__ import annotations
 
+from functools import partial
+
 import libcst as cst
 
 from traindx.edits.kind import Kind
 from traindx.edits.model import hidden, in_sequence, kind, modules
-from traindx.edits.origins import put, trace, words_of
+from traindx.edits.origins import Value, put, trace, words_of
 from traindx.edits.project import NotCertain, Project
 from traindx.edits.source import Source, argument
 from traindx.edits.words import scaled_or_set
@@ -16,6 +18,7 @@ DROPS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout")
 FUNCTIONS = tuple(f"torch.nn.functional.{name}" for name in ("dropout", "dropout1d", "dropout2d", "alpha_dropout"))
 BLOCKS = {"TransformerEncoderLayer": 3, "TransformerDecoderLayer": 3, "MultiheadAttention": 2, "Transformer": 5,
           "LSTM": None, "GRU": None, "RNN": None}  # fmt: skip
+NEAR = 1e-6  # the rounding of what was recorded
 ACTIVATIONS = ("ReLU", "GELU", "SiLU", "Tanh", "LeakyReLU", "ELU", "Mish", "Sigmoid")
 
 
@@ -28,21 +31,26 @@ def edit(project: Project, value: str) -> None:
         return add(project, given[1])
     if not found:
         raise NotCertain(f"dropout={value}", "no dropout was found", project.script)
-    done = set()
-    for source, call, node in found:
-        if node is None:
-            raise NotCertain(f"dropout {value}", "its rate is the default", source.path, source.line(call))
-        traced = trace(project, source, node)
-        if traced is None or not traced.linear or isinstance(traced.value, (str, bool)):
-            why = f"where {source.code(node)} comes from is not certain"
-            raise NotCertain(f"a dropout of {value}", why, source.path, source.line(node))
-        if traced.origin.place in done or traced.value == 0:
-            continue
-        done.add(traced.origin.place)
-        wanted = traced.value * given[1] if given[0] == "*" else given[1]
-        if wanted != traced.value:
-            put(project, traced.origin, traced.origin.value * wanted / traced.value, "the dropout")
+    values = [traced(project, *one) for one in found]
+    recorded, highest = project.number("dropout"), max(one.value for one in values)
+    if given[0] == "*" and recorded and abs(highest - recorded * given[1]) <= NEAR * recorded:
+        return None  # it is as asked already
+    for one in {one.origin.place: one for one in values}.values():
+        wanted = one.value * given[1] if given[0] == "*" else given[1]
+        if one.value not in (0, wanted):
+            put(project, one.origin, one.origin.value * wanted / one.value, "the dropout")
     return None
+
+
+def traced(project: Project, source: Source, call: cst.Call, node: cst.BaseExpression | None) -> Value:
+    """A rate, and where it stands."""
+    if node is None:
+        raise NotCertain("another dropout", "its rate is the default", source.path, source.line(call))
+    found = trace(project, source, node)
+    if found is None or not found.linear or isinstance(found.value, (str, bool)):
+        why = f"where {source.code(node)} comes from is not certain"
+        raise NotCertain("another dropout", why, source.path, source.line(node))
+    return found
 
 
 def rates(project: Project) -> list[tuple[Source, cst.Call, cst.BaseExpression | None]]:
@@ -69,11 +77,11 @@ def add(project: Project, rate: float) -> None:
     count = 0
     for source, call in modules(project, *ACTIVATIONS):
         if in_sequence(source, call) and hidden(source, call) and isinstance(call.func, cst.Attribute):
-            arg = source.parents[call]
-            outer = source.parents[arg]
+            outer = in_sequence(source, call)
+            assert outer is not None
             home = source.code(call.func.value)
             code = f"{home}.Dropout({words_of(rate)})"
-            source.change(outer, lambda node, old=arg, code=code, call=call: behind(node, source.code(call), code))
+            source.change(outer, partial(behind, code=source.code(call), new=code))
             project.say(source, source.line(call), f"behind {source.code(call)}: {code}")
             count += 1
     if not count:

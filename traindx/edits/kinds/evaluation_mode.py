@@ -52,8 +52,7 @@ def gradless(source: Source) -> list[cst.With | cst.FunctionDef]:
         if isinstance(node, cst.FunctionDef) and any(is_off(source, d.decorator) for d in node.decorators):
             found.append(node)
         elif isinstance(node, cst.With) and any(is_off(source, item.item) for item in node.items):
-            if not any(source.inside(node, outer) for outer in found):
-                found.append(node)
+            found += [] if any(source.inside(node, outer) for outer in found) else [node]
     return found
 
 
@@ -82,11 +81,9 @@ def before(source: Source, call: cst.CSTNode, at: cst.CSTNode) -> bool:
 def body_start(function: cst.FunctionDef) -> cst.CSTNode:
     """The first statement of a function behind its docstring."""
     body = list(function.body.body)
-    documented = isinstance(body[0], cst.SimpleStatementLine) and isinstance(body[0].body[0], cst.Expr)
-    is_string = documented and isinstance(body[0].body[0].value, cst.SimpleString)  # type: ignore[union-attr]
-    if isinstance(function.body, cst.SimpleStatementSuite):
-        return body[0]
-    return body[1] if is_string and len(body) > 1 else body[0]
+    first = body[0].body[0] if isinstance(body[0], cst.SimpleStatementLine) else body[0]
+    documented = isinstance(first, cst.Expr) and isinstance(first.value, cst.SimpleString)
+    return body[1] if documented and len(body) > 1 else body[0]
 
 
 KIND = Kind(edit=edit, interventions=("eval_mode",))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import libcst as cst
 
 from traindx.edits.kind import Kind
@@ -55,9 +57,7 @@ def register(project: Project, _value: str) -> None:
             whole = root(one.source, base)
             if params.func.attr.value == "parameters" and whole is not None and whole is not base:
                 code = one.source.code(whole)
-                one.source.change(
-                    params.func, lambda node, code=code: node.with_changes(value=cst.parse_expression(code))
-                )
+                one.source.replace(params.func.value, code)
                 project.say(one.source, one.line, f"{one.source.code(params)} becomes {code}.parameters()")
                 count += 1
     count += sum(listed(project, source) for source in project.sources)
@@ -98,10 +98,15 @@ def listed(project: Project, source: Source) -> int:
             raise NotCertain(
                 "nn.ModuleList([...])", "torch.nn is not imported by name", source.path, source.line(statement)
             )
-        source.change(value, lambda node, new=new: cst.Call(cst.parse_expression(new), [cst.Arg(node)]))
+        source.change(value, partial(wrapped, name=new))
         project.say(source, source.line(statement), f"{name}: the list becomes {new}")
         count += 1
     return count
+
+
+def wrapped(node: cst.BaseExpression, name: str) -> cst.Call:
+    """`name(node)`."""
+    return cst.Call(cst.parse_expression(name), [cst.Arg(node)])
 
 
 KIND = Kind(edit=unfreeze, interventions=("unfreeze",))

@@ -1,4 +1,4 @@
-"""`init=he`, `xavier`, `orthogonal`: new weights for linear and convolution layers right before the optimizer is made."""
+"""`init=he`, `xavier`, `orthogonal`: new weights of linear and convolution layers, before the optimizer is made."""
 
 from __future__ import annotations
 

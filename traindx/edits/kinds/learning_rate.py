@@ -9,7 +9,7 @@ from __future__ import annotations
 import libcst as cst
 
 from traindx.edits.kind import Kind
-from traindx.edits.origins import Value, put, trace
+from traindx.edits.origins import Value, overridden, put, trace
 from traindx.edits.project import NotCertain, Project
 from traindx.edits.source import Source
 from traindx.edits.training import Found, optimizers, schedules
@@ -19,10 +19,9 @@ DEFAULTS = {"Adam": 1e-3, "AdamW": 1e-3, "NAdam": 2e-3, "RAdam": 1e-3, "Adamax":
             "Adagrad": 1e-2, "Adadelta": 1.0, "Rprop": 1e-2, "LBFGS": 1.0, "ASGD": 1e-2}  # fmt: skip
 IN_SCHEDULES = {"OneCycleLR": (("max_lr", 1),), "CyclicLR": (("base_lr", 1), ("max_lr", 2)),
                 "CosineAnnealingLR": (("eta_min", 2),), "CosineAnnealingWarmRestarts": (("eta_min", 3),),
-                "ReduceLROnPlateau": (("min_lr", None),), "LambdaLR": (), "StepLR": (), "MultiStepLR": (), "LinearLR": (),
-                "ConstantLR": (), "ExponentialLR": (), "PolynomialLR": (), "MultiplicativeLR": (), "SequentialLR": (),
-                "ChainedScheduler": ()}  # fmt: skip
-PEAKS = ("max_lr",)  # where a schedule has one, the optimizer's own rate is not used
+                "ReduceLROnPlateau": (("min_lr", None),), "LambdaLR": (), "StepLR": (), "MultiStepLR": (),
+                "LinearLR": (), "ConstantLR": (), "ExponentialLR": (), "PolynomialLR": (), "MultiplicativeLR": (),
+                "SequentialLR": (), "ChainedScheduler": ()}  # fmt: skip
 ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")
 
 
@@ -31,31 +30,49 @@ def edit(project: Project, value: str) -> None:
     if not uses:
         raise NotCertain(f"lr {value}", "no place was found that sets the learning rate", project.script)
     values = [traced(project, *use) for use in uses]
-    base = project.number("lr")
-    factor = factor_of(value, base, values[0].value)
+    factor = factor_for(project, value, values[0], uses[0])
     for found, (source, node) in zip(values, uses, strict=True):
         old = float(found.origin.value)
-        if old == 0.0:
+        if old == 0.0 or factor == 1.0:
             continue  # a rate that ends at 0 ends there still
-        if base is not None and found is values[0] and not close(found.value, base):
-            if close(found.value, base * factor):
-                continue  # it is as asked already
-            why = f"the source says {found.value:g} where {base:g} was recorded"
-            raise NotCertain(f"the learning rate becomes {base * factor:g}", why, source.path, source.line(node))
         if not found.linear:
             why = "the rate is computed from several numbers"
             raise NotCertain(f"{source.code(node)} * {factor:g}", why, source.path, source.line(node))
-        if base is None or close(values[0].value, base):
-            put(project, found.origin, old * factor, "the learning rate")
+        given = bool(overridden(project, found.origin))
+        put(project, found.origin, (project.number("lr") or old if given else old) * factor, "the learning rate")
 
 
-def factor_of(value: str, base: float | None, stands: float) -> float:
-    """What the rates are multiplied by."""
+def factor_for(project: Project, value: str, first: Value, use: tuple[Source, cst.CSTNode]) -> float:
+    """What the rates are multiplied by; 1 where that is done already. `first` is the highest rate."""
     given = scaled_or_set(value)
+    source, node = use
     if given is None:
-        raise NotCertain(f"lr={value}", "a schedule is not written by this edit")
-    how, number = given
-    return number if how == "*" else number / (base if base is not None else float(stands))
+        raise NotCertain(f"lr={value}", "a schedule is not written by this edit", source.path, source.line(node))
+    base, stands = project.number("lr"), float(first.value)
+    if base is not None and overridden(project, first.origin):
+        stands = base
+    factor = given[1] if given[0] == "*" else given[1] / stands
+    shown = [stands * share for share in (1.0, *starts(project))]
+    if base is None or factor == 1.0 or any(close(base, one) for one in shown):
+        return factor
+    if given[0] == "*" and any(close(base * factor, one) for one in shown):
+        return 1.0
+    why = f"the source says {stands:g} where {base:g} was recorded"
+    raise NotCertain(f"the learning rate becomes {base * factor:g}", why, source.path, source.line(node))
+
+
+def starts(project: Project) -> list[float]:
+    """The shares of their highest rate that schedules start with: it is that rate which was recorded."""
+    shares = []
+    for one in schedules(project):
+        if one.kind == "OneCycleLR":
+            node = one.given("div_factor", 6)
+            found = trace(project, one.source, node) if node is not None else None
+            shares.append(1.0 / float(found.value if found is not None else 25.0))
+        if one.kind == "CyclicLR":
+            low, high = (trace(project, one.source, n) for n in (one.given("base_lr", 1), one.given("max_lr", 2)) if n)
+            shares += [low.value / high.value] if low is not None and high is not None else []
+    return shares
 
 
 def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:

@@ -98,8 +98,8 @@ def take_away(project: Project, source: Source, node: cst.Call, what: str) -> No
 def without_place(call: cst.Call, place: int) -> cst.Call:
     args = [arg for i, arg in enumerate(call.args) if i != place]
     if args and place == len(call.args) - 1:
-        trailing = isinstance(call.args[-1].comma, cst.Comma)
-        args[-1] = args[-1].with_changes(comma=call.args[-1].comma if trailing else cst.MaybeSentinel.DEFAULT)
+        last = call.args[-1]
+        args[-1] = args[-1].with_changes(comma=last.comma, whitespace_after_arg=last.whitespace_after_arg)
     return call.with_changes(args=args)
 
 

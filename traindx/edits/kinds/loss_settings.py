@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import libcst as cst
+from libcst.metadata import Assignment
 
 from traindx.edits.kind import Kind
 from traindx.edits.losses import Loss, losses, training_loss
@@ -40,7 +41,10 @@ def weights(project: Project, value: str) -> None:
     place = (loss.home.path, loss.home.line(loss.made))
     if value != "balanced" or loss.kind not in ("cross_entropy", "nll_loss"):
         raise NotCertain("balanced class weights", f"not for {loss.kind}", *place)
-    if argument(loss.made, "weight", 2 if not loss.by_module else 0) is not None:
+    given = argument(loss.made, "weight", 2 if not loss.by_module else 0)
+    if given is not None and "bincount" in loss.home.code(given.value):
+        return
+    if given is not None:
         raise NotCertain("balanced class weights", "the loss has weights of its own", *place)
     labels = labels_of(project, loss)
     shared = [one for one in losses(project) if one.made is loss.made]
@@ -70,7 +74,7 @@ def known_before(loss: Loss, labels: str) -> bool:
     scope = source.scopes.get(loss.made)
     if scope is None or labels not in scope:
         return False
-    lines = [source.line(a.node) for a in scope[labels] if getattr(a, "node", None) in source.places]
+    lines = [source.line(a.node) for a in scope[labels] if isinstance(a, Assignment)]
     return bool(lines) and max(lines) < source.line(loss.made)
 
 

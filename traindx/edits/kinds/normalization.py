@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import libcst as cst
 
 from traindx.edits.kind import Kind
@@ -23,7 +25,7 @@ def edit(project: Project, value: str) -> None:
         raise NotCertain(f"normalize={value}", "the model has norms of its own", project.script)
     count = 0
     for source, sequence, elements in found:
-        for (layer, made), (after, activation) in zip(elements, elements[1:], strict=False):
+        for (layer, made), (after, activation) in pairwise(elements):
             if made == "Linear" and activation in ACTIVATIONS:
                 put(project, source, sequence, layer, after, wanted)
                 count += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import libcst as cst
 
 from traindx.edits.kind import Kind
@@ -55,9 +57,9 @@ def switch(project: Project, one: Found, value: str, wanted: str) -> None:
     if value == "momentum":
         added.append(("momentum", "0.9"))
     for name in dropped:
-        source.change(call, lambda c, name=name: without_argument(c, name))
+        source.change(call, partial(without_argument, name=name))
     for name, code in added:
-        source.change(call, lambda c, name=name, code=code: with_argument(c, name, code))
+        source.change(call, partial(with_argument, name=name, code=code))
     rename(one, wanted)
     project.say(source, one.line, f"{one.kind} becomes {wanted}")
 
@@ -79,20 +81,19 @@ def rename(one: Found, wanted: str) -> None:
         if not known and len(uses) == 1:
             source.change(alias, lambda node: node.with_changes(name=cst.Name(wanted)))
         elif not known:
-            comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-            source.change(
-                statement,
-                lambda node: node.with_changes(
-                    names=[
-                        *node.names[:-1],
-                        node.names[-1].with_changes(comma=comma),
-                        cst.ImportAlias(cst.Name(wanted)),
-                    ]
-                ),
-            )
+            source.change(statement, partial(with_import, name=wanted))
         source.change(func, lambda _: cst.Name(wanted))
         return
     raise NotCertain(f"{wanted}(...)", f"how {one.kind} got its name is not certain", source.path, one.line)
+
+
+def with_import(statement: cst.ImportFrom, name: str) -> cst.ImportFrom:
+    """The import with one more name."""
+    if isinstance(statement.names, cst.ImportStar):
+        return statement
+    *rest, last = statement.names
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    return statement.with_changes(names=[*rest, last.with_changes(comma=comma), cst.ImportAlias(cst.Name(name))])
 
 
 KIND = Kind(edit=edit, interventions=("optimizer",))

@@ -19,7 +19,7 @@ def edit(project: Project, value: str) -> None:
         return
     if len(made) != 1 or planned:
         why = "there is a schedule already" if planned else "there is not one optimizer"
-        first = (planned or made or [None])[0]
+        first = next(iter([*planned, *made]), None)
         raise NotCertain(
             f"a linear warm-up over {count} steps in front of the schedule", why,
             first.source.path if first else project.script, first.line if first else 0,
