@@ -109,6 +109,7 @@ def conduct(
     writable: Sequence[str] = (),
     stop: threading.Event | None = None,
     until: Callable[[], bool] | None = None,
+    edited: Mapping[str, str] = {},
 ) -> Conducted:
     """Run `command` as if in `folder` (default: here), recorded into `out`, and wait for its end.
 
@@ -116,7 +117,8 @@ def conduct(
     which is asked four times a second, says so; in an exception (Ctrl-C) it is ended first. `base`
     is the environment (default: ours), `threads` the number of threads for its arithmetic,
     `writable` further paths that it may write to, `grace` the seconds
-    that it gets to end by itself when it is asked to. Raises ConfigError when there is no such program
+    that it gets to end by itself when it is asked to, `edited` the texts of files of the folder that it
+    finds changed. Raises ConfigError when there is no such program
     or intervention, OSError when the scratch copy has no room."""
     here = (folder or Path.cwd()).resolve()
     base = dict(os.environ if base is None else base)
@@ -125,6 +127,8 @@ def conduct(
     copy = scratch.make(here, home=Path(base.get("HOME") or Path.home()), copied_bytes=copied_bytes)
     begun = time.monotonic()
     try:
+        for name, text in edited.items():
+            scratch.rewrite(copy.folder / name, text)
         inside = with_threads(scratch.environment_in(base, copy), threads)
         environment = record(out, interventions, steps, inside, str(copy.folder))
         request = {

@@ -93,6 +93,13 @@ def make(
     return Scratch(place, root, copy, copy / folder.relative_to(root), linked, left_out)
 
 
+def rewrite(path: Path, text: str) -> None:
+    """Give a file of the copy another text; what it may lead to, or share its bytes with, keeps its own."""
+    path.unlink()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+
+
 def remove(place: Path) -> None:
     """Remove a scratch folder; what it links to stays."""
     shutil.rmtree(place, ignore_errors=True)

@@ -1,0 +1,81 @@
+"""`label_smoothing=0.1` and `class_weights=balanced`, as arguments of the training loss."""
+
+from __future__ import annotations
+
+import libcst as cst
+from libcst.metadata import Assignment
+
+from traindx.edits.kind import Kind
+from traindx.edits.losses import Loss, losses, training_loss
+from traindx.edits.origins import put, trace, words_of
+from traindx.edits.project import NotCertain, Project
+from traindx.edits.source import argument, with_argument
+
+
+def smoothing(project: Project, value: str) -> None:
+    loss = training_loss(project)
+    if loss.kind != "cross_entropy":
+        raise NotCertain(f"label_smoothing={value}", f"{loss.kind} has none", loss.source.path, loss.line)
+    given = argument(loss.made, "label_smoothing")
+    wanted = float(value)
+    if given is None:
+        if wanted:
+            add(project, loss, "label_smoothing", words_of(wanted))
+        return
+    found = trace(project, loss.home, given.value)
+    if found is None or found.value != found.origin.value:
+        why = "where its value comes from is not certain"
+        raise NotCertain(f"label_smoothing={value}", why, loss.home.path, loss.home.line(loss.made))
+    if found.value != wanted:
+        put(project, found.origin, wanted, "the label smoothing")
+
+
+def add(project: Project, loss: Loss, name: str, code: str) -> None:
+    loss.home.change(loss.made, lambda call: with_argument(call, name, code))
+    project.say(loss.home, loss.home.line(loss.made), f"{loss.home.code(loss.made.func)}: {name}={code}")
+
+
+def weights(project: Project, value: str) -> None:
+    """Weights n / (classes x samples of the class), from the tensor of all training labels."""
+    loss = training_loss(project)
+    place = (loss.home.path, loss.home.line(loss.made))
+    if value != "balanced" or loss.kind not in ("cross_entropy", "nll_loss"):
+        raise NotCertain("balanced class weights", f"not for {loss.kind}", *place)
+    given = argument(loss.made, "weight", 2 if not loss.by_module else 0)
+    if given is not None and "bincount" in loss.home.code(given.value):
+        return
+    if given is not None:
+        raise NotCertain("balanced class weights", "the loss has weights of its own", *place)
+    labels = labels_of(project, loss)
+    shared = [one for one in losses(project) if one.made is loss.made]
+    if not labels or loss.home is not loss.source or (loss.by_module and not known_before(loss, labels)):
+        raise NotCertain(
+            "weight=len(y) / (classes * torch.bincount(y))", "which tensor holds all labels is not certain", *place
+        )
+    classes = project.number("classes")
+    count = f"{classes:.0f}" if classes else f"len(torch.bincount({labels}))"
+    if len(shared) > 1 and loss.by_module:
+        why = "the same loss is used for the validation, whose meaning would change"
+        raise NotCertain(f"weight=len({labels}) / ({count} * torch.bincount({labels}))", why, *place)
+    add(project, loss, "weight", f"len({labels}) / ({count} * torch.bincount({labels}))")
+
+
+def labels_of(project: Project, loss: Loss) -> str:
+    """The name of the tensor that the training labels are taken from: `y` of `y[rows]`, or of the data set."""
+    target = loss.target
+    if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
+        return str(target.value.value)
+    return ""
+
+
+def known_before(loss: Loss, labels: str) -> bool:
+    """Whether the tensor of labels is there when the loss is made."""
+    source = loss.home
+    scope = source.scopes.get(loss.made)
+    if scope is None or labels not in scope:
+        return False
+    lines = [source.line(a.node) for a in scope[labels] if isinstance(a, Assignment)]
+    return bool(lines) and max(lines) < source.line(loss.made)
+
+
+KIND = Kind(edit=smoothing, interventions=("label_smoothing",))

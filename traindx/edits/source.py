@@ -1,0 +1,266 @@
+"""One file of Python, parsed: its names, places and parents, and the changes that are to be made in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import TypeVar
+
+import libcst as cst
+from libcst.metadata import (
+    MetadataWrapper,
+    ParentNodeProvider,
+    PositionProvider,
+    QualifiedNameProvider,
+    Scope,
+    ScopeProvider,
+)
+
+GONE = "traindx_statement_that_goes"  # what a removed statement is replaced by until the text is made
+Change = Callable[[cst.CSTNode], cst.CSTNode]
+Node = TypeVar("Node", bound=cst.CSTNode)
+Small = cst.BaseSmallStatement
+
+
+class Source:
+    """A parsed file. Raises libcst.ParserSyntaxError where the text is no Python."""
+
+    def __init__(self, path: str, text: str) -> None:
+        self.path, self.text = path, text
+        self.wrapper = MetadataWrapper(cst.parse_module(text))
+        self.module = self.wrapper.module
+        self.changes: dict[cst.CSTNode, list[Change]] = {}
+        self.before: dict[cst.CSTNode, list[str]] = {}
+        self.after: dict[cst.CSTNode, list[str]] = {}
+        self.places = self.wrapper.resolve(PositionProvider)
+        self.parents = self.wrapper.resolve(ParentNodeProvider)
+
+    @cached_property
+    def names(self) -> dict[cst.CSTNode, str]:
+        """The full name of what each name or attribute refers to ("torch.optim.SGD"), where imports tell it."""
+        known = self.wrapper.resolve(QualifiedNameProvider)
+        names: dict[cst.CSTNode, str] = {}
+        for node, found in known.items():
+            told = found() if callable(found) else found
+            if told and isinstance(node, (cst.Name, cst.Attribute)):
+                names[node] = min(one.name for one in told)
+        return names
+
+    @cached_property
+    def scopes(self) -> dict[cst.CSTNode, Scope | None]:
+        return dict(self.wrapper.resolve(ScopeProvider))
+
+    @cached_property
+    def nodes(self) -> list[cst.CSTNode]:
+        """All nodes in the order of the text."""
+        return list(walk(self.module))
+
+    def all(self, kind: type[Node]) -> Iterator[Node]:
+        return (node for node in self.nodes if isinstance(node, kind))
+
+    def calls(self, *names: str) -> list[cst.Call]:
+        """Calls of what has one of these full names; all calls where none is given."""
+        found = self.all(cst.Call)
+        return [call for call in found if not names or self.name(call.func) in names]
+
+    def methods(self, *names: str) -> list[cst.Call]:
+        """Calls `something.name(...)`."""
+        return [
+            call
+            for call in self.all(cst.Call)
+            if isinstance(call.func, cst.Attribute) and call.func.attr.value in names
+        ]
+
+    def name(self, node: cst.CSTNode) -> str:
+        """The full name, else the dotted one as it stands there, else ""."""
+        return self.names.get(node, "") or dotted(node)
+
+    def code(self, node: cst.CSTNode) -> str:
+        return self.module.code_for_node(node).strip()
+
+    def line(self, node: cst.CSTNode) -> int:
+        return int(self.places[node].start.line)
+
+    def covers(self, node: cst.CSTNode, line: int) -> bool:
+        place = self.places[node]
+        return bool(place.start.line <= line <= place.end.line)
+
+    def ancestors(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def inside(self, node: cst.CSTNode, outer: cst.CSTNode) -> bool:
+        return outer is node or any(one is outer for one in self.ancestors(node))
+
+    def small(self, node: cst.CSTNode) -> Small | None:
+        """The simple statement that a node is part of, or is."""
+        found = (one for one in (node, *self.ancestors(node)) if isinstance(one, Small))
+        return next(found, None)
+
+    def function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        return next((one for one in self.ancestors(node) if isinstance(one, cst.FunctionDef)), None)
+
+    def owner(self, node: cst.CSTNode) -> cst.ClassDef | None:
+        return next((one for one in self.ancestors(node) if isinstance(one, cst.ClassDef)), None)
+
+    def loops(self, node: cst.CSTNode) -> list[cst.For | cst.While]:
+        """The loops around a node within its function, innermost first."""
+        found: list[cst.For | cst.While] = []
+        for one in self.ancestors(node):
+            if isinstance(one, (cst.FunctionDef, cst.Lambda)):
+                break
+            if isinstance(one, (cst.For, cst.While)):
+                found.append(one)
+        return found
+
+    def alone(self, small: cst.CSTNode) -> bool:
+        """Whether a simple statement has its line to itself."""
+        line = self.parents[small]
+        return isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1
+
+    def change(self, node: Node, change: Callable[[Node], cst.CSTNode]) -> None:
+        self.changes.setdefault(node, []).append(change)  # type: ignore[arg-type]
+
+    def replace(self, node: cst.CSTNode, code: str) -> None:
+        """Write another expression in the place of one."""
+        new = cst.parse_expression(code, config=self.module.config_for_parsing)
+        self.change(node, lambda _: new)
+
+    def insert_before(self, statement: cst.CSTNode, *lines: str) -> None:
+        self.before.setdefault(statement, []).extend(lines)
+
+    def insert_after(self, statement: cst.CSTNode, *lines: str) -> None:
+        self.after.setdefault(statement, []).extend(lines)
+
+    def remove(self, small: Small) -> None:
+        """Take a simple statement away; the comments above it stay, and a block that becomes empty gets `pass`."""
+        line = self.parents[small]
+        block = self.parents[line]
+        only = isinstance(block, cst.IndentedBlock) and len(block.body) == 1
+        if not self.alone(small) or only:
+            self.change(small, lambda _: cst.Pass())
+        else:
+            self.change(small, lambda _: cst.Expr(cst.Name(GONE)))
+
+    @property
+    def edited(self) -> str:
+        """The text with all changes made."""
+        if not (self.changes or self.before or self.after):
+            return self.text
+        code = self.module.visit(Applied(self)).code
+        return re.sub(rf"^[ \t]*{GONE}[^\n]*\n", "", code, flags=re.MULTILINE)
+
+
+class Applied(cst.CSTTransformer):
+    """Makes the changes of a source."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__()
+        self.source = source
+
+    def on_leave(self, original: cst.CSTNode, updated: cst.CSTNode) -> cst.CSTNode:  # type: ignore[override]
+        for change in self.source.changes.get(original, ()):
+            updated = change(updated)
+        if isinstance(updated, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+            return self.line(original, updated)  # type: ignore[arg-type]
+        before, after = self.source.before.get(original, []), self.source.after.get(original, [])
+        return self.around(updated, before, after) if isinstance(original, cst.BaseCompoundStatement) else updated
+
+    def line(
+        self,
+        original: cst.SimpleStatementLine | cst.SimpleStatementSuite,
+        updated: cst.SimpleStatementLine | cst.SimpleStatementSuite,
+    ) -> cst.CSTNode:
+        """A line with what is to stand before and after its statements."""
+        before, after = self.source.before, self.source.after
+        if not any(small in before or small in after for small in original.body):
+            return updated
+        if isinstance(updated, cst.SimpleStatementLine) and len(original.body) == 1:
+            small = original.body[0]
+            return self.around(updated, before.get(small, []), after.get(small, []))
+        body: list[Small] = []
+        for small, new in zip(original.body, updated.body, strict=True):
+            body += [self.simple(code) for code in before.get(small, [])]
+            body.append(new)
+            body += [self.simple(code) for code in after.get(small, [])]
+        joined = [one.with_changes(semicolon=cst.Semicolon(whitespace_after=cst.SimpleWhitespace(" "))) for one in body]
+        return updated.with_changes(body=[*joined[:-1], body[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
+
+    def simple(self, code: str) -> Small:
+        line = self.parsed(code)
+        if not isinstance(line, cst.SimpleStatementLine):
+            raise TypeError(f"no simple statement: {code}")
+        return line.body[0]
+
+    def parsed(self, code: str) -> cst.BaseStatement:
+        return cst.parse_statement(code, config=self.source.module.config_for_parsing)
+
+    def around(self, updated: cst.CSTNode, before: list[str], after: list[str]) -> cst.CSTNode:
+        """A statement between new ones; empty lines above it stay above all of them."""
+        if not before and not after:
+            return updated
+        first = [self.parsed(code) for code in before]
+        leading = list(getattr(updated, "leading_lines", ()))
+        empty = [line for line in leading if line.comment is None]
+        if first and len(empty) == len(leading):
+            first[0] = first[0].with_changes(leading_lines=empty)
+            updated = updated.with_changes(leading_lines=[])
+        return cst.FlattenSentinel([*first, updated, *(self.parsed(code) for code in after)])  # type: ignore[return-value]
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    yield node
+    for child in node.children:
+        yield from walk(child)
+
+
+def dotted(node: cst.CSTNode) -> str:
+    """ "self.optim" of such an expression; "" of any other."""
+    if isinstance(node, cst.Name):
+        return str(node.value)
+    if isinstance(node, cst.Attribute):
+        base = dotted(node.value)
+        return f"{base}.{node.attr.value}" if base else ""
+    return ""
+
+
+def argument(call: cst.Call, name: str, place: int | None = None) -> cst.Arg | None:
+    """The argument with this name, or at this place (from 0) where it is given by place."""
+    for arg in call.args:
+        if arg.keyword is not None and arg.keyword.value == name:
+            return arg
+    plain = [arg for arg in call.args if arg.keyword is None]
+    if place is None or place >= len(plain) or any(arg.star for arg in plain[: place + 1]):
+        return None
+    return plain[place]
+
+
+def starred(call: cst.Call) -> bool:
+    return any(arg.star for arg in call.args)
+
+
+def with_argument(call: cst.Call, name: str, code: str) -> cst.Call:
+    """The call with one more keyword, in the manner of those that it has."""
+    new = cst.Arg(
+        value=cst.parse_expression(code),
+        keyword=cst.Name(name),
+        equal=cst.AssignEqual(cst.SimpleWhitespace(""), cst.SimpleWhitespace("")),
+    )
+    if not call.args:
+        return call.with_changes(args=[new])
+    *rest, last = call.args
+    between = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    if isinstance(last.comma, cst.Comma):  # a trailing comma stays one
+        new = new.with_changes(comma=last.comma)
+        if rest and isinstance(rest[-1].comma, cst.Comma):
+            between = rest[-1].comma
+    return call.with_changes(args=[*rest, last.with_changes(comma=between), new])
+
+
+def without_argument(call: cst.Call, name: str) -> cst.Call:
+    kept = [arg for arg in call.args if arg.keyword is None or arg.keyword.value != name]
+    if kept and len(kept) < len(call.args) and kept[-1] is not call.args[-1]:
+        kept[-1] = kept[-1].with_changes(comma=call.args[-1].comma)
+    return call.with_changes(args=kept)
