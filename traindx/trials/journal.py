@@ -55,7 +55,8 @@ def lines(path: Path) -> list[dict[str, Any]]:
 
 def same(entry: Mapping[str, Any], about: Mapping[str, Any]) -> bool:
     """Whether a diary's first line says that it is about this."""
-    return json.loads(json.dumps(dict(about))) == dict(entry)
+    told: dict[str, Any] = json.loads(json.dumps(dict(about)))
+    return told == dict(entry)
 
 
 def unfinished(base: Path, name: str, about: Mapping[str, Any], done: str) -> Path | None:

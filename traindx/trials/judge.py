@@ -131,10 +131,10 @@ def bootstrap(values: np.ndarray, level: float = 0.95) -> Interval:
 
 def signs_p(values: np.ndarray) -> float:
     """The chance of a mean as large as this one if the sign of every pair were a coin's: exact, one-sided."""
-    seen = values.sum() - 1e-12
+    seen = float(values.sum()) - 1e-12
     sizes = np.abs(values)
     sums = [float(np.dot(signs, sizes)) for signs in product((1.0, -1.0), repeat=len(values))]
-    return sum(total >= seen for total in sums) / len(sums)
+    return float(sum(total >= seen for total in sums)) / len(sums)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

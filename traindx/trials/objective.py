@@ -67,7 +67,9 @@ def choose(run: Run, interventions: Iterable[str], cause: str = "", asked: tuple
             return made(run, signal, "higher" if direction == "higher" else "lower", why)
     if broken(run):  # that it stays finite is a gain, whatever the loss means
         return made(run, "train/loss", "lower", "the training loss is not finite")
-    return Objective(signal="", direction="lower", why="every signal that is there means something else under the change")
+    return Objective(
+        signal="", direction="lower", why="every signal that is there means something else under the change"
+    )
 
 
 def broken(run: Run) -> bool:
@@ -114,9 +116,7 @@ def made(run: Run, signal: str, direction: str, why: str) -> Objective:
     values = np.zeros(0) if series is None else series.values[np.isfinite(series.values)]
     higher = direction == "higher"
     scale, unit = scaled(signal, values, higher)
-    return Objective(
-        signal=signal, direction="higher" if higher else "lower", scale=scale, unit=unit, why=why
-    )
+    return Objective(signal=signal, direction="higher" if higher else "lower", scale=scale, unit=unit, why=why)
 
 
 def scaled(signal: str, values: Floats, higher: bool) -> tuple[Literal["error", "ratio", "share"], float]:
@@ -133,7 +133,7 @@ def scaled(signal: str, values: Floats, higher: bool) -> tuple[Literal["error", 
 
 def level(run: Run, objective: Objective, until: float | None = None) -> float:
     """How far a run came by step `until` (None: its end): the mean of its last tenth of points (of a training signal
-    of its last fifth; of time and memory the median of all). NaN where it has none, infinite where they are not finite."""
+    of its last fifth; of time and memory the median of all). NaN where it has none, infinite where not finite."""
     series = run.series.get(objective.signal)
     if series is None or not len(series):
         return math.nan
@@ -206,3 +206,9 @@ def same(one: Run, other: Run) -> bool:
 def _equal(a: Series, b: Series) -> bool:
     n = min(len(a), len(b))
     return n > 0 and bool(np.array_equal(a.values[:n], b.values[:n], equal_nan=True))
+
+
+def first_step(run: Run) -> float | None:
+    """The step at which the best of the signals on held-out data has its first value; None where there is none."""
+    found = [n for n, _ in candidates(run) if n.startswith(("val/", "test/")) and usable(run, n)]
+    return float(run.series[found[0]].steps[0]) if found else None
