@@ -50,6 +50,7 @@ LATE_TRAINING = 0.2  # of a training signal, which is noisier
 ERROR_FLOOR = 0.005  # of a share of errors: half a hundredth more or less is no gain
 LOSS_FLOOR = 0.01  # of the usual loss: below that hundredth two losses are alike
 FULL = 1.0 + 1e-9
+SAMPLED = 4  # batches at the end of a run: fewer tell too little of it
 
 
 def choose(run: Run, interventions: Iterable[str], cause: str = "", asked: tuple[str, str] | None = None) -> Objective:
@@ -105,9 +106,11 @@ def named(run: Run, name: str) -> str:
 
 
 def usable(run: Run, signal: str) -> bool:
-    """Whether a signal has numbers."""
+    """Whether a signal has numbers; of those that are sampled now and then, enough at the end."""
     series = run.series.get(signal)
-    return series is not None and len(series) > 0 and bool(np.isfinite(series.values).any())
+    if series is None or not np.isfinite(series.values).any():
+        return False
+    return signal not in COMPUTED or len(tail(series.steps, series.values, signal)) >= SAMPLED
 
 
 def made(run: Run, signal: str, direction: str, why: str) -> Objective:
@@ -132,25 +135,26 @@ def scaled(signal: str, values: Floats, higher: bool) -> tuple[Literal["error", 
 
 
 def level(run: Run, objective: Objective, until: float | None = None) -> float:
-    """How far a run came by step `until` (None: its end): the mean of its last tenth of points (of a training signal
-    of its last fifth; of time and memory the median of all). NaN where it has none, infinite where not finite."""
+    """How far a run came by step `until` (None: its end): the mean over its last tenth (of a training signal
+    over its last fifth; of time and memory the median of all). NaN where it has none, infinite where not finite."""
     series = run.series.get(objective.signal)
     if series is None or not len(series):
         return math.nan
-    kept = series.values if until is None else series.values[series.steps <= until]
-    if not len(kept):
+    reached = len(series) if until is None else int(np.searchsorted(series.steps, until, side="right"))
+    if not reached:
         return math.nan
     if objective.signal.startswith(("time/", "mem/")):
-        finite = kept[np.isfinite(kept)]
+        finite = series.values[:reached][np.isfinite(series.values[:reached])]
         return float(np.median(finite)) if len(finite) else math.nan
-    late = tail(kept, objective.signal)
+    late = tail(series.steps[:reached], series.values[:reached], objective.signal)
     worst = -math.inf if objective.direction == "higher" else math.inf
     return float(late.mean()) if np.isfinite(late).all() else worst
 
 
-def tail(values: Floats, signal: str) -> Floats:
+def tail(steps: Floats, values: Floats, signal: str) -> Floats:
+    """The values in the last part of `steps[n]`, the last one at least."""
     share = LATE if signal.startswith(("val", "test")) else LATE_TRAINING
-    return values[-max(1, math.ceil(share * len(values))) :]
+    return values[min(int(np.searchsorted(steps, steps[-1] - share * (steps[-1] - steps[0]))), len(values) - 1) :]
 
 
 def gain(before: float, after: float, objective: Objective) -> float:
