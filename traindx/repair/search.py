@@ -20,6 +20,7 @@ from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.trial import Objective, Trial, Untried
 
 ROUNDS = 3  # of fixes on top of each other
+ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
@@ -164,21 +165,21 @@ class Search:
 
     def screen(self, candidate: Candidate) -> Way | None:
         """One pair for each dose; the best of them, or None (then what became of it is told)."""
-        stages = candidate.doses or ((candidate.interventions,),)
-        best: Way | None = None
+        stages: Sequence[Sequence[tuple[str, ...]]] = candidate.doses or ((candidate.interventions,),)
         tried: list[Way] = []
+        best: Way | None = None
         for stage in stages:
-            doses = [d if isinstance(d, tuple) else (d,) for d in stage]
-            some = self.first_pairs(candidate, doses)
-            tried += some
-            last = max(tried, key=lambda w: w.pair.gain, default=None)
-            if last is None or (best is not None and last is best) or last.interventions != doses[-1]:
-                best = last
+            tried += self.first_pairs(candidate, stage)
+            best = max(tried, key=lambda w: w.pair.gain, default=None)
+            if best is None or best.interventions != stage[-1] or self.enough(best):
                 break
-            best = last
-        if best is None:
-            return None
-        return best._replace(chosen=len(tried) > 1)
+        return None if best is None else best._replace(chosen=len(tried) > 1)
+
+    def enough(self, way: Way) -> bool:
+        """Whether a dose has cured the run, so that no further one is needed."""
+        if way.pair.gain < ENOUGH or way.pair.after.run is None:
+            return False
+        return fine(pipeline.diagnose(way.pair.after.run, self.config).first)
 
     def first_pairs(self, candidate: Candidate, doses: Sequence[tuple[str, ...]]) -> list[Way]:
         """The ways with their first pairs; those that cannot be compared, or did nothing, are told and left out."""

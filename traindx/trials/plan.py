@@ -14,13 +14,16 @@ LEAST = 0.05  # probability of a cause below which nothing is tried for it
 # What a fix's place in the list of what it cures, and a second choice among its alternatives, take from its chance.
 PLACES = (1.0, 0.5, 0.3, 0.2)
 SECOND = 0.6
+Way = tuple[str, ...]  # interventions that are tried together
 # How far a change goes: what is tried beside the first (at once), and after it where the end of these was best.
-DOSES: Mapping[str, tuple[tuple[str, ...], ...]] = {
-    "lr=*0.1": (("lr=*0.1", "lr=*0.01"), ("lr=*0.001", "lr=*0.0001")),
-    "lr=*10": (("lr=*10", "lr=*100"), ("lr=*1000", "lr=*10000")),
-    "clip=*10": (("clip=*10", "clip=off"),),
-    "weight_decay=*0.01": (("weight_decay=*0.01", "weight_decay=0"),),
-    "dropout=*0.33": (("dropout=*0.33", "dropout=0"),),
+# Gradients that are cleared are smaller than those that add up: the rate that was chosen for these may be too low then.
+DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
+    "lr=*0.1": ((("lr=*0.1",), ("lr=*0.01",)), (("lr=*0.001",), ("lr=*0.0001",))),
+    "lr=*10": ((("lr=*10",), ("lr=*100",)), (("lr=*1000",), ("lr=*10000",))),
+    "clip=*10": ((("clip=*10",), ("clip=off",)),),
+    "weight_decay=*0.01": ((("weight_decay=*0.01",), ("weight_decay=0",)),),
+    "dropout=*0.33": ((("dropout=*0.33",), ("dropout=0",)),),
+    "zero_grad=each-step": ((("zero_grad=each-step",), ("zero_grad=each-step", "lr=*10")),),
 }
 
 Record = Callable[[str, str], tuple[float, float]]  # (fix, cause) -> how often it was confirmed, and not, before
@@ -34,7 +37,7 @@ class Candidate(NamedTuple):
     cause: str
     interventions: tuple[str, ...]
     chance: float
-    doses: tuple[tuple[str, ...], ...] = ()
+    doses: tuple[tuple[Way, ...], ...] = ()
 
 
 def unknown_record(_fix: str, _cause: str) -> tuple[float, float]:
@@ -99,20 +102,19 @@ def variants(fix: Fix, cure: tuple[str, ...]) -> list[tuple[str, ...]]:
     return [(spec,) for spec in fix.interventions]
 
 
-def doses(way: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+def doses(way: Way) -> tuple[tuple[Way, ...], ...]:
     return DOSES.get(way[0], ()) if len(way) == 1 else ()
 
 
 def distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Without those that would do the same as a more promising one."""
-    seen: set[tuple[str, ...]] = set()
+    seen: set[Way] = set()
     kept = []
     for one in found:
-        names = {dose for stage in one.doses for dose in stage} or set(one.interventions)
-        if any(set(s) & names and len(s) == len(one.interventions) for s in seen):
-            continue
-        seen.add(tuple(sorted(names)) if one.doses else one.interventions)
-        kept.append(one)
+        ways = {dose for stage in one.doses for dose in stage} or {one.interventions}
+        if not ways & seen:
+            kept.append(one)
+        seen |= ways
     return tuple(kept)
 
 
