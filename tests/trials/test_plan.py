@@ -47,7 +47,9 @@ def test_a_fix_whose_parts_belong_together_is_tried_as_one() -> None:
 
 
 def test_what_cannot_be_tried_says_why() -> None:
-    belief = [Hypothesis(cause=c, title=c, probability=0.3) for c in ("too-little-data", "out-of-memory", "memory-leak")]
+    belief = [
+        Hypothesis(cause=c, title=c, probability=0.3) for c in ("too-little-data", "out-of-memory", "memory-leak")
+    ]
     _, left = candidates(belief, catalogue(), Setup(), CURES, refusal)
     why = {u.fix: u.why for u in left}
     assert "person" in why["augment-data"]
@@ -68,7 +70,9 @@ def test_every_cause_with_an_experiment_has_a_fix_that_can_be_tried(cause: str) 
         (("lr=*0.1",), ("lr=0.5",), ("lr=0.5",)),
         (("clip=1.0",), ("lr=*10",), ("clip=1.0", "lr=*10")),
         (("optimizer=adamw", "lr=0.0003"), ("lr=*3",), ("optimizer=adamw", "lr=0.0009")),
-        (("lr=constant",), ("lr=*0.1",), ("lr=*0.1",)),
+        (("lr=constant",), ("lr=*0.1",), ("lr=constant", "lr=*0.1")),
+        (("clip=1.0",), ("clip=off",), ("clip=1.0", "clip=off")),
+        (("lr=3e-05",), ("lr=*0.1",), ("lr=3e-06",)),
     ],
 )
 def test_changes_on_top_of_each_other(base: tuple[str, ...], more: tuple[str, ...], together: tuple[str, ...]) -> None:

@@ -129,8 +129,9 @@ def scaled(signal: str, values: Floats, higher: bool) -> tuple[Literal["error", 
         return "error", known.perfect
     if higher and len(values) and values.max() <= FULL:
         return "error", 1.0
-    if len(values) and values.min() > 0:
-        return "ratio", LOSS_FLOOR * float(np.median(values)) if "loss" in signal or signal in COMPUTED else 0.0
+    floor = LOSS_FLOOR * float(np.median(values)) if len(values) and ("loss" in signal or signal in COMPUTED) else 0.0
+    if len(values) and values.min() + floor > 0 <= values.min():
+        return "ratio", floor
     return "share", float(np.ptp(values)) if len(values) and np.ptp(values) > 0 else 1.0
 
 

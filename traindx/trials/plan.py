@@ -119,27 +119,23 @@ def distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def merged(base: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
-    """Interventions on top of others: factors of the same name multiply, other values take the place."""
-    found = dict(spec.split("=", 1) for spec in base)
+    """Interventions on top of others: a factor multiplies a number or factor of the same name, other values take the
+    place; words ("lr=constant") and numbers of one name go together."""
+    found = {slot(spec): spec.partition("=")[2] for spec in base}
     for spec in more:
-        name, _, value = spec.partition("=")
-        before = found.get(name, "")
-        if value.startswith("*") and before.startswith("*"):
-            found[name] = f"*{float(f'{float(value[1:]) * float(before[1:]):.6g}'):g}"
-        elif not (value.startswith("*") and before):
-            found[name] = value
-        elif (number := as_number(before)) is not None:
-            found[name] = f"{float(f'{number * float(value[1:]):.6g}'):g}"
+        value, before = spec.partition("=")[2], found.get(slot(spec))
+        if before is None or not value.startswith("*"):
+            found[slot(spec)] = value
         else:
-            found[name] = value
-    return tuple(f"{name}={value}" for name, value in found.items())
+            factor = float(value[1:]) * float(before.removeprefix("*"))
+            found[slot(spec)] = ("*" if before.startswith("*") else "") + f"{factor:g}"
+    return tuple(f"{name}={value}" for (name, _), value in found.items())
 
 
-def as_number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+def slot(spec: str) -> tuple[str, bool]:
+    """What can be there once: the name, for words and for numbers."""
+    name, _, value = spec.partition("=")
+    return name, value.removeprefix("*").replace(".", "").replace("e-", "").isdigit()
 
 
 def steps_for(
