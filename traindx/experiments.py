@@ -5,6 +5,7 @@ records and intervenes.
 from __future__ import annotations
 
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -67,15 +68,25 @@ def attempt(
     command: Sequence[str],
     out: Path,
     interventions: Sequence[str],
-    steps: int,
-    over: Callable[[Run], bool],
+    steps: int | None,
+    over: Callable[[Run], bool] | None = None,
     *,
     seconds: float | None = None,
     writable: Sequence[str] = (),
+    threads: int | None = None,
+    stop: threading.Event | None = None,
 ) -> rates.Attempt:
-    """Run the command once, and read what it left."""
+    """Run the command once, and read what it left. `over` is asked about the record so far, and may end it."""
     done = conduct(
-        command, interventions, out=out, steps=steps, seconds=seconds, writable=writable, until=Glances(out, over)
+        command,
+        interventions,
+        out=out,
+        steps=steps,
+        seconds=seconds,
+        writable=writable,
+        threads=threads,
+        stop=stop,
+        until=None if over is None else Glances(out, over),
     )
     refused = experiment_stopped(out)
     if refused or not recorded(out):

@@ -26,6 +26,8 @@ VERBS = {
     "diagnose": "Read training logs and say what is wrong with the run.",
     "run": "Run an unmodified script under capture, then diagnose it.",
     "find-lr": "Find the learning rate of an unmodified script by a sweep.",
+    "investigate": "Run experiments on an unmodified script until its cause is settled.",
+    "fix": "Find what helps an unmodified script, and prove it.",
     "check": "Check an unmodified script before its long run.",
     "gradients": "Table of every module's gradient, weights and updates.",
     "activations": "Table of what every module puts out, with flags.",

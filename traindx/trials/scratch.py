@@ -32,7 +32,13 @@ MANY = 3  # times as many files are linked one by one, so that new ones can be m
 LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules"})
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"})
 PREFIX = "traindx-scratch-"
-OURS = (PREFIX, "traindx-check-", "traindx-records-")  # temporary folders: in the project where TMPDIR is
+OURS = (
+    PREFIX,
+    "traindx-check-",
+    "traindx-records-",
+    "traindx-fix",
+    "traindx-investigate",
+)  # temporary folders: in the project where TMPDIR is
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 PARENTS, BESIDE = 3, 2000  # parents that are imitated, and entries beside the folder that are linked
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to

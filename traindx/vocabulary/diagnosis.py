@@ -140,6 +140,8 @@ class Recommendation(msgspec.Struct, frozen=True):
 
 
 class RunDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
+    """`belief`: the probabilities of causes before and after each experiment, with what it was."""
+
     run: RunInfo
     health: Health
     decision: Decision
@@ -150,6 +152,7 @@ class RunDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
     forecast: tuple[ForecastPoint, ...] = ()
     recommendations: tuple[Recommendation, ...] = ()
     trials: tuple[dict[str, object], ...] = ()
+    belief: tuple[tuple[str, dict[str, float]], ...] = ()
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):

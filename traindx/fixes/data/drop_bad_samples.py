@@ -25,4 +25,5 @@ FIX = Fix(
     expected="spikes at those batches are gone",
     page=page(__doc__),
     propose=propose,
+    interventions=("drop=outliers",),
 )

@@ -25,4 +25,5 @@ FIX = Fix(
     expected="the loss starts near 1 and falls at once",
     page=page(__doc__),
     propose=propose,
+    interventions=("targets=standardize",),
 )

@@ -27,4 +27,5 @@ FIX = Fix(
     expected="the minority's recall rises; plain accuracy may fall",
     page=page(__doc__),
     propose=propose,
+    interventions=("class_weights=balanced",),
 )

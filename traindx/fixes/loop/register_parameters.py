@@ -25,4 +25,5 @@ FIX = Fix(
     expected="all layers move",
     page=page(__doc__),
     propose=propose,
+    interventions=("register=all",),
 )

@@ -25,4 +25,5 @@ FIX = Fix(
     expected="the loss can go below ln(1 + (k-1)/e), and learning is faster",
     page=page(__doc__),
     propose=propose,
+    interventions=("logits=on",),
 )

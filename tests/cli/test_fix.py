@@ -1,0 +1,154 @@
+"""`traindx fix` and `traindx investigate` as a user types them."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.cli.process import COMMAND, environment, traindx
+
+# Three classes in the plane; at a rate of 0.1 it is done in a hundred steps, at 40 never.
+TRAIN = """
+import sys, torch
+torch.manual_seed(3)
+centres = torch.tensor([[2.0, 0.0], [-1.0, 1.7], [-1.0, -1.7]])
+y = torch.randint(0, 3, (512,))
+x = centres[y] + 1.2 * torch.randn(512, 2)
+model = torch.nn.Sequential(torch.nn.Linear(2, 32), torch.nn.Tanh(), torch.nn.Linear(32, 3))
+optimizer = torch.optim.SGD(model.parameters(), lr=float(sys.argv[1]))
+for epoch in range(12):
+    model.train()
+    for rows in torch.randperm(384).split(16):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(x[rows]), y[rows])
+        loss.backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        held = torch.nn.functional.cross_entropy(model(x[384:]), y[384:])
+    print(f"epoch {epoch} loss {loss.item():.4f} val_loss {held.item():.4f}")
+"""
+
+
+def project(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "train.py").write_text(TRAIN)
+    return folder
+
+
+def digest(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
+
+
+def diary(folder: Path) -> list[dict[str, Any]]:
+    file = folder / "trials.jsonl"
+    return [json.loads(line) for line in file.read_text().splitlines()[1:]] if file.exists() else []
+
+
+def keys(entries: list[dict[str, Any]]) -> list[tuple[tuple[str, ...], int | None]]:
+    return [(tuple(e["interventions"]), e["seed"]) for e in entries]
+
+
+def valid(document: dict[str, Any], name: str) -> None:
+    schema = json.loads(importlib.resources.files("traindx.reports").joinpath(name).read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(document)
+
+
+def test_a_healthy_script_has_nothing_to_fix_and_that_costs_one_start(tmp_path: Path) -> None:
+    here = project(tmp_path / "p")
+    done = traindx("fix", "-f", "json", "--", sys.executable, "train.py", "0.1", cwd=here)
+    assert done.status == 0, done.err
+    report = json.loads(done.out)
+    valid(report, "fix.schema.json")
+    assert report["verdict"] == "nothing-to-fix"
+    assert report["applied"] == []
+    folder = next((here / "traindx-fix").iterdir())
+    assert len(diary(folder)) == 1
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_it_goes_on_and_proves_the_fix(tmp_path: Path) -> None:
+    here, out = project(tmp_path / "p"), tmp_path / "proof"
+    before = digest(here)
+    arguments = ["fix", "--out", str(out), "-f", "json", "--", sys.executable, "train.py", "40"]
+    with open(tmp_path / "err", "w") as said:
+        process = subprocess.Popen(
+            [*COMMAND, *arguments], cwd=here, stdout=subprocess.DEVNULL, stderr=said, env=environment()
+        )
+        while len(diary(out)) < 3 and process.poll() is None:
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+    kept = keys(diary(out))
+    assert len(kept) >= 3, (tmp_path / "err").read_text()
+    done = subprocess.run([*COMMAND, *arguments], cwd=here, capture_output=True, text=True, env=environment())
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    valid(report, "fix.schema.json")
+    assert report["verdict"] == "fixed", report["reason"]
+    assert report["applied"] == ["lower-learning-rate"]
+    assert report["after"]["mean"] < report["before"]["mean"] / 2
+    assert report["trials"][0]["verdict"] == "confirmed"
+    after = keys(diary(out))
+    assert after[: len(kept)] == kept
+    assert len(set(after)) == len(after), "a start was made twice"
+    assert digest(here) == before, "the project was changed"
+    for name in ("report.md", "report.html", "training_comparison.png", "optimization_recommendations.md",
+                 "diagnosis.json", "environment.txt", "fix.json"):  # fmt: skip
+        assert (out / name).stat().st_size > 0, name
+    valid(json.loads((out / "diagnosis.json").read_text()), "diagnosis.schema.json")
+    assert json.loads((out / "fix.json").read_text()) == report
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_it_with_all_that_it_started(tmp_path: Path) -> None:
+    here, out = project(tmp_path / "p"), tmp_path / "proof"
+    process = subprocess.Popen(
+        [*COMMAND, "fix", "--out", str(out), "--", sys.executable, "train.py", "40"],
+        cwd=here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(),
+        start_new_session=True,
+    )  # fmt: skip
+    while len(diary(out)) < 1 and process.poll() is None:
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    said, _ = process.communicate(timeout=60)
+    assert process.returncode == 130, said
+    assert "interrupted" in said
+    assert not (out / "fix.json").exists()
+
+
+@pytest.mark.slow
+def test_investigate_settles_the_cause_and_tells_the_way(tmp_path: Path) -> None:
+    here = project(tmp_path / "p")
+    done = traindx("investigate", "-f", "json", "--", sys.executable, "train.py", "40", cwd=here)
+    assert done.status == 1, done.err
+    document = json.loads(done.out)
+    valid(document, "diagnosis.schema.json")
+    run = document["runs"][0]
+    assert run["hypotheses"][0]["cause"] == "learning-rate-too-high"
+    assert run["belief"][0][0] == "as it is"
+    assert len(run["belief"]) == 1 + len(run["trials"])
+
+
+@pytest.mark.parametrize("verb", ["fix", "investigate"])
+def test_what_cannot_work_says_so_in_one_line(tmp_path: Path, verb: str) -> None:
+    gone = traindx(verb, "--", "no-such-program", cwd=tmp_path)
+    assert gone.status == 2
+    assert "no-such-program" in gone.err.splitlines()[-1]
+    (tmp_path / "quiet.py").write_text("print('no training here')")
+    quiet = traindx(verb, "--", sys.executable, "quiet.py", cwd=tmp_path)
+    assert quiet.status == 2
+    assert "nothing was recorded" in quiet.err
+    wrong = traindx(verb, "--budget", "soon", "--", sys.executable, "quiet.py", cwd=tmp_path)
+    assert wrong.status == 2
+    assert "--budget soon" in wrong.err

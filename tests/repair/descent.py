@@ -1,0 +1,75 @@
+"""A script that trains: noisy gradient descent on a parabola, in the place of a process of its own."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from traindx.trials.conduct import Conducted
+from traindx.trials.find_lr import Attempt
+from traindx.vocabulary.run import Event, Run, Series, series
+from traindx.vocabulary.setup import Setup
+
+CURVATURES = np.geomspace(0.5, 20.0, 8)  # stable below a rate of 0.1
+
+
+class Descent:
+    """Starts of a script that descends at `rate`; `asked` are their interventions. It knows `lr` and `seed`; all
+    others change nothing, and say so."""
+
+    def __init__(self, rate: float, steps: int = 300, noise: float = 0.02, own_seed: int | None = 4) -> None:
+        self.rate, self.steps, self.noise, self.own_seed = rate, steps, noise, own_seed
+        self.asked: list[tuple[str, ...]] = []
+        self.dies_at: int | None = None  # the start at which the power fails
+
+    def __call__(
+        self,
+        command: Sequence[str],
+        out: Path,
+        interventions: Sequence[str],
+        steps: int | None,
+        *,
+        seconds: float | None = None,
+        writable: Sequence[str] = (),
+        threads: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> Attempt:
+        if self.dies_at is not None and len(self.asked) >= self.dies_at:
+            raise SystemExit("kill -9")
+        self.asked.append(tuple(interventions))
+        named = dict(i.split("=", 1) for i in interventions)
+        told = named.get("lr", "*1")
+        rate = self.rate * float(told[1:]) if told.startswith("*") else float(told)
+        seed = named.get("seed", self.own_seed)
+        run = self.run(rate, None if seed is None else int(seed), steps or self.steps, interventions)
+        done = Conducted(out, "finished", 0, 0, 0.01, "", tuple(interventions), True, (), ())
+        return Attempt(done, run)
+
+    def run(self, rate: float, seed: int | None, steps: int, interventions: Sequence[str]) -> Run:
+        losses, norms = descent(rate, seed, steps, self.noise)
+        at = np.arange(steps, dtype=np.float64)
+        told: dict[str, Series] = {
+            "lr": series(at, np.full(steps, rate)),
+            "train/loss": series(at, losses),
+            "val/loss": series(at[9::10], losses[9::10] * 1.05),
+            "grad_norm": series(at, norms),
+        }
+        idle = [s for s in interventions if s.partition("=")[0] not in ("lr", "seed")]
+        events = tuple(Event("note", f"{s} changed nothing: there is none", code="intervention-unused") for s in idle)
+        setup = Setup(optimizer="SGD", lr=rate, seed=self.own_seed)
+        return Run(id="r", source="", format="traindx", framework="torch", series=told, events=events, setup=setup)
+
+
+def descent(rate: float, seed: int | None, steps: int, noise: float) -> tuple[np.ndarray, np.ndarray]:
+    chance = np.random.default_rng(seed)
+    x = chance.standard_normal(len(CURVATURES))
+    losses, norms = np.empty(steps), np.empty(steps)
+    for step in range(steps):
+        slope = CURVATURES * x + noise * chance.standard_normal(len(x))
+        losses[step] = 0.5 * float(CURVATURES @ x**2) + 0.01 + 0.001 * chance.random()
+        norms[step] = float(np.linalg.norm(slope))
+        x = np.clip(x - rate * slope, -1e4, 1e4)  # as saturating units would hold it
+    return losses, norms

@@ -1,0 +1,83 @@
+"""The search for a fix, on a training that is gradient descent on a parabola."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.repair.descent import Descent
+from traindx.config import Config
+from traindx.repair.bench import Bench
+from traindx.repair.document import Proof, conclude
+from traindx.repair.search import Options, Search
+from traindx.trials.journal import Journal
+
+
+def searched(folder: Path, script: Descent, options: Options = Options(), budget: float = 1e6, jobs: int = 1) -> Proof:
+    bench = Bench(["python", "train.py"], script, Journal(folder, {"of": "test"}), budget=budget, jobs=jobs)
+    search = Search(bench, Config(), options)
+    search.diagnose()
+    if not search.well:
+        search.proceed()
+    return conclude(search, 0.0)
+
+
+def test_a_rate_that_is_far_too_high_is_lowered_and_proved(tmp_path: Path) -> None:
+    report = searched(tmp_path, Descent(rate=0.3)).report
+    assert report.verdict == "fixed"
+    assert report.applied[0] == "lower-learning-rate"
+    told = report.trials[0]
+    assert told.verdict == "confirmed"
+    assert len(told.seeds) == 3
+    assert told.p_value == pytest.approx(1 / 8)
+    assert report.before is not None
+    assert report.after is not None
+    assert report.after.mean < 0.1 < report.before.mean
+    assert report.command.startswith("traindx run --with 'lr=*0.")
+
+
+def test_a_run_that_is_well_costs_one_start(tmp_path: Path) -> None:
+    script = Descent(rate=0.02)
+    report = searched(tmp_path, script).report
+    assert report.verdict == "nothing-to-fix"
+    assert script.asked == [()]
+    assert report.trials == ()
+    assert report.command == ""
+
+
+def test_pairs_share_their_seeds_and_the_first_run_is_that_of_its_own_seed(tmp_path: Path) -> None:
+    script = Descent(rate=0.3, own_seed=4)
+    searched(tmp_path, script)
+    plain = [a for a in script.asked if all(s.startswith("seed=") for s in a)]
+    assert plain[0] == ()
+    assert ("seed=4",) not in plain, "the script's own seed was run already"
+    changed = {a[-1] for a in script.asked if len(a) > 1}
+    assert {a[0] for a in plain[1:]} <= changed
+
+
+def test_every_start_that_ended_is_in_the_diary_when_the_power_fails(tmp_path: Path) -> None:
+    torn = Descent(rate=0.3)
+    torn.dies_at = 4
+    with pytest.raises(SystemExit):
+        searched(tmp_path, torn)
+    diary = Journal(tmp_path, {"of": "test"})
+    assert [(tuple(e["interventions"]), e["seed"]) for e in diary.entries] == [
+        ((), None), (("lr=*0.1",), 4), (("lr=*0.01",), 4), ((), 5)
+    ]  # fmt: skip
+
+
+def test_a_budget_that_is_spent_ends_it_without_a_verdict(tmp_path: Path) -> None:
+    script = Descent(rate=0.3)
+    report = searched(tmp_path, script, budget=0.0).report
+    assert report.verdict == "not-fixed"
+    assert report.trials == ()
+    assert any("--budget" in one.why for one in report.untried)
+    assert script.asked == [()]
+
+
+def test_the_users_metric_decides(tmp_path: Path) -> None:
+    """By the gradient norm that is to be large, a lower rate is no gain."""
+    report = searched(tmp_path, Descent(rate=0.3), Options(metric=("grad_norm", "higher"))).report
+    assert report.verdict == "not-fixed"
+    assert all(t.verdict != "confirmed" for t in report.trials)

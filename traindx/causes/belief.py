@@ -1,0 +1,43 @@
+"""What an experiment's outcome does to the belief in causes.
+
+An experiment changes one thing from outside that would cure certain causes. That it helped speaks for them, that it
+made no difference against them. Weights by hand (basis: convention): of ten experiments that would cure the right
+cause eight are confirmed, and of ten that would not one is, for a change may help without having been the cause.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+
+import msgspec
+
+from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis
+from traindx.vocabulary.trial import Verdict
+
+# P(verdict | the change cures the cause), P(verdict | it does not).
+CHANCES: Mapping[Verdict, tuple[float, float]] = {
+    "confirmed": (0.80, 0.10),
+    "refuted": (0.08, 0.50),
+    "harmful": (0.04, 0.20),
+    "inconclusive": (0.08, 0.20),
+}
+HEALTHY = {"confirmed": 0.03}  # of a healthy run nothing is improved by that much
+
+
+def updated(
+    hypotheses: Sequence[Hypothesis], cured: Collection[str], verdict: Verdict, name: str
+) -> tuple[Hypothesis, ...]:
+    """The hypotheses after an experiment `name` that would cure the causes `cured`; they sum to 1, and each has the
+    term that moved it."""
+    yes, no = CHANCES[verdict]
+    likely = [yes if h.cause in cured else HEALTHY.get(verdict, no) if h.cause == "healthy" else no for h in hypotheses]
+    scores = [h.probability * p for h, p in zip(hypotheses, likely, strict=True)]
+    total = sum(scores)
+    found = []
+    for hypothesis, score, p in zip(hypotheses, scores, likely, strict=True):
+        term = EvidenceTerm(f"trial:{name}", round(math.log(p / no), 3))
+        sides = {"for_": (*hypothesis.for_, term)} if term.log_odds > 0 else {"against": (*hypothesis.against, term)}
+        named = sides if term.log_odds else {}
+        found.append(msgspec.structs.replace(hypothesis, probability=score / total, **named))
+    return tuple(sorted(found, key=lambda h: (-h.probability, h.cause)))

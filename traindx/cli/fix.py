@@ -1,0 +1,93 @@
+"""`traindx fix`: apply fixes to an unmodified script one at a time, and show whether they help."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from traindx.cli.options import Output, config_options, output_options
+from traindx.cli.proofs import Told, direction, proof_options, seconds_of
+from traindx.cli.streams import emit, note
+from traindx.config import Config
+from traindx.trials.judge import FIRST, MIN_EFFECT, MOST
+
+FOLDER = Path("traindx-fix")
+BUDGET = "15m"
+
+EXAMPLES = """\b
+Examples:
+  traindx fix -- python train.py
+  traindx fix --metric val/f1:max --budget 30m -- python train.py --epochs 3
+  traindx fix --steps 500 --seeds 5 -- python -m project.train
+  traindx fix -f json -o fix.json -- python train.py
+
+\b
+The script is run as it is, then with one change at a time from outside and without it, with the same
+seeds and as many steps, in scratch copies of its folder: nothing in your folder is changed but for
+traindx-fix/, where all that was found is written. Stopped in the middle (Ctrl-C, a kill), the same
+command goes on where it was.
+
+\b
+Exit status:
+  0  fixed, or there is nothing to fix
+  1  sick, and not fixed
+  2  could not work: no such program, or nothing was recorded (one sentence says why)
+"""
+
+
+@click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@click.option(
+    "--seeds", type=click.IntRange(FIRST, MOST), default=FIRST, show_default=True, help="Pairs for a verdict."
+)
+@click.option(
+    "--min-effect", type=click.FloatRange(0.01, 0.9), default=MIN_EFFECT, show_default=True, metavar="SHARE",
+    help="The least improvement that counts, of the loss or of the errors that are left.",
+)  # fmt: skip
+@click.option("--metric", metavar="NAME:max|min", help="Judge by this signal. Default: a validation metric, or loss.")
+@proof_options(BUDGET)
+@output_options
+@config_options
+def fix(
+    command: tuple[str, ...],
+    config: Config,
+    out: Output,
+    seeds: int,
+    min_effect: float,
+    metric: str | None,
+    steps: int | None,
+    budget: str,
+    jobs: int,
+    folder: str | None,
+    writable: tuple[str, ...],
+) -> int:
+    """Find what helps an unmodified script, and prove it.
+
+    Causes are ranked, their fixes tried one at a time from outside, and those that are confirmed over several
+    seeds are combined. The report says what helped, by how much, and what did not.
+    """
+    from traindx import experiments
+    from traindx.repair.bench import Bench
+    from traindx.repair.document import conclude
+    from traindx.repair.folder import opened, written
+    from traindx.repair.search import Options, Search
+    from traindx.reports import fix as page
+
+    begun = time.monotonic()
+    options = Options(steps, seeds, min_effect, None if metric is None else direction(metric))
+    with Told(out.quiet) as told:
+        journal = opened(command, FOLDER, folder, options)
+        bench = Bench(
+            command, experiments.attempt, journal, budget=seconds_of(budget), jobs=jobs, writable=writable, tell=told.at
+        )
+        search = Search(bench, config, options, show=told.plan, tell=told.say)
+        search.diagnose()
+        if not search.well:
+            search.proceed()
+        proof = conclude(search, begun, told.at)
+    written(proof, journal.path.parent, bench)
+    emit(page.rendered(proof.report, out.format, color=out.color), out.path)
+    note(f"The report: {journal.path.parent / 'report.md'}", out.quiet)
+    return int(proof.report.verdict == "not-fixed")

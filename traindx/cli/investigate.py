@@ -1,0 +1,108 @@
+"""`traindx investigate`: experiments on an unmodified script until one cause is settled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from traindx.cli.diagnose import rendered, status
+from traindx.cli.options import Output, config_options, full_option, output_options
+from traindx.cli.proofs import Told, proof_options, seconds_of
+from traindx.cli.streams import emit, note
+from traindx.config import Config
+
+if TYPE_CHECKING:
+    from traindx.repair.investigate import Experiment
+    from traindx.vocabulary.diagnosis import Hypothesis
+
+FOLDER = Path("traindx-investigate")
+BUDGET = "5m"
+
+EXAMPLES = """\b
+Examples:
+  traindx investigate -- python train.py
+  traindx investigate --budget 2m --steps 300 -- python train.py
+  traindx investigate -f json -o found.json -- python -m project.train
+
+\b
+The script is run as it is; then, for the causes that are likely, with the one change that would cure each,
+on two seeds, in scratch copies of its folder. What was believed after each is in the report.
+
+\b
+Exit status:
+  0  nothing at or above the severity asked for
+  1  findings
+  2  could not work: no such program, or nothing was recorded (one sentence says why)
+"""
+
+
+@click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@proof_options(BUDGET)
+@output_options
+@config_options
+@full_option
+def investigate(
+    command: tuple[str, ...],
+    config: Config,
+    out: Output,
+    steps: int | None,
+    budget: str,
+    jobs: int,
+    folder: str | None,
+    writable: tuple[str, ...],
+    full: bool,
+) -> int:
+    """Run experiments on an unmodified script until its cause is settled.
+
+    The most telling experiment comes first; it ends when one cause has 90 %, when nothing that could be tried
+    would tell more, or with the budget.
+    """
+    from traindx import experiments, pipeline
+    from traindx.own import VERSION
+    from traindx.repair import investigate as looking
+    from traindx.repair.bench import Bench
+    from traindx.repair.folder import opened
+    from traindx.repair.search import Options
+    from traindx.vocabulary.diagnosis import Document
+
+    with Told(out.quiet) as told:
+        journal = opened(command, FOLDER, folder, Options(steps))
+        bench = Bench(
+            command, experiments.attempt, journal, budget=seconds_of(budget), jobs=jobs, writable=writable, tell=told.at
+        )
+        shown = plan_of(out.quiet)
+        found = looking.investigate(bench, config, steps=steps, show=shown, tell=told.say)
+    document = Document(traindx_version=VERSION, runs=(found.diagnosis,))
+    diagnosis = pipeline.Diagnosis(document, (found.run,))
+    text = rendered(diagnosis, out, full=full)
+    if out.format == "text":
+        text = text.rstrip("\n") + "\n\n" + trail(found) + "\n"
+    emit(text, out.path)
+    (journal.path.parent / "fix.json").write_text(diagnosis.to_json(), encoding="utf-8")
+    return status(diagnosis, config)
+
+
+def plan_of(quiet: bool):  # type: ignore[no-untyped-def]
+    """Shows the plan with its price."""
+
+    def show(belief: Sequence[Hypothesis], plan: Sequence[Experiment], seconds: float) -> None:
+        note(f"{belief[0].title} ({belief[0].probability:.0%}). What would tell most:", quiet)
+        for number, one in enumerate(plan, 1):
+            note(f"  {number}. {one.what}: {' '.join(one.interventions)}  ({one.bits:.2f} bits)", quiet)
+        if plan:
+            note(f"  each two starts of about {seconds:.0f} s", quiet)
+
+    return show
+
+
+def trail(found) -> str:  # type: ignore[no-untyped-def]
+    """What was believed, and what changed it."""
+    lines = ["How the belief went"]
+    for what, shares in found.diagnosis.belief:
+        most = sorted(shares.items(), key=lambda item: -item[1])[:3]
+        lines.append(f"  {what:<40} " + ", ".join(f"{cause} {share:.0%}" for cause, share in most))
+    return "\n".join([*lines, f"  {found.why}"])

@@ -1,0 +1,120 @@
+"""What `traindx fix` and `traindx investigate` share at the terminal: options, the plan with its price, progress."""
+
+from __future__ import annotations
+
+import re
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from traindx.cli.options import with_options
+from traindx.cli.streams import note
+from traindx.errors import ConfigError
+
+if TYPE_CHECKING:
+    from traindx.repair.search import Search
+    from traindx.trials.plan import Candidate
+
+UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+JOBS = 2
+
+
+def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """The options of a verb that starts the script many times."""
+    options = (
+        click.option(
+            "--steps", type=click.IntRange(min=1), metavar="N",
+            help="Optimizer steps of every start. Default: all of a short script, a third and more of a long one.",
+        ),
+        click.option("--budget", default=budget, show_default=True, metavar="TIME", help="In all: 90s, 5m, 1h."),
+        click.option(
+            "--jobs", type=click.IntRange(min=1), default=JOBS, show_default=True, metavar="N",
+            help="Starts at a time, at most as many as there are cores.",
+        ),
+        click.option(
+            "--out", "folder", metavar="DIR", help="Write all there, or go on with what lies there. "
+            "Default: a folder of its own, <script>-<time>.",
+        ),
+        click.option(
+            "--writable", multiple=True, metavar="PATH",
+            help="The script may write there, too (it cannot elsewhere). Repeatable.",
+        ),
+    )  # fmt: skip
+    return lambda command: with_options(command, options)
+
+
+def seconds_of(text: str) -> float:
+    """ "5m" in seconds. Raises ConfigError."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", text)
+    unit = UNITS.get(found[2]) if found else None
+    if found is None or unit is None or float(found[1]) <= 0:
+        raise ConfigError(f"--budget {text}: needs a time such as 90s, 5m or 1h")
+    return float(found[1]) * unit
+
+
+def direction(text: str) -> tuple[str, str]:
+    """ "val/f1:max" as the signal and its direction. Raises ConfigError."""
+    name, _, way = text.rpartition(":")
+    words = {"max": "higher", "min": "lower"}
+    if not name or way not in words:
+        raise ConfigError(f"--metric {text}: needs a name and a direction, such as val/f1:max")
+    return name, words[way]
+
+
+class Told:
+    """What is said while trials run: lines on stderr, and, on a terminal, what runs and for how long."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self.begun = time.monotonic()
+        self.status: Any = None
+        self.lock = threading.Lock()
+
+    def __enter__(self) -> Told:
+        if not self.quiet and sys.stderr.isatty():
+            from rich.console import Console
+
+            self.status = Console(stderr=True).status("starting")
+            self.status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.status is not None:
+            self.status.stop()
+
+    def at(self, what: str) -> None:
+        """What begins now."""
+        from traindx.cli.streams import markup_free
+
+        with self.lock:
+            passed = time.monotonic() - self.begun
+            if self.status is not None:
+                self.status.update(f"{markup_free(what)}  ({passed:.0f} s so far)")
+            else:
+                note(f"  {passed:5.0f} s  {what}", self.quiet)
+
+    def say(self, line: str) -> None:
+        """An outcome."""
+        note(f"  {line}", self.quiet)
+
+    def plan(self, search: Search, plan: Sequence[Candidate]) -> None:
+        """The plan and its price, before the trials start."""
+        first = search.hypotheses[0]
+        note(f"{first.title} ({first.probability:.0%}). The plan, most promising first:", self.quiet)
+        for number, one in enumerate(plan, 1):
+            note(f"  {number}. {one.fix}: {' '.join(one.interventions)}  (for {one.cause})", self.quiet)
+        if not plan:
+            note("  nothing that can be tried from outside", self.quiet)
+            return
+        each, starts = price(search)
+        note(f"  one proof: {starts} starts of about {each:.0f} s, {search.bench.jobs} at a time", self.quiet)
+
+
+def price(search: Search) -> tuple[float, int]:
+    """Seconds of a start, and how many starts a proof of one fix takes."""
+    share = 1.0 if search.bench.steps is None else min(1.0, search.bench.steps / max(search.first.last, 1.0))
+    return search.first.seconds * share, 2 * search.options.seeds

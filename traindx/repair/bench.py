@@ -1,0 +1,203 @@
+"""Where arms are run: the user's script under interventions with one seed, each combination once."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from traindx import pipeline
+from traindx.errors import ExperimentFailed, ReadError
+from traindx.trials.find_lr import Attempt
+from traindx.trials.journal import Journal
+from traindx.trials.parallel import run_all, threads_each
+from traindx.vocabulary.run import Run
+
+RECORDS = "records"
+LEAST_LIMIT, TIMES = 60.0, 5.0  # seconds of each start at least, and times what the first one took
+Key = tuple[tuple[str, ...], int | None]
+
+
+class Start(Protocol):
+    """Starts the script under interventions, recorded into `out`."""
+
+    def __call__(
+        self,
+        command: Sequence[str],
+        out: Path,
+        interventions: Sequence[str],
+        steps: int | None,
+        *,
+        seconds: float | None = None,
+        writable: Sequence[str] = (),
+        threads: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> Attempt: ...
+
+
+class Arm(NamedTuple):
+    """One start that came to its end. `run` is None where nothing was recorded, `why` then says why; `ok`: the
+    script came as far as it was to."""
+
+    interventions: tuple[str, ...]
+    seed: int | None
+    run: Run | None
+    ok: bool
+    seconds: float
+    why: str = ""
+
+    @property
+    def last(self) -> float:
+        """The last step that was recorded; -1 where none was."""
+        last = None if self.run is None else self.run.last_step
+        return -1.0 if last is None else last
+
+    def idle(self) -> str:
+        """Which of its interventions changed nothing, with the reason; "" where all did something."""
+        events = () if self.run is None else self.run.events
+        told = [e.message for e in events if e.code == "intervention-unused"]
+        return next((m for m in told if m.partition(" ")[0] in self.interventions), "")
+
+
+class Bench:
+    """Runs arms in `folder`, as many at a time as there are `jobs`, within `budget` seconds."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        start: Start,
+        journal: Journal,
+        *,
+        budget: float,
+        jobs: int = 2,
+        writable: Sequence[str] = (),
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.command, self.start, self.journal = tuple(command), start, journal
+        self.budget, self.jobs, self.writable, self.tell = budget, jobs, writable, tell
+        self.records = journal.path.parent / RECORDS
+        self.begun = time.monotonic()
+        self.steps: int | None = None  # of every arm but the first
+        self.limit: float | None = None
+        self.known: dict[tuple[Key, int | None], Arm] = {}
+        self.fresh = 0
+        self.spent = 0.0  # seconds of earlier starts of this proof
+        self.notes: list[str] = []
+        self.lock = threading.Lock()
+        for entry in journal.entries:
+            self.remember(entry)
+
+    def remember(self, entry: dict[str, Any]) -> None:
+        """Take over an arm that was finished before."""
+        folder = self.records / str(entry.get("record"))
+        try:
+            run = pipeline.read(folder) if entry["recorded"] else None
+        except (ReadError, KeyError):
+            return  # its record is gone: it is run again
+        interventions, seed = tuple(entry["interventions"]), entry["seed"]
+        arm = Arm(interventions, seed, run, entry["ok"], entry["seconds"], entry["why"])
+        self.known[((interventions, seed), entry["steps"])] = arm
+        self.spent += arm.seconds
+
+    def left(self) -> float:
+        """Seconds of the budget that are left."""
+        return self.budget - (time.monotonic() - self.begun)
+
+    def first(self, steps: int | None) -> Arm:
+        """The script as it is. Raises ExperimentFailed where it left no record."""
+        arm = self.arm((), None, steps)
+        if arm.run is None:
+            raise ExperimentFailed(f"nothing was recorded: {arm.why}")
+        self.limit = max(LEAST_LIMIT, TIMES * arm.seconds)
+        return arm
+
+    def arms(self, wanted: Sequence[Key], jobs: int | None = None) -> list[Arm]:
+        """The arms for interventions and seeds, in their order; those that were run already are not run again."""
+        missing = [key for key in dict.fromkeys(wanted) if (key, self.steps) not in self.known]
+        workers = max(1, min(jobs or self.jobs, len(missing)))
+        threads = threads_each(workers) if workers > 1 else None
+
+        def job(key: Key) -> Callable[[threading.Event], Arm]:
+            return lambda stop: self.arm(*key, self.steps, threads=threads, stop=stop)
+
+        run_all([job(key) for key in missing], workers)
+        return [self.known[key, self.steps] for key in wanted]
+
+    def arm(
+        self,
+        interventions: tuple[str, ...],
+        seed: int | None,
+        steps: int | None,
+        *,
+        threads: int | None = None,
+        stop: threading.Event | None = None,
+    ) -> Arm:
+        """One arm, run unless it is known."""
+        known = self.known.get(((interventions, seed), steps))
+        if known is not None:
+            return known
+        self.tell(label(interventions, seed))
+        with self.lock:
+            out = self.free()
+        given = interventions if seed is None else (*interventions, f"seed={seed}")
+        tried = self.start(
+            self.command,
+            out,
+            given,
+            steps,
+            seconds=self.limit if self.limit is not None else max(self.left(), LEAST_LIMIT),
+            writable=self.writable,
+            threads=threads,
+            stop=stop,
+        )
+        if tried.conducted.ended == "stopped":
+            raise InterruptedError("stopped")
+        cut = tried.run is not None and any(e.code == "steps-limit" for e in tried.run.events)
+        arm = Arm(
+            interventions,
+            seed,
+            tried.run,
+            cut or tried.conducted.ok,
+            tried.conducted.seconds,
+            tried.why or words(tried),
+        )
+        with self.lock:
+            self.keep(arm, steps, out.name)
+        return arm
+
+    def free(self) -> Path:
+        """A new folder for a record; one that a killed start left behind is not used again."""
+        self.records.mkdir(parents=True, exist_ok=True)
+        while True:
+            self.fresh += 1
+            out = self.records / str(self.fresh)
+            if not out.exists():
+                out.mkdir()
+                return out
+
+    def keep(self, arm: Arm, steps: int | None, record: str) -> None:
+        self.known[((arm.interventions, arm.seed), steps)] = arm
+        self.journal.write(
+            {
+                "interventions": list(arm.interventions),
+                "seed": arm.seed,
+                "steps": steps,
+                "ok": arm.ok,
+                "recorded": arm.run is not None,
+                "seconds": round(arm.seconds, 3),
+                "why": arm.why,
+                "record": record,
+            }
+        )
+
+
+def words(tried: Attempt) -> str:
+    return "" if tried.conducted.ok else tried.conducted.words()
+
+
+def label(interventions: Sequence[str], seed: int | None) -> str:
+    """ "lr=*0.1, seed 3"."""
+    what = " ".join(interventions) or "as it is"
+    return what if seed is None else f"{what}, seed {seed}"

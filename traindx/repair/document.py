@@ -1,0 +1,192 @@
+"""The document of a proof: what the search found, with the ablation and the check at full length."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from traindx import pipeline
+from traindx.own import VERSION
+from traindx.repair.bench import Arm, Bench
+from traindx.repair.pairs import Pair, known_gains, paired
+from traindx.repair.search import Search, fine
+from traindx.trials import objective as objectives
+from traindx.trials.judge import FIRST, holm, judge, least_gain, percent
+from traindx.trials.objective import side
+from traindx.trials.plan import merged
+from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Trial, Untried
+
+NOTHING = 0.5  # belief in `healthy` from which there is nothing to fix, after what was tried
+
+
+class Proof(NamedTuple):
+    """The report, and the runs behind it for the pictures: seed by seed as they were, and as they are with the fix."""
+
+    report: FixReport
+    before: tuple[Run, ...]
+    after: tuple[Run, ...]
+
+
+def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda _: None) -> Proof:
+    """Take the winner apart, run it once at full length, and write down what was found."""
+    bench, notes = search.bench, list(search.notes)
+    pairs: list[Pair] = []
+    objective: Objective | None = None
+    ablation: tuple[Ablation, ...] = ()
+    after: RunDiagnosis | None = None
+    applied = bool(search.applied)
+    if applied:
+        objective = chosen(search)
+        pairs = pairs_of(search, search.base, objective)
+        tell("ablation")
+        ablation = ablated(search, objective, pairs)
+        final = full_length(search)
+        after = None if final.run is None else pipeline.diagnose(final.run, search.config).first
+        why = worse(search, final, objective)
+        if why:
+            notes.append(why)
+            applied = False
+    verdict, reason = outcome(search, applied, pairs, after)
+    base = search.base if applied else ()
+    report = FixReport(
+        traindx_version=VERSION,
+        verdict=verdict,
+        reason=reason,
+        applied=tuple(a.fix for a in search.applied) if applied else (),
+        interventions=base,
+        command=command(bench, base) if applied else "",
+        objective=objective,
+        before=side([p.levels[0] for p in pairs]),
+        after=side([p.levels[1] for p in pairs]),
+        trials=corrected(search.trials),
+        ablation=ablation if applied else (),
+        recommendations=(after or search.diagnosis).recommendations,
+        untried=untried(search),
+        diagnosis=msgspec.structs.replace(search.diagnosis, hypotheses=search.hypotheses),
+        after_fix=after,
+        belief=tuple(search.belief),
+        notes=(*notes, *bench.notes, *noise_notes(search, pairs)),
+        folder=str(bench.journal.path.parent),
+        steps=bench.steps,
+        seconds=round(time.monotonic() - begun, 1),
+        plain_seconds=round(search.first.seconds, 1),
+    )
+    return Proof(report, runs([p.before for p in pairs] or [search.first]), runs([p.after for p in pairs]))
+
+
+def runs(arms: Sequence[Arm]) -> tuple[Run, ...]:
+    return tuple(arm.run for arm in arms if arm.run is not None)
+
+
+def chosen(search: Search) -> Objective:
+    """What the whole change is compared by."""
+    assert search.first.run is not None
+    causes = [t.cause for t in search.trials if t.verdict == "confirmed"]
+    base = search.bench.arms([((), search.seeds[0])])[0]
+    return objectives.choose(base.run or search.first.run, search.base, causes[0], search.options.metric)
+
+
+def pairs_of(search: Search, interventions: tuple[str, ...], objective: Objective) -> list[Pair]:
+    """The script as it is and with the change, for the seeds of the last proof."""
+    seeds = next(t.seeds for t in reversed(search.trials) if t.verdict == "confirmed")
+    arms = search.bench.arms([(w, s) for s in seeds for w in ((), interventions)])
+    return [paired(a, b, objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
+
+
+def ablated(search: Search, objective: Objective, whole: Sequence[Pair]) -> tuple[Ablation, ...]:
+    """Each part left out once: the share of the gain that goes with it."""
+    parts = [(a.fix, a.interventions) for a in search.applied]
+    if len(parts) == 1:
+        parts = [(parts[0][0], (spec,)) for spec in parts[0][1]]
+    gains = known_gains(whole)
+    total = sum(gains) / len(gains) if gains else 0.0
+    if len(parts) < 2 or total <= 0:
+        return tuple(Ablation(fix=fix, interventions=way, share=1.0) for fix, way in parts)
+    found = []
+    for i, (fix, way) in enumerate(parts):
+        rest: tuple[str, ...] = ()
+        for j, (_, other) in enumerate(parts):
+            rest = rest if i == j else merged(rest, other)
+        seeds = [p.after.seed for p in whole]
+        lost = search.bench.arms([(rest, s) for s in seeds])
+        losses = known_gains([paired(a, p.after, objective) for a, p in zip(lost, whole, strict=True)])
+        judged = judge(losses)
+        share = None if judged.interval is None else (judged.interval[0] / total, judged.interval[1] / total)
+        found.append(Ablation(fix=fix, interventions=way, share=round(judged.effect / total, 3), interval=share))
+    return tuple(found)
+
+
+def full_length(search: Search) -> Arm:
+    """The fixed run as long as the script's own."""
+    bench = search.bench
+    if bench.steps == search.options.steps:
+        return bench.arms([(search.base, search.seeds[0])])[0]
+    return bench.arm(search.base, search.seeds[0], search.options.steps)
+
+
+def worse(search: Search, final: Arm, objective: Objective) -> str:
+    """Why the fix is rolled back after all, or ""."""
+    found = paired(search.first, final, objective).gain
+    if final.run is None or found <= -least_gain(search.options.min_effect):
+        return f"rolled back: at full length it is {percent(found)}" + (f" ({final.why})" if final.why else "")
+    return ""
+
+
+def outcome(search: Search, applied: bool, pairs: Sequence[Pair], after: RunDiagnosis | None) -> tuple[Outcome, str]:
+    """The verdict over all, with its reason in one sentence."""
+    if applied:
+        gains = known_gains(pairs)
+        told = percent(sum(gains) / len(gains)) if gains else "better"
+        left = "" if after is None or fine(after) else "; the fixed run is not well yet, see what is left"
+        return "fixed", f"{' + '.join(a.fix for a in search.applied)}: {told} over {len(pairs)} seeds{left}"
+    if search.well:
+        return "nothing-to-fix", "the run is well as it is"
+    first = search.hypotheses[0]
+    if first.cause == "healthy" and first.probability >= NOTHING and not search.applied:
+        return "nothing-to-fix", "what was suspected was tried, and made no difference"
+    tried = len(search.trials)
+    if search.applied:
+        return "not-fixed", "what was confirmed did not hold at full length"
+    if not tried:
+        return "not-fixed", f"no fix for '{search.diagnosis.hypotheses[0].title}' can be tried from outside"
+    return "not-fixed", f"none of the {tried} changes that were tried is shown to help"
+
+
+def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:
+    """The trials with Holm's correction of their p-values."""
+    with_p = [t for t in trials if t.p_value is not None]
+    adjusted = dict(zip(map(id, with_p), holm([t.p_value or 0.0 for t in with_p]), strict=True))
+    return tuple(
+        msgspec.structs.replace(t, p_value=round(adjusted[id(t)], 4)) if id(t) in adjusted else t for t in trials
+    )
+
+
+def untried(search: Search) -> tuple[Untried, ...]:
+    """What was not tried, without what a trial speaks of."""
+    tried = {t.fix for t in search.trials}
+    return tuple(u for u in search.untried.values() if u.fix not in tried)
+
+
+def noise_notes(search: Search, pairs: Sequence[Pair]) -> list[str]:
+    """What is to be known of the seeds."""
+    told = []
+    if len(pairs) > 1:
+        firsts = [p.before.run for p in pairs if p.before.run is not None]
+        if any(objectives.same(firsts[0], other) for other in firsts[1:]):
+            told.append("the script draws its numbers from generators of its own: other seeds change nothing in it")
+    if pairs and len(pairs) < FIRST:
+        told.append(f"only {len(pairs)} pairs of seeds were run")
+    return told
+
+
+def command(bench: Bench, interventions: Sequence[str]) -> str:
+    """What reproduces the fixed run."""
+    import shlex
+
+    given = " ".join(f"--with {shlex.quote(spec)}" for spec in interventions)
+    return f"traindx run {given} -- {shlex.join(bench.command)}"

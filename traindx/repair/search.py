@@ -1,0 +1,277 @@
+"""Rounds of fixes: screened with one pair, proved with more seeds, and what is proved stays for the next round."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from traindx import fixes, pipeline
+from traindx.capture.torch.interventions import parse
+from traindx.causes.belief import updated
+from traindx.causes.experiments import TRIED
+from traindx.config import Config
+from traindx.errors import ConfigError
+from traindx.repair.bench import Arm, Bench
+from traindx.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
+from traindx.trials import objective as objectives
+from traindx.trials.judge import FIRST, MIN_EFFECT, MOST, Judged, hopeless, near
+from traindx.trials.plan import Candidate, Record, candidates, merged, steps_for, unknown_record
+from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
+from traindx.vocabulary.trial import Objective, Trial, Untried
+
+ROUNDS = 3  # of fixes on top of each other
+ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose is tried
+SCREENED = 6  # changes tried in one round, at most
+CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
+
+
+class Options(NamedTuple):
+    """What the user asked for. `steps` of each arm (None: by the script's own speed), `seeds`: pairs for a verdict,
+    `metric`: a signal and "max" or "min"."""
+
+    steps: int | None = None
+    seeds: int = FIRST
+    min_effect: float = MIN_EFFECT
+    metric: tuple[str, str] | None = None
+
+
+class Applied(NamedTuple):
+    """A fix that was confirmed, with the interventions that it put in place."""
+
+    fix: str
+    interventions: tuple[str, ...]
+
+
+class Way(NamedTuple):
+    """A candidate in one of its doses, with its first pair."""
+
+    candidate: Candidate
+    interventions: tuple[str, ...]
+    objective: Objective
+    pair: Pair
+    chosen: bool  # among several doses, by this pair: it cannot count for the proof
+
+
+class Search:
+    """The search on one bench."""
+
+    def __init__(
+        self,
+        bench: Bench,
+        config: Config,
+        options: Options,
+        *,
+        record: Record = unknown_record,
+        show: Callable[[Search, Sequence[Candidate]], None] = lambda _search, _plan: None,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.bench, self.config, self.options, self.record = bench, config, options, record
+        self.show, self.tell = show, tell
+        self.trials: list[Trial] = []
+        self.untried: dict[str, Untried] = {}
+        self.applied: list[Applied] = []
+        self.base: tuple[str, ...] = ()
+        self.belief: list[tuple[str, dict[str, float]]] = []
+        self.seeds: tuple[int, ...] = ()
+        self.notes: list[str] = []
+
+    def diagnose(self) -> RunDiagnosis:
+        """Run the script as it is, and say what is wrong with it. Raises ExperimentFailed."""
+        self.first = self.bench.first(self.options.steps)
+        assert self.first.run is not None
+        self.diagnosis = pipeline.diagnose(self.first.run, self.config).first
+        self.hypotheses: tuple[Hypothesis, ...] = self.diagnosis.hypotheses
+        self.believe("as it is")
+        return self.diagnosis
+
+    def believe(self, what: str) -> None:
+        self.belief.append((what, {h.cause: round(h.probability, 4) for h in self.hypotheses}))
+
+    @property
+    def well(self) -> bool:
+        """Whether there is nothing to repair in the script as it is."""
+        return fine(self.diagnosis)
+
+    def proceed(self) -> None:
+        """Round after round, until the run is well or nothing more helps."""
+        self.prepare()
+        shown = self.hypotheses
+        for number in range(ROUNDS):
+            plan = self.plan(shown)
+            if number == 0:
+                self.show(self, plan)
+            winner = self.round(plan)
+            if winner is None:
+                return
+            arm = self.apply(winner)
+            if arm.run is None:
+                return
+            after = pipeline.diagnose(arm.run, self.config).first
+            shown = after.hypotheses
+            self.belief.append((f"after {winner.fix}", {h.cause: round(h.probability, 4) for h in shown}))
+            if fine(after):
+                return
+
+    def prepare(self) -> None:
+        """Steps and seeds of the arms; the first run is the arm of its own seed, where it has one."""
+        run, bench = self.first.run, self.bench
+        assert run is not None
+        cut = self.options.steps
+        first = objectives.first_step(run)
+        found = from_speed(self.first, self.diagnosis, first) if cut is None else cut
+        bench.steps = found
+        own = run.setup.number("seed")
+        start = int(own) if own is not None else 0
+        self.seeds = tuple(range(start, start + MOST + 1))
+        if own is not None and found == cut:
+            bench.known[((), start), found] = self.first._replace(seed=start)
+
+    def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
+        """What to try, most promising first, without what was tried in vain."""
+        assert self.first.run is not None
+        found, left = candidates(hypotheses, fixes.catalogue(), self.first.run.setup, CURES, refusal, self.record)
+        for one in left:
+            self.untried.setdefault(one.fix, one)
+        vain = {t.fix for t in self.trials if t.verdict != "confirmed"}
+        return tuple(c for c in found if c.fix not in vain)[:SCREENED]
+
+    def round(self, plan: Sequence[Candidate]) -> Applied | None:
+        """Try candidates, some at a time; the first that is confirmed."""
+        waiting = list(plan)
+        while waiting:
+            some = self.batch(waiting)
+            if not self.affordable(len(some)):
+                break
+            ways = [way for way in map(self.screen, some) if way is not None]
+            for way in sorted(ways, key=lambda w: -w.pair.gain):
+                if self.prove(way, beside=max(1, len(plan) - len(waiting))).verdict == "confirmed":
+                    return Applied(way.candidate.fix, way.interventions)
+        for one in waiting:
+            self.leave(one, f"the time of {self.bench.budget:.0f} s was used up (--budget)")
+        return None
+
+    def batch(self, waiting: list[Candidate]) -> list[Candidate]:
+        """The next candidates: as many as run at a time. Runs their first arms."""
+        some = [waiting.pop(0)]
+        if not some[0].doses:
+            some += [waiting.pop(0) for _ in range(self.bench.jobs - 1) if waiting and not waiting[0].doses]
+        return some
+
+    def affordable(self, arms: int) -> bool:
+        """Whether a screening and a proof would end within the budget."""
+        share = 1.0 if not self.bench.steps else min(1.0, self.bench.steps / max(self.first.last, 1.0))
+        starts = arms + 2 * self.options.seeds - 1
+        return self.bench.left() > starts * share * self.first.seconds / max(self.bench.jobs, 1)
+
+    def screen(self, candidate: Candidate) -> Way | None:
+        """One pair for each dose; the best of them, or None (then what became of it is told)."""
+        stages: Sequence[Sequence[tuple[str, ...]]] = candidate.doses or ((candidate.interventions,),)
+        tried: list[Way] = []
+        best: Way | None = None
+        for stage in stages:
+            tried += self.first_pairs(candidate, stage)
+            best = max(tried, key=lambda w: w.pair.gain, default=None)
+            if best is None or best.interventions != stage[-1] or self.enough(best):
+                break
+        return None if best is None else best._replace(chosen=len(tried) > 1)
+
+    def enough(self, way: Way) -> bool:
+        """Whether a dose has cured the run, so that no further one is needed."""
+        if way.pair.gain < ENOUGH or way.pair.after.run is None:
+            return False
+        return fine(pipeline.diagnose(way.pair.after.run, self.config).first)
+
+    def first_pairs(self, candidate: Candidate, doses: Sequence[tuple[str, ...]]) -> list[Way]:
+        """The ways with their first pairs; those that cannot be compared, or did nothing, are told and left out."""
+        seed = self.seeds[0]
+        mine = [merged(self.base, dose) for dose in doses]
+        arms = self.bench.arms([(self.base, seed), *((m, seed) for m in mine)])
+        assert self.first.run is not None
+        found = []
+        for dose, arm in zip(doses, arms[1:], strict=True):
+            objective = objectives.choose(
+                arms[0].run or self.first.run, arm.interventions, candidate.cause, self.options.metric
+            )
+            if arm.run is None:
+                self.leave(candidate, arm.why)
+            elif idle := arm.idle():
+                self.told(candidate, dose, [], Judged(0.0, (0.0, 0.0), 1.0, "refuted", idle))
+            elif not objective.signal:
+                self.leave(candidate, objective.why)
+            else:
+                found.append(Way(candidate, dose, objective, paired(arms[0], arm, objective), False))
+        return found
+
+    def prove(self, way: Way, beside: int) -> Judged:
+        """More seeds for a change that may help; the verdict, which is told."""
+        options = self.options
+        pairs = [way.pair]
+        if hopeless(known_gains(pairs), options.min_effect, self.noise(way.objective)):
+            found = judged(pairs, way.objective, options.min_effect, beside)
+        else:
+            begin = 1 if way.chosen else 0
+            pairs = self.pairs(way, self.seeds[begin : begin + options.seeds])
+            found = judged(pairs, way.objective, options.min_effect, beside)
+            if near(found, options.min_effect) and len(pairs) < MOST and self.affordable(0):
+                pairs = self.pairs(way, self.seeds[begin : begin + MOST])
+                found = judged(pairs, way.objective, options.min_effect, beside)
+        self.told(way.candidate, way.interventions, pairs, found)
+        return found
+
+    def noise(self, objective: Objective) -> float | None:
+        """What seeds make of the script as it is, as far as such arms have been run."""
+        arms = [a for ((w, s), _), a in self.bench.known.items() if w == self.base and s is not None]
+        return noise_of(arms, objective)
+
+    def pairs(self, way: Way, seeds: Sequence[int]) -> list[Pair]:
+        """The pairs for these seeds; what is missing is run."""
+        on = merged(self.base, way.interventions)
+        jobs = 1 if way.objective.signal.startswith("time/") else None
+        arms = self.bench.arms([(w, s) for s in seeds for w in (self.base, on)], jobs)
+        return [paired(a, b, way.objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
+
+    def told(self, candidate: Candidate, way: tuple[str, ...], pairs: Sequence[Pair], found: Judged) -> None:
+        """Keep a trial, and what it does to the belief."""
+        made = trial(pairs, found, interventions=way, on_top_of=self.base, cause=candidate.cause, fix=candidate.fix)
+        self.trials.append(made)
+        cured = [c for f in (fixes.find(candidate.fix),) if f is not None for c in f.causes]
+        if not self.base:
+            self.hypotheses = updated(self.hypotheses, cured, found.verdict, candidate.fix)
+            self.believe(f"{candidate.fix}: {found.verdict}")
+        self.tell(f"{candidate.fix} ({' '.join(way)}): {found.verdict}: {found.why}")
+
+    def leave(self, candidate: Candidate, why: str) -> None:
+        """A candidate that was not tried, and why."""
+        self.untried.setdefault(
+            candidate.fix, Untried(candidate.fix, candidate.cause, " ".join(candidate.interventions), why)
+        )
+
+    def apply(self, winner: Applied) -> Arm:
+        """Keep a confirmed fix; the arm of the first seed that has it."""
+        self.applied.append(winner)
+        self.base = merged(self.base, winner.interventions)
+        return self.bench.arms([(self.base, self.seeds[0])])[0]
+
+
+def fine(diagnosis: RunDiagnosis) -> bool:
+    """Whether a diagnosis leaves nothing to repair."""
+    first = diagnosis.hypotheses[0] if diagnosis.hypotheses else None
+    return diagnosis.health == "healthy" or (first is not None and first.cause == "healthy" and first.probability > 0.5)
+
+
+def refusal(spec: str) -> str:
+    """Why an intervention cannot be, or ""."""
+    try:
+        parse([spec])
+    except ConfigError as error:
+        return str(error).partition(": ")[2] or str(error)
+    return ""
+
+
+def from_speed(first: Arm, diagnosis: RunDiagnosis, first_value: float | None) -> int | None:
+
+    onsets = [
+        f.onset_step for f in diagnosis.findings if f.onset_step is not None and f.severity in ("critical", "high")
+    ]
+    reach = int(1.2 * min(onsets)) if onsets else None
+    return steps_for(first.last, first.seconds, reach, first_value)

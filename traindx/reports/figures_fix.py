@@ -1,0 +1,99 @@
+"""The picture of a proof: loss, metric, gradient norm and learning rate, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from traindx.reports.figures import GRID, INK, PALETTE, QUIET, blank, plain, write
+from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary.trial import FixReport
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FILE = "training_comparison.png"
+POINTS = 200  # at which seeds are put together
+BEFORE, AFTER = PALETTE[1], PALETTE[0]
+
+
+def save(report: FixReport, before: Sequence[Run], after: Sequence[Run], directory: Path) -> Path:
+    """Write training_comparison.png; returns the path."""
+    path = directory / FILE
+    write(figure(report, before, after), path)
+    return path
+
+
+def figure(report: FixReport, before: Sequence[Run], after: Sequence[Run]) -> Figure:
+    """Four panels; the line is the median over the seeds, the band reaches from the lowest to the highest."""
+    drawing = blank(11.0, 7.0)
+    objective = report.objective.signal if report.objective is not None else "val/loss"
+    names = ("train/loss", objective if objective != "train/loss" else "val/loss", "grad_norm", "lr")
+    for place, name in enumerate(names):
+        axes = drawing.add_subplot(2, 2, place + 1)
+        dress(axes, name)
+        for runs, color, label in ((before, BEFORE, "before"), (after, AFTER, "after")):
+            band(axes, [r for r in runs if name in r.series], name, color, label)
+        scale(axes)
+        if place == 0:
+            axes.legend(frameon=False, fontsize=8)
+    drawing.suptitle(plain(report.reason, 100), x=0.012, ha="left", fontsize=11, color=INK)
+    return drawing
+
+
+def dress(axes: Axes, name: str) -> None:
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["bottom"].set_color(GRID)
+    axes.grid(True, color=GRID, linewidth=0.8)
+    axes.set_axisbelow(True)
+    axes.tick_params(which="both", labelsize=8, colors=QUIET, length=0)
+    axes.set_title(plain(name, 60), loc="left", fontsize=9, color=INK)
+    axes.set_xlabel("step", color=QUIET, fontsize=8)
+
+
+def band(axes: Axes, runs: Sequence[Run], name: str, color: str, label: str) -> None:
+    """The curves of one arm's seeds."""
+    if not runs:
+        return
+    last = max(float(r.series[name].steps[-1]) for r in runs)
+    first = min(float(r.series[name].steps[0]) for r in runs)
+    at = np.linspace(first, last, POINTS)
+    rows = np.array([along(r, name, at) for r in runs])
+    with np.errstate(all="ignore"):
+        shown = np.isfinite(rows).any(axis=0)
+    if not shown.any():
+        return
+    kept = rows[:, shown]
+    axes.plot(at[shown], np.nanmedian(kept, axis=0), color=color, linewidth=1.5, label=label)
+    if len(runs) > 1:
+        axes.fill_between(at[shown], np.nanmin(kept, axis=0), np.nanmax(kept, axis=0), color=color, alpha=0.18, lw=0)
+
+
+def along(run: Run, name: str, at: Floats) -> Floats:
+    """The signal at `at[n]`, averaged over as many points as fall between two of them; NaN where it has ended or is
+    not finite."""
+    series = run.series[name]
+    values = np.where(np.isfinite(series.values), series.values, np.nan)
+    width = max(1, len(values) // POINTS)
+    if width > 1:
+        with np.errstate(invalid="ignore"):
+            values = np.convolve(values, np.ones(width) / width, mode="same")
+    known = np.isfinite(values)
+    if not known.any():
+        return np.full(len(at), np.nan)
+    found = np.interp(at, series.steps[known], values[known])
+    return np.asarray(np.where((at > series.steps[-1]) | (at < series.steps[0]), np.nan, found))
+
+
+def scale(axes: Axes) -> None:
+    """A logarithmic axis where what is shown covers two decades of positive numbers."""
+    values = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.get_lines()]
+    if values:
+        whole = np.concatenate(values)
+        whole = whole[np.isfinite(whole)]
+        if len(whole) and whole.min() > 0 and whole.max() / whole.min() > 100:
+            axes.set_yscale("log")

@@ -1,0 +1,177 @@
+"""Whether a change helped: paired gains of a few seeds, judged against their own spread.
+
+A gain is ln(before / after), see `objective`. Three to five pairs carry little, so the rule says what they can carry:
+
+* The decision is by Student's interval over the pairs, one-sided, at `ALPHA` over the number of changes that are
+  judged beside each other (Bonferroni's first step of Holm) and over the two looks (at 3 pairs, and at 5 where 3
+  were too few). Three pairs that agree to a tenth of their mean reach it; a lucky seed does not.
+* The spread of three pairs may be small by chance; it is taken to be at least `LEAST_SPREAD`, and where other arms
+  of the script told what two seeds differ by, at least a fifth of that.
+* Confirmed needs a mean gain of the minimum effect besides; an effect that is real and smaller is refuted (it is
+  equivalent in practice), as is one whose interval excludes the minimum effect.
+* The p-value is the exact one of the signs of the pairs under a symmetric null (1/8 at best with 3 pairs, 1/32
+  with 5), with Holm's correction: it is told, and cannot decide with so few.
+
+The bootstrap interval is exact, too: all n**n resamples of n <= 5 pairs, no chance in it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from traindx.vocabulary.trial import Interval, Verdict
+
+ALPHA = 0.05  # chance of confirming any of the changes that do nothing
+LOOKS = 2  # at FIRST pairs, and at MOST
+FIRST, MOST = 3, 5
+MIN_EFFECT = 0.10
+CAP = 3.0  # gains are cut there: twenty times better is as good as fixed, and one seed must not carry the mean
+LEAST_SPREAD = 0.02  # of gains: below that two runs are alike
+OF_NOISE = 0.2  # pairing takes away at most four fifths of the spread between seeds
+HOPELESS = 0.5  # of the minimum effect: a first pair below that, where the noise is known, is not followed up
+
+
+class Judged(NamedTuple):
+    """The mean gain, its two-sided 95 % interval, the exact p-value, and the verdict with its reason."""
+
+    effect: float
+    interval: Interval | None
+    p_value: float | None
+    verdict: Verdict
+    why: str
+
+
+def judge(
+    gains: Sequence[float], *, min_effect: float = MIN_EFFECT, beside: int = 1, noise: float | None = None
+) -> Judged:
+    """Judge a change by the gains of its pairs, one for each seed. `beside`: how many changes are judged together;
+    `noise`: the standard deviation of the objective between seeds, as a gain, where other arms told it."""
+    values = np.clip(np.asarray(gains, dtype=np.float64), -CAP, CAP)
+    if not len(values):
+        return Judged(0.0, None, None, "inconclusive", "no pair was finished")
+    effect, margin = float(values.mean()), least_gain(min_effect)
+    if np.all(values == 0):
+        return Judged(0.0, (0.0, 0.0), 1.0, "refuted", "it made no difference at all")
+    if len(values) < FIRST:
+        return Judged(effect, None, signs_p(values), *early(values, margin, noise))
+    spread = max(float(values.std(ddof=1)), LEAST_SPREAD, OF_NOISE * (noise or 0.0))
+    interval = intervals(values, spread)
+    half = student(1 - ALPHA / LOOKS / max(beside, 1), len(values) - 1) * spread / math.sqrt(len(values))
+    return Judged(effect, interval, signs_p(values), *verdict(effect, half, interval, margin))
+
+
+def verdict(effect: float, half: float, interval: Interval, margin: float) -> tuple[Verdict, str]:
+    """What an effect, known to `half` either way, comes to. `margin`: the least gain that counts."""
+    if effect - half > 0 and effect >= margin:
+        return "confirmed", f"{percent(effect)}, and chance alone would not do that"
+    if effect + half < 0 and effect <= -margin:
+        return "harmful", f"{percent(effect)}"
+    if interval[1] < margin:
+        return "refuted", f"{percent(effect)}: at most {percent(interval[1])}, less than counts"
+    return "inconclusive", f"{percent(effect)}, but from {percent(interval[0])} to {percent(interval[1])} are possible"
+
+
+def early(values: np.ndarray, margin: float, noise: float | None) -> tuple[Verdict, str]:
+    """What can be said of one or two pairs: nothing for certain."""
+    told = f"{percent(float(values.mean()))} over {len(values)} {'pair' if len(values) == 1 else 'pairs'}"
+    if float(values.max()) < HOPELESS * margin and (noise is None or float(values.max()) < margin - noise):
+        return "inconclusive", f"{told}: not followed up"
+    return "inconclusive", f"{told}: too few to tell"
+
+
+def hopeless(gains: Sequence[float], min_effect: float, noise: float | None) -> bool:
+    """Whether the first pairs leave no hope that more of them would confirm the change."""
+    if not gains:
+        return False
+    margin, best = least_gain(min_effect), max(gains)
+    return best < HOPELESS * margin and (noise is None or best < margin - noise or best <= 0)
+
+
+def near(judged: Judged, min_effect: float) -> bool:
+    """Whether more seeds may still decide it."""
+    return judged.verdict == "inconclusive" and judged.effect >= least_gain(min_effect) / 2
+
+
+def least_gain(min_effect: float) -> float:
+    """The gain of an improvement by that share: 0.105 for a tenth."""
+    return -math.log1p(-min_effect)
+
+
+def percent(gain: float) -> str:
+    """ "62 % less" or "9 % more" of what is to be small, in words of better and worse."""
+    share = 1 - math.exp(-abs(gain))
+    if share < 0.005:
+        return "no difference"
+    return f"{100 * share:.0f} % better" if gain > 0 else f"{100 * (math.exp(abs(gain)) - 1):.0f} % worse"
+
+
+def intervals(values: np.ndarray, spread: float) -> Interval:
+    """Two-sided 95 %: Student's, widened to hold the bootstrap's."""
+    half = student(0.975, len(values) - 1) * spread / math.sqrt(len(values))
+    low, high = bootstrap(values)
+    mean = float(values.mean())
+    return min(mean - half, low), max(mean + half, high)
+
+
+def bootstrap(values: np.ndarray, level: float = 0.95) -> Interval:
+    """The percentile interval of the mean over all n**n resamples of `values[n]`, n at most 6; of more, Student's."""
+    n = len(values)
+    if n > 6:
+        half = student((1 + level) / 2, n - 1) * float(values.std(ddof=1)) / math.sqrt(n)
+        return float(values.mean()) - half, float(values.mean()) + half
+    means = np.sort(np.array([values[list(drawn)].mean() for drawn in product(range(n), repeat=n)]))
+    cut = int((1 - level) / 2 * len(means))
+    return float(means[cut]), float(means[-1 - cut])
+
+
+def signs_p(values: np.ndarray) -> float:
+    """The chance of a mean as large as this one if the sign of every pair were a coin's: exact, one-sided."""
+    seen = float(values.sum()) - 1e-12
+    sizes = np.abs(values)
+    sums = [float(np.dot(signs, sizes)) for signs in product((1.0, -1.0), repeat=len(values))]
+    return float(sum(total >= seen for total in sums)) / len(sums)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """p-values of several tests, adjusted by Holm's step-down method, in their order."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted, highest = [0.0] * len(p_values), 0.0
+    for place, i in enumerate(order):
+        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[i]))
+        adjusted[i] = highest
+    return adjusted
+
+
+def student(level: float, freedom: int) -> float:
+    """The quantile of Student's distribution: the t that is not exceeded with probability `level` >= 0.5."""
+    low, high = 0.0, 1.0
+    while below(high, freedom) < level:
+        high *= 2
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if below(middle, freedom) < level else (low, middle)
+    return (low + high) / 2
+
+
+def below(t: float, freedom: int) -> float:
+    """P(T <= t) for t >= 0, in closed form for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
+    angle = math.atan(t / math.sqrt(freedom))
+    cos, sin = math.cos(angle), math.sin(angle)
+    if freedom % 2:
+        term, total = cos, cos if freedom > 1 else 0.0
+        for k in range(3, freedom - 1, 2):
+            term *= (k - 1) / k * cos * cos
+            total += term
+        inside = 2 / math.pi * (angle + sin * total)
+    else:
+        term, total = 1.0, 1.0
+        for k in range(2, freedom - 1, 2):
+            term *= (k - 1) / k * cos * cos
+            total += term
+        inside = sin * total
+    return 0.5 + inside / 2

@@ -1,0 +1,110 @@
+"""The shapes of a proof: what was tried on the user's script, and what came of it.
+
+Field names are those of the JSON documents `traindx.fix/1` and, for `Trial`, `traindx.diagnosis/1`. A gain is the
+natural logarithm of before over after (of the loss, of the errors left, of the seconds): 0.69 is half of it, 0
+nothing, below 0 worse.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
+
+FIX_SCHEMA = "traindx.fix/1"
+
+Verdict = Literal["confirmed", "refuted", "inconclusive", "harmful"]
+Outcome = Literal["fixed", "nothing-to-fix", "not-fixed"]
+Interval = tuple[float, float]
+
+
+class Objective(msgspec.Struct, frozen=True, kw_only=True):
+    """What arms are compared by: a signal of the run, which way is better, and why this one. `scale`: how two levels
+    become a gain: "error" (1 - level), "ratio" (of levels above 0), or "share" (difference over `unit`)."""
+
+    signal: str
+    direction: Literal["lower", "higher"]
+    scale: Literal["error", "ratio", "share"] = "ratio"
+    unit: float = 1.0
+    why: str = ""
+
+
+class Side(msgspec.Struct, frozen=True, kw_only=True):
+    """The objective's level over the seeds of one arm, in its own unit, with a 95 % interval (None with one seed)."""
+
+    mean: float
+    n: int
+    interval: Interval | None = None
+    values: tuple[float, ...] = ()
+
+
+class Trial(msgspec.Struct, frozen=True, kw_only=True):
+    """One change that was tried, with the same seeds and steps with it and without it. `fix` or `experiment` names it
+    (the other is None), `cause` is what it is to cure, `on_top_of` the interventions that both arms had. `effect` is
+    the mean gain with its interval; `p_value` is exact, of the signs of the pairs, after Holm; `why` says in words
+    what the verdict rests on."""
+
+    fix: str | None = None
+    experiment: str | None = None
+    cause: str = ""
+    interventions: tuple[str, ...] = ()
+    on_top_of: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = ()
+    before: Side | None = None
+    after: Side | None = None
+    effect: float | None = None
+    interval: Interval | None = None
+    p_value: float | None = None
+    verdict: Verdict = "inconclusive"
+    why: str = ""
+    gains: tuple[float, ...] = ()
+    seconds: float = 0.0
+
+
+class Ablation(msgspec.Struct, frozen=True, kw_only=True):
+    """What one part of the fixed run contributes: the share of the whole gain that is lost without it."""
+
+    fix: str
+    interventions: tuple[str, ...]
+    share: float
+    interval: Interval | None = None
+
+
+class Untried(msgspec.Struct, frozen=True):
+    """A fix that was not tried, and why."""
+
+    fix: str
+    cause: str
+    change: str
+    why: str
+
+
+class FixReport(msgspec.Struct, frozen=True, kw_only=True):
+    """What `traindx fix --format json` prints. `command` reproduces the fixed run, `patch` is the path of the diff or
+    None, `diagnosis` that of the script as it was, `after_fix` that of the fixed run where there is one."""
+
+    schema: str = FIX_SCHEMA
+    traindx_version: str
+    verdict: Outcome
+    reason: str
+    applied: tuple[str, ...] = ()
+    interventions: tuple[str, ...] = ()
+    command: str = ""
+    patch: str | None = None
+    objective: Objective | None = None
+    before: Side | None = None
+    after: Side | None = None
+    trials: tuple[Trial, ...] = ()
+    ablation: tuple[Ablation, ...] = ()
+    recommendations: tuple[Recommendation, ...] = ()
+    untried: tuple[Untried, ...] = ()
+    diagnosis: RunDiagnosis
+    after_fix: RunDiagnosis | None = None
+    belief: tuple[tuple[str, dict[str, float]], ...] = ()
+    notes: tuple[str, ...] = ()
+    folder: str = ""
+    steps: int | None = None
+    seconds: float = 0.0
+    plain_seconds: float = 0.0
