@@ -44,7 +44,8 @@ def of_classes(inputs: Floats, labels: Ints) -> Levels | None:
     near = y[~back][nearest(x, z)].sum(1).argmax(1)
     common = np.bincount(codes[~back], minlength=len(kinds)).argmax()
     truth = codes[back]
-    return Levels(*(float(np.mean(answer == truth)) for answer in (common, said, near)), int(back.sum()))
+    trivial, simple, beside = (float(np.mean(answer == truth)) for answer in (common, said, near))
+    return Levels(trivial, simple, beside, int(back.sum()))
 
 
 def of_numbers(inputs: Floats, targets: Floats) -> Levels | None:

@@ -198,8 +198,8 @@ class Closer:
         if self._told["loss"] < TOLD:
             self._told["loss"] += 1
             self._agree("loss_reduction_seen", reduction(loss))
-            if found := broadcast(loss):
-                self._facts["loss_broadcasts"] = found
+            if shapes := broadcast(loss):
+                self._facts["loss_broadcasts"] = shapes
             if "graph_activations" not in self._facts:
                 self._facts["graph_activations"] = activations(loss)
         curvature = self.curvature
