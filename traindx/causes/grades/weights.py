@@ -108,7 +108,7 @@ GRADE_WEIGHTS: Mapping[str, Mapping[str, float]] = {
                           "val-skill=top": -4.0, "val-skill=good": -3.0, "val-skill=fair": -2.0, "val-skill=none": 3.5},
     "unshuffled-data": {"shuffle=off": 1.5, "shuffle=on": -4.0, "purity=pure": 2.5, "purity=mixed": -3.0,
                         "loss-tooth=strong": 1.0, "loss-tooth=none": -0.8},
-    "train-val-leakage": {"overlap=large": 2.5, "overlap=none": -4.0, "val-last=above": -0.5, "val-last=far": -1.5},
+    "train-val-leakage": {"overlap=none": -4.0, "val-last=above": -0.5, "val-last=far": -1.5},
     "val-preprocessing-mismatch": {"val-shift=large": 1.5, "outlier-share=many": -1.5, "val-spread=wider": 2.0,
                                    "val-spread=narrower": 2.0,
                                    "val-spread=alike": -2.0, "val-first=beyond": 1.2, "val-first=beside": -2.0},
