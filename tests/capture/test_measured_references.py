@@ -1,5 +1,5 @@
-"""What is recorded for a yardstick, and what else only the script itself shows: weights in a loss, broadcasts, layers in
-lists, checkpoints."""
+"""What is recorded for a yardstick, and what else only the script itself shows: weights in a loss, broadcasts, layers
+in lists, checkpoints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_simple_predictors_are_fitted_when_the_run_is_over(tmp_path: Path) -> No
     setup = run_of(TRAIN.format(loss=PLAIN), tmp_path).setup
     assert setup.number("reference_linear_accuracy") == pytest.approx(0.9, abs=0.12)
     assert setup.number("reference_trivial_accuracy") == pytest.approx(0.35, abs=0.15)
-    assert setup.number("reference_samples_held") == 80  # a third of 240: a sample of a second epoch is known
+    assert 40 <= (setup.number("reference_samples_held") or 0) <= 80  # of 240 at most: seen again, a sample is known
     assert (setup.number("reference_seconds") or 0) < 1
 
 
@@ -51,7 +51,8 @@ def test_weights_of_classes_are_seen(tmp_path: Path) -> None:
 
 def test_a_label_that_the_loss_passes_over_is_no_class(tmp_path: Path) -> None:
     setup = run_of(TRAIN.format(loss=PLAIN[:-1] + ", ignore_index=2)"), tmp_path).setup
-    assert setup.number("classes_seen") == 2 and (setup.number("label_negative_share") or 0) > 0.2
+    assert setup.number("classes_seen") == 2
+    assert (setup.number("label_negative_share") or 0) > 0.2
 
 
 BROADCASTS = {
@@ -107,7 +108,8 @@ state = torch.load("half.pt")
 def test_what_is_restored_of_a_checkpoint(restore: str, model: bool, optimizer: bool, tmp_path: Path) -> None:
     part = TRAIN.format(loss=PLAIN)
     setup = run_of(part + RESUMED.format(restore=restore) + part, tmp_path).setup
-    assert setup.flag("checkpoint_holds_model") and setup.flag("checkpoint_holds_optimizer")
+    assert setup.flag("checkpoint_holds_model")
+    assert setup.flag("checkpoint_holds_optimizer")
     assert setup.flag("checkpoint_restores_model") is model
     assert setup.flag("checkpoint_restores_optimizer") is optimizer
 

@@ -16,16 +16,20 @@ def rows(n: int, width: int, seed: int = 0) -> np.ndarray:
 def test_a_linear_relation_is_found_and_another_is_left_to_neighbours() -> None:
     x = rows(900, 3)
     straight = reference.of_numbers(x, x @ np.array([[1.0], [-2.0], [0.5]]))
-    assert straight is not None and straight.linear > 0.99
+    assert straight is not None
+    assert straight.linear > 0.99
     either = (x[:, 0] * x[:, 1] > 0).astype(np.int64)  # a line cuts off a corner at best, neighbourhoods tell
     found = reference.of_classes(x[:, :2], either)
-    assert found is not None and found.linear < 0.75 and found.neighbours > 0.9
+    assert found is not None
+    assert found.linear < 0.75
+    assert found.neighbours > 0.9
 
 
 def test_labels_that_hang_on_nothing_are_guessed() -> None:
     x, labels = rows(900, 4), np.random.default_rng(1).integers(0, 3, 900)
     found = reference.of_classes(x, labels)
-    assert found is not None and found.held == 300
+    assert found is not None
+    assert found.held == 300
     error = math.sqrt(1 / 3 * 2 / 3 / 300)
     assert all(abs(level - 1 / 3) < 4 * error for level in found[:3])
 
@@ -38,7 +42,8 @@ def test_more_values_than_samples_and_constant_ones() -> None:
     assert np.allclose(reference.linear(x, y, z), z @ weights + y.mean(0))
     wide = np.hstack([rows(90, 200), np.ones((90, 3))])
     found = reference.of_numbers(wide, wide[:, :1])
-    assert found is not None and 0 < found.linear < 1
+    assert found is not None
+    assert 0 < found.linear < 1
 
 
 def test_entropies_of_a_chain_of_tokens() -> None:
@@ -51,7 +56,8 @@ def test_entropies_of_a_chain_of_tokens() -> None:
     p = np.full(8, 0.1 / 8)
     p[0] += 0.9
     assert found is not None
-    assert abs(found[0] - math.log(8)) < 0.02 and abs(found[1] + float((p * np.log(p)).sum())) < 0.02
+    assert abs(found[0] - math.log(8)) < 0.02
+    assert abs(found[1] + float((p * np.log(p)).sum())) < 0.02
 
 
 def test_too_little_tells_nothing() -> None:
