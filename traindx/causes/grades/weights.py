@@ -15,6 +15,7 @@ GRADE_WEIGHTS: Mapping[str, Mapping[str, float]] = {
         "updates-first=huge": 0.6, "updates-first=beyond": 1.2, "updates-size=large": 0.6, "updates-size=huge": 1.2,
         "loss-leap=large": 0.5, "loss-leap=huge": 1.0, "loss-end=worse": 0.8, "loss-broken=first-row": -2.0,
         "inputs-scale=huge": -1.5, "targets-scale=huge": -1.5, "alike-units=most": -3.0, "grad-cosine=opposed": 0.8,
+        "rounded-to=float16": -2.0,
         "reduction=sum": -1.5, "backwards=many": -1.0, "batch=tiny": -0.8, "momentum=extreme": -2.0,
     },
     "learning-rate-too-low": {
@@ -88,7 +89,7 @@ GRADE_WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "wrong-loss": {"reduction=sum": 3.0, "unreached=all": 0.8, "loss-unit=many-times": 1.5, "loss-unit=part": 3.0,
                    "loss-unit=some-times": 1.2, "loss-unit=equal": -2.5},
     "unstable-numerics": {"nonfinite=inputs": -3.0, "nonfinite=targets": -3.0, "loss-broken=first-row": 0.5},
-    "half-precision-range": {"precision=float16": 2.5, "precision=full": -1.0, "rounded-to=float16": 3.0,
+    "half-precision-range": {"precision=float16": 2.5, "precision=full": -3.5, "rounded-to=float16": 3.0,
                              "rounded-to=bfloat16": 1.5, "updates-lost=most": 2.5, "updates-lost=all": 3.5,
                              "broken-first=gradient": 0.6, "loss-unit=scaled": 1.0},
     "unnormalized-inputs": {"inputs-scale=huge": 2.8, "inputs-scale=large": 1.0, "inputs-scale=usual": -3.0,
