@@ -45,7 +45,7 @@ def parsed() -> argparse.Namespace:
     compare = verbs.add_parser("compare", help="rankings on held-out settings, side by side")
     compare.add_argument("--figure", type=Path, help="also draw the reliability diagram")
     programs = verbs.add_parser("programs", help="whole programs by many hands, and their faults as edits")
-    programs.add_argument("action", choices=("run", "score"))
+    programs.add_argument("action", choices=("run", "score", "signs"))
     programs.add_argument("folder", type=Path)
     programs.add_argument("--bases", nargs="*", default=(), help="only these")
     programs.add_argument("--seeds", type=int, default=2)

@@ -36,3 +36,17 @@ def test_pairs_are_no_copies_of_each_other() -> None:
     data.look((torch.arange(64) % 8, torch.arange(64) // 8), None, True, True)
     assert data.facts()["batch_duplicate_samples_share"] == 0
     assert data.facts()["train_samples_hashed"] == 64
+
+
+def test_training_data_that_are_evaluated_beside_others_are_no_overlap() -> None:
+    """Two passes follow each other, neither of a known data set, and their sizes are no multiples of anything."""
+    train, held = torch.randn(341, 5, generator=torch.Generator().manual_seed(0)), torch.randn(102, 5)
+    data = Data()
+    for _ in range(3):
+        data.look(train, None, True, True)
+        data.look(train, None, False, True)
+        data.look(held, None, False, True)
+    assert data.facts()["train_val_overlap_share"] == 0
+    leaked = torch.cat([held[:60], train[:42]])[torch.randperm(102, generator=torch.Generator().manual_seed(1))]
+    data.look(leaked, None, False, True)
+    assert 0.2 < float(data.facts()["train_val_overlap_share"]) < 0.5

@@ -18,6 +18,7 @@ def fires() -> dict[str, Run]:
         "host memory, a line": make.run({"mem/host": leak * noise}),
         "device memory, a line": make.run({"mem/device": leak * noise}),
         "the maximum so far": make.run({"mem/device": np.maximum.accumulate(leak * noise)}),
+        "a small net's losses with their graphs": make.run({"mem/host": np.linspace(0.37, 0.44, 400) * GIB}),
         "two readings": make.run({"mem/host": [16 * GIB, 29 * GIB]}),
         "after a start-up": make.run({"mem/host": np.r_[np.linspace(1, 4, 10) * GIB, leak * noise]}),
     }
@@ -30,6 +31,7 @@ def stays_quiet() -> dict[str, Run]:
     steps = np.r_[np.full(40, 8.0), np.full(100, 10.0), np.full(130, 12.5), np.full(130, 14.0)] * 1e9
     epochs = (8 + 4 * (np.arange(400) % 50) / 50) * GIB
     return {
+        "libraries that are loaded late": make.run({"mem/host": np.linspace(0.378, 0.386, 400) * GIB}),
         "level": make.run({"mem/host": 8 * GIB * noise}),
         "caches fill up": make.run({"mem/device": filling * noise}),
         "a maximum that hardly moves": make.run({"mem/device": records}),

@@ -15,6 +15,7 @@ from functools import cache
 import msgspec
 
 from traindx.causes.evidence import CLEAR
+from traindx.causes.home import Temper
 from traindx.vocabulary.run import Run
 
 FILE = "data/weights.json"
@@ -35,12 +36,14 @@ def view_of(run: Run) -> str:
 class Fitted(msgspec.Struct, frozen=True):
     """`scale[view]` of what a cause explains and `surprise[view]` of what it does not, `base[view][cause]` and
     `weights[key][cause]` in log-odds, keys as in `evidence.values_of`.
+    `temper` is what distance from the fitted runs leaves of the certainty about a recording.
     `data` is the SHA-256 of the signs they were fitted on, `rows` how many there were, `date` when."""
 
     scale: Mapping[str, float] = {}
     surprise: Mapping[str, float] = {}
     base: Mapping[str, Mapping[str, float]] = {}
     weights: Mapping[str, Mapping[str, float]] = {}
+    temper: Temper = Temper()
     data: str = ""
     rows: int = 0
     date: str = ""

@@ -18,13 +18,14 @@ from traindx.causes.evidence import SECOND_HAND, Sign, signs_of, values_of
 from traindx.causes.facts import facts_of
 from traindx.causes.fitted import Fitted, added, fitted, view_of
 from traindx.causes.grades.scales import grades_of
+from traindx.causes.home import distance_from_home
 from traindx.causes.log_view import carried, log_terms
 from traindx.causes.shapes import pattern
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
 from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis, Severity
 from traindx.vocabulary.rule import Outcome
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Floats, Run
 
 # Causes below this probability are left out of the list (unless fewer than SHOWN_AT_LEAST remain);
 # the others are scaled to sum to 1. Basis: convention.
@@ -57,17 +58,21 @@ def rank(
     fit = fitted() if fit is None else fit
     symptoms = run.setup.word("symptoms").replace(",", " ").split()
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
-    more, alone, part = added(fit, values_of(signs)), log_terms(signs, run), carried(signs, run, features)
+    values = values_of(signs)
+    more, alone, part = added(fit, values), log_terms(signs, run), carried(signs, run, features)
     view = view_of(run)
-    scale, base_of = fit.scale.get(view, 1.0), fit.base.get(view, {})
-    surprise = fit.surprise.get(view, scale)
+    scale, surprise = fit.scale.get(view, 1.0), fit.surprise.get(view, fit.scale.get(view, 1.0))
     terms = [together(*halves(c, signs), scale, surprise, more.get(c.slug, {})) for c in chosen]
     if causes is None:  # what is known of logs is known of our own causes
         terms = [tempered(t, alone.get(c.slug, {}), part) for c, t in zip(chosen, terms, strict=True)]
-    bases = [scale * c.prior + base_of.get(c.slug, 0.0) for c in chosen]
-    scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
-    probabilities = np.exp(scores - scores.max())
-    probabilities /= probabilities.sum()
+    bases = [scale * c.prior + fit.base.get(view, {}).get(c.slug, 0.0) for c in chosen]
+    far = distance_from_home(values) if run.panels and causes is None else None
+    bases, terms = cooled(bases, terms, 1.0 if far is None else float(fit.temper.heat(far)))
+    probabilities = believed(bases, terms)
+    if far is not None:
+        share = float(fit.temper.share(far))
+        usual = np.array([fit.temper.usual.get(c.slug, 0.0) for c in chosen])
+        probabilities = (1 - share) * probabilities + share * usual
     order = sorted(range(len(chosen)), key=lambda i: (-probabilities[i], chosen[i].slug))
     kept = [
         i
@@ -78,6 +83,20 @@ def rank(
     # A benign shape explains a run only where health is the best explanation.
     shape = pattern(outcomes, run, features) if chosen[order[0]].slug == "healthy" else None
     return tuple(hypothesis(chosen[i], float(probabilities[i]) / total, terms[i], shape) for i in kept)
+
+
+def cooled(
+    bases: Sequence[float], terms: Sequence[Mapping[str, float]], heat: float
+) -> tuple[list[float], list[dict[str, float]]]:
+    """Log-odds of each cause before and for every sign, divided by `heat`."""
+    return [b / heat for b in bases], [{key: value / heat for key, value in t.items()} for t in terms]
+
+
+def believed(bases: Sequence[float], terms: Sequence[Mapping[str, float]]) -> Floats:
+    """The probability of each cause by its log-odds before any sign, and what the signs add."""
+    scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
+    odds = np.exp(scores - scores.max())
+    return np.asarray(odds / odds.sum())
 
 
 def halves(cause: Cause, signs: Mapping[str, Sign]) -> tuple[dict[str, float], dict[str, float]]:

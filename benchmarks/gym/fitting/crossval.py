@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.gym.fitting import fit
+from benchmarks.gym.fitting import fit, tempering
 from benchmarks.gym.fitting.fit import Floats, Table
 from benchmarks.gym.scoring.tables import markdown
 from traindx.causes.catalogue import catalogue
+from traindx.causes.home import Temper
 
 FOLDS = 5
 LEVELS = ("loss", "loss+val", "rich", "capture")
-NAMES = {"loss": "loss only", "loss+val": "loss and validation", "rich": "with rate or norm", "capture": "full capture"}
+PROGRAM = "program"  # the level of recorded programs by many hands; those in the held half are never fitted on
+NAMES = {"loss": "loss only", "loss+val": "loss and validation", "rich": "with rate or norm", "capture": "full capture",
+         "program": "programs held out"}  # fmt: skip
 BINS = 10
 
 
@@ -58,10 +61,10 @@ def crossvalidate(
     """Held-out probabilities[n, c] of each model."""
     kept = [r for r in rows if r["verdict"] in ("healthy", "hurts")]
     whole = fit.table(kept, [c.slug for c in catalogue()])
-    place = folds(kept)
+    place, never = folds(kept), np.array([row.get("split") == "held" for row in kept])
     told = {name: np.zeros_like(whole.hand) for name in names}
     for fold in range(FOLDS):
-        train, test = np.flatnonzero(place != fold), np.flatnonzero(place == fold)
+        train, test = np.flatnonzero((place != fold) & ~never), np.flatnonzero(place == fold)
         if not len(test):
             continue
         for name in names:
@@ -124,3 +127,52 @@ def confused(whole: Table, p: Floats, level: str, most: int = 25) -> str:
             counts[pair] = counts.get(pair, 0) + 1
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return markdown(("cause", "first answer", "runs"), [(*pair, n) for pair, n in ordered[:most]])
+
+
+SURE = 0.95
+
+
+def programs(whole: Table, told: dict[str, Floats]) -> str:
+    """The table of programs by many hands: the half that is fitted on (each by weights without its fold) and the half
+    that decides."""
+    head = ("split", "ranking", "base programs", "healthy runs", "first answer a fault", "faults", "right cause first",
+            "in three", "called healthy", f"right where {SURE:.0%} sure", "calibration error")  # fmt: skip
+    return markdown(head, [of_split(whole, p, split, name) for split in ("fit", "held") for name, p in told.items()])
+
+
+def of_split(whole: Table, p: Floats, split: str, name: str) -> tuple[object, ...]:
+    at = np.array([row["level"] == PROGRAM and row.get("split") == split for row in whole.rows])
+    right, healthy = (whole.right | whole.second)[at], whole.causes.index("healthy")
+    p, bases = p[at], {row["setting"] for row, here in zip(whole.rows, at, strict=True) if here}
+    order = np.argsort(-p, axis=1)
+    well, first = whole.right[at][:, healthy], right[np.arange(len(p)), order[:, 0]]
+    three = np.array([right[i, order[i, :3]].any() for i in range(len(p))], bool)
+    sure, ill = p.max(1) >= SURE, ~well
+    return (split, name, len(bases), int(well.sum()), int((well & ~first).sum()), int(ill.sum()),
+            f"{first[ill].mean():.2f}", f"{three[ill].mean():.2f}", int((ill & (order[:, 0] == healthy)).sum()),
+            f"{int((sure & first).sum())} of {int(sure.sum())}", f"{calibration_error(p, first):.3f}")  # fmt: skip
+
+
+def out_of_home(whole: Table) -> Floats:
+    """Distance of each program from the fitted rows of the other folds; 0 of all other rows."""
+    place, far = folds(whole.rows), np.zeros(len(whole.rows))
+    for fold in range(FOLDS):
+        known = [r for r, f in zip(whole.rows, place, strict=True) if f != fold and r.get("split") != "held"]
+        at = [i for i, r in enumerate(whole.rows) if place[i] == fold and r["level"] == PROGRAM]
+        if at:
+            far[at] = tempering.apart([whole.rows[i] for i in at], tempering.homes_of(known, whole.keys))
+    return far
+
+
+def with_temper(whole: Table, p: Floats) -> tuple[Temper, Floats]:
+    """The temper that the fitted half of the programs asks for, by probabilities[n, c] of weights that have not seen
+    them, and the probabilities of all recordings under it."""
+    far = out_of_home(whole)
+    seen = np.array([r["level"] == PROGRAM and r.get("split") == "fit" for r in whole.rows])
+    if not seen.any():
+        return Temper(), p
+    temper = tempering.fit_temper(p[seen], (whole.right | whole.second)[seen], far[seen], whole.causes)
+    programs = np.array([r["level"] == PROGRAM for r in whole.rows])
+    cooled = p.copy()
+    cooled[programs] = tempering.tempered(p[programs], far[programs], temper, whole.causes)
+    return temper, cooled

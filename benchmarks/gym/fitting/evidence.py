@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from benchmarks.gym.captured import RECORD, WHOLE
+from benchmarks.gym.programs import outcome
 from benchmarks.gym.runner import rows
 from benchmarks.gym.scoring import labels
 from benchmarks.gym.scoring.diagnoses import levels_of, longest, reduced
@@ -32,6 +33,7 @@ from traindx.features.shared import Features
 from traindx.rules import catalogue, judge
 from traindx.vocabulary.run import Run
 
+KEPT = ("id", "group", "setting", "task", "verdict", "cause", "causes", "also", "second", "harm", "fault", "style")
 COUNTED = ("healthy", "hurts", "harmless")
 # Families of signals that a capture may lack (another framework, an option, an older record), and what goes with them.
 PARTS = {
@@ -61,10 +63,32 @@ def extract(folders: list[Path], out: Path, workers: int = 2, older: list[Path] 
 def seen(task: tuple[Path, bool, dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of one run: what its log shows at every level that it holds, and its record."""
     folder, recorded, row = task
-    kept = {k: row.get(k) for k in ("id", "group", "setting", "task", "verdict", "cause", "causes", "also", "second",
-                                    "harm", "fault", "style")}  # fmt: skip
+    kept = {k: row.get(k) for k in KEPT}
     shown = ((level, run) for level, run in views(folder, row) if recorded or not level.startswith("capture"))
     return [{**kept, "level": level, **signs(run)} for level, run in shown]
+
+
+def of_programs(folder: Path, workers: int = 2) -> list[dict[str, Any]]:
+    """The rows of the labelled records of a folder of programs, at the level "program"."""
+    tasks = [(folder, row) for row in outcome.labelled(rows(folder / "journal.jsonl")) if row["verdict"] in COUNTED]
+    with Pool(workers) as pool:
+        return [row for row in pool.imap(program, tasks, chunksize=8) if row is not None]
+
+
+def program(task: tuple[Path, dict[str, Any]]) -> dict[str, Any] | None:
+    """The row of one recorded program; None where nothing can be read."""
+    folder, row = task
+    try:
+        run = longest(pipeline.read_capture(folder / "runs" / str(row["id"]) / RECORD))
+    except ReadError:
+        return None
+    return {**{k: row.get(k) for k in (*KEPT, "split", "severity")}, "level": "program", **signs(run)}
+
+
+def save(made: list[dict[str, Any]], path: Path) -> None:
+    with gzip.GzipFile(path, "wb", mtime=0) as file:
+        for row in made:
+            file.write(json.dumps(row, separators=(",", ":")).encode() + b"\n")
 
 
 def views(folder: Path, row: dict[str, Any]) -> Iterator[tuple[str, Run]]:

@@ -9,31 +9,53 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.gym.fitting import crossval, evidence, fit
+import msgspec
+
+from benchmarks.gym.fitting import crossval, evidence, fit, tempering
 from traindx import rules
 from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import CLEAR
+from traindx.causes.home import Homes
 
 SIGNS = Path(__file__).with_name("signs.jsonl.gz")
+PROGRAMS = SIGNS.with_name("programs.jsonl.gz")
 DRAWN = 10  # runs from which a point of the reliability diagram means something
 SPEAKS = 0.5  # log-odds from which a rule counts as one of a cause's
 WEIGHTS = Path(__file__).parents[3] / "traindx" / "causes" / "data" / "weights.json"
-RECORDS = WEIGHTS.with_name("records.json")
+RECORDS, HOMES = WEIGHTS.with_name("records.json"), WEIGHTS.with_name("homes.json")
+RANKING = "hand + fitted"
 
 
 def signs(options: Namespace) -> None:
     print(f"{evidence.extract(options.folders, SIGNS, options.workers, options.logs_of)} rows in {SIGNS}")
 
 
-def fitted(date: str) -> dict[str, Any]:
-    """The weights that the kept signs give."""
-    data = hashlib.sha256(SIGNS.read_bytes()).hexdigest()
-    rows = [r for r in evidence.load(SIGNS) if r["verdict"] in ("healthy", "hurts")]
-    return fit.shipped(fit.fit(fit.table(rows, [c.slug for c in catalogue()])), data, len(rows), date)
+def of_programs(options: Namespace) -> None:
+    """The signs of recorded programs."""
+    made = evidence.of_programs(options.folder, options.workers)
+    evidence.save(made, PROGRAMS)
+    print(f"{len(made)} rows in {PROGRAMS}")
+
+
+def all_rows() -> list[dict[str, Any]]:
+    """The rows of the gym and of the programs."""
+    return [*evidence.load(SIGNS), *evidence.load(PROGRAMS)]
+
+
+def fitted(date: str) -> tuple[dict[str, Any], Homes]:
+    """The weights and the homes that the kept signs give; the half of the programs that decides is not among them."""
+    data = hashlib.sha256(SIGNS.read_bytes() + PROGRAMS.read_bytes()).hexdigest()
+    rows = [r for r in all_rows() if r["verdict"] in ("healthy", "hurts") and r.get("split") != "held"]
+    table = fit.table(rows, [c.slug for c in catalogue()])
+    whole, told = crossval.crossvalidate(all_rows(), [RANKING])
+    temper, _ = crossval.with_temper(whole, told[RANKING])
+    made = fit.shipped(fit.fit(table), data, len(rows), date)
+    return {**made, "temper": msgspec.to_builtins(temper)}, tempering.homes_of(rows, table.keys)
 
 
 def write(options: Namespace) -> None:
-    made = fitted(datetime.date.today().isoformat())
+    made, homes = fitted(datetime.date.today().isoformat())
+    HOMES.write_text(json.dumps(msgspec.to_builtins(homes), indent=0) + "\n", encoding="utf-8")
     WEIGHTS.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(f"{len(made['weights'])} signs with weights, from {made['rows']} rows, in {WEIGHTS}")
     RECORDS.write_text(json.dumps(recorded(), indent=1, sort_keys=True) + "\n", encoding="utf-8")
@@ -41,9 +63,9 @@ def write(options: Namespace) -> None:
 
 def recorded() -> dict[str, Any]:
     """What rules and causes were right in, on the records of held-out settings."""
-    whole, told = crossval.crossvalidate(evidence.load(SIGNS), ["hand + fitted"])
+    whole, told = crossval.crossvalidate(all_rows(), [RANKING])
     at = [i for i, row in enumerate(whole.rows) if row["level"] == "capture"]
-    p, causes = told["hand + fitted"], {}
+    p, causes = told[RANKING], {}
     for i in at:
         row = whole.rows[i]
         if row["second"]:
@@ -71,13 +93,17 @@ def rule_records(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
 
 
 def compare(options: Namespace) -> None:
-    whole, told = crossval.crossvalidate(evidence.load(SIGNS))
+    whole, told = crossval.crossvalidate(all_rows())
+    _, cooled = crossval.with_temper(whole, told[RANKING])
+    print("Programs by many hands, split by base program:\n")
+    print(crossval.programs(whole, {**told, f"{RANKING}, by distance": cooled}))
+    print("\nThe gym, by settings held out:\n")
     print(crossval.comparison(whole, told))
     for level in ("capture", "loss+val"):
         print(f"\nWrong first answers of the fitted ranking, {crossval.NAMES[level]}:\n")
-        print(crossval.confused(whole, told["hand + fitted"], level))
+        print(crossval.confused(whole, told[RANKING], level))
     if options.figure:
-        draw(whole, told["hand + fitted"], options.figure)
+        draw(whole, cooled, options.figure)
 
 
 def draw(whole: fit.Table, p: fit.Floats, file: Path) -> None:
@@ -88,8 +114,8 @@ def draw(whole: fit.Table, p: fit.Floats, file: Path) -> None:
     axes = figure.subplots()
     axes.plot([0, 1], [0, 1], color="0.6", linewidth=1)
     right = (whole.right | whole.second)[range(len(p)), p.argmax(1)]
-    for level in crossval.LEVELS:
-        at = [i for i, row in enumerate(whole.rows) if row["level"] == level]
+    for level in (*crossval.LEVELS, crossval.PROGRAM):
+        at = [i for i, row in enumerate(whole.rows) if row["level"] == level and row.get("split") != "fit"]
         if at:
             points = crossval.reliability(p[at], right[at])
             seen = [(told, real) for told, real, runs in points if runs >= DRAWN]

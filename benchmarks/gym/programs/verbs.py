@@ -19,4 +19,10 @@ def score(options: Namespace) -> None:
     print(report(options.folder))
 
 
-VERBS = {"run": run, "score": score}
+def signs(options: Namespace) -> None:
+    from benchmarks.gym.fitting import weigh
+
+    weigh.of_programs(options)
+
+
+VERBS = {"run": run, "score": score, "signs": signs}

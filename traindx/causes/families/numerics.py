@@ -58,6 +58,8 @@ Settled by: the same steps in float32 or bfloat16. A few skipped steps at the st
             "loss-not-finite": W(1.0, -0.2), "loss-not-finite:norm-normal-before": W(1.6),
             "loss-not-finite:norm-grew-before": W(-0.4), "gradient-not-finite": W(0.8), "loss-diverges": W(0.6),
             "loss-spikes-then-fails": W(0.5), "loss-near-zero-early": W(0.4), "validation-gap-grows": W(-1.5),
+            "updates-too-large": W(0.5), "metric-constant-or-impossible": W(0.5), "activations-not-finite": W(0.5),
+            "predictions-collapse": W(0.5), "losses-stay-high": W(0.5), "updates-too-small": W(0.5),
         },
         settles=(
             ("the number format", "--fact precision=fp16"),

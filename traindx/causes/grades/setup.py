@@ -70,7 +70,7 @@ def width(run: Run, features: Features) -> float | None:
     size, layers = run.setup.number("parameters"), run.setup.number("depth")
     narrow = run.setup.number("narrowest_width")
     if narrow is not None:
-        return narrow
+        return None if run.setup.known("loss/2/function") else narrow  # of several heads, all but one are in its way
     return math.sqrt(size / layers) if size and layers else None
 
 

@@ -88,7 +88,8 @@ class Losses:
             if losses.quiet and name in losses.seen and losses.nothing_new(value):
                 return value
             target = args[0] if args else named.get("target")
-            stream.safely(losses.computed, name, value, input, target, named.get("reduction", "mean"))
+            wanted = without(target, named.get("ignore_index")) if name in CLASSED else target
+            stream.safely(losses.computed, name, value, input, wanted, named.get("reduction", "mean"))
             if losses.seen.get(name, 0) == 1:
                 stream.safely(losses.weighed, name, args, named)
             if stream.attentive:
@@ -241,6 +242,13 @@ class Losses:
             same = sum(n.split("_at_")[0] == plain and self.is_training_data(k[1]) == kind for k, n in ours)
             known = self.names[key] = plain if not same else f"{plain}_at_{same + 1}"
         return known
+
+
+def without(target: Any, ignored: Any) -> Any:
+    """Class numbers with those that a loss passes over (padding, say) as no class."""
+    if not isinstance(ignored, int) or ignored < 0 or not isinstance(target, torch.Tensor):
+        return target
+    return target.detach().masked_fill(target == ignored, -100)
 
 
 def precise(value: torch.Tensor) -> torch.Tensor:

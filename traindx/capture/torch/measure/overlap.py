@@ -65,11 +65,26 @@ def _shared(batches: list[Hashes], known: Hashes) -> tuple[float, int]:
     return float(np.isin(distinct, known).mean()), len(distinct)
 
 
+def _blocks(batches: list[Hashes]) -> list[Hashes]:
+    """Batches in blocks of about BLOCK samples: large ones cut, each by itself, for the next may be of other data;
+    small ones joined."""
+    blocks: list[Hashes] = []
+    small: list[Hashes] = []
+    for batch in batches:
+        if len(batch) < BLOCK:
+            small.append(batch)
+        if small and (len(batch) >= BLOCK or sum(map(len, small)) >= BLOCK):
+            blocks.append(np.concatenate(small))
+            small = []
+        if len(batch) >= BLOCK:
+            blocks += np.array_split(batch, len(batch) // BLOCK)
+    return [*blocks, np.concatenate(small)] if small else blocks
+
+
 def _without_training_data(batches: list[Hashes], known: Hashes, *, others: bool) -> list[Hashes]:
     """Blocks of batches of no known data set, without those of an evaluation of the training data.
     `others`: evaluated data sets are known besides."""
-    samples = np.concatenate(batches)
-    blocks = np.array_split(samples, max(1, len(samples) // BLOCK))
+    blocks = _blocks(batches)
     wholly = [bool(np.isin(hashes, known).mean() >= WHOLLY) for hashes in blocks]
     inside = [hashes for hashes, w in zip(blocks, wholly, strict=True) if w]
     rest = [hashes for hashes, w in zip(blocks, wholly, strict=True) if not w]
