@@ -72,7 +72,7 @@ def case(kind: Kind, name: str, base: str, edits: list[str]) -> Case:
         causes.append(right)
     faulty = kind in ("faulty", "double")
     trivial, best = worth(base)
-    style = PROJECTS[base]["style"] if base in PROJECTS else LABELS["styles"][base]
+    style = PROJECTS[base]["style"] if base in PROJECTS else LABELS["styles"].get(base, "another")
     return Case(
         name, kind, style, script, files, clean if faulty else files, tuple(causes) if faulty else (), trivial, best
     )
