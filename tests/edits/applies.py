@@ -316,4 +316,53 @@ APPLIES = [
             (LAST, "    plateau.step(val_loss)\n" + LAST),
         ),
     ),
+    Applies(
+        "inputs=standardize",
+        (
+            (
+                "train = Data",
+                "input_mean, input_std = X[:300].mean(0), X[:300].std(0) + 1e-8\n"
+                "X = (X - input_mean) / input_std\ntrain = Data",
+            ),
+        ),
+        facts={"inputs_shape": "8"},
+    ),
+    Applies(
+        "inputs=standardize",
+        (
+            (
+                "\n# -----",
+                "input_mean, input_std = T.mean(0), T.std(0) + 1e-8\nT = (T - input_mean) / input_std\n"
+                "V = (V - input_mean) / input_std\n\n# -----",
+            ),
+        ),
+        (
+            (
+                "train = DataLoader(TensorDataset(X[:300], Y[:300]), batch_size=20)  # in order\n",
+                "T, V = X[:300], X[300:]\n",
+            ),
+            ("valid = DataLoader(TensorDataset(X[300:], Y[300:]), batch_size=50)\n", ""),
+            (
+                "for x, y in train:\n        out = model(x)",
+                "for rows in torch.randperm(300):\n        y = Y[rows]\n        out = model(T[rows])",
+            ),
+            (
+                "sum(F.cross_entropy(model(x), y).item() for x, y in valid) / len(valid)",
+                "F.cross_entropy(model(V), Y[300:])",
+            ),
+        ),
+        {"inputs_shape": "8"},
+    ),
+    Applies(
+        "weight_decay=*0.1",
+        (("3e-1}", "0.03}"),),
+        (
+            (
+                "model.parameters()",
+                '[{"params": model[0].parameters(), "weight_decay": 3e-1}, '
+                '{"params": model[2].parameters(), "weight_decay": 0}]',
+            ),
+        ),
+        {"weight_decay": 0.3},
+    ),
 ]

@@ -16,7 +16,12 @@ REFUSES = [
     Refuses("zero_grad=each-step", "no optimizer.step()", ((STEP, "        pass\n"),)),
     Refuses("momentum=0.9", "has no momentum", (("SGD(", "Adam("), ("momentum=0.99, ", ""))),
     Refuses(
-        "weight_decay=0.01", "groups", (("model.parameters()", '[{"params": model.parameters(), "weight_decay": 0}]'),)
+        "weight_decay=0.01",
+        "groups",
+        (
+            ("model.parameters()", '[{"params": model.parameters(), "weight_decay": 0}, {"params": []}]'),
+            (", weight_decay=1e-2", ""),
+        ),
     ),
     Refuses("betas=0.9,0.99", "has no betas"),
     Refuses("eps=1e-8", "has no eps"),
@@ -61,4 +66,11 @@ REFUSES = [
     Refuses("stop-early", "validation loss", (("val_loss = ", "seen = "), (", val_loss)", ", seen)"))),
     Refuses("steps=*2", "no range", (("range(4)", "(0, 1)"),)),
     Refuses("reduce-on-plateau", "a schedule", ((MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"),)),
+    Refuses("inputs=standardize", "shape"),
+    Refuses(
+        "inputs=standardize",
+        "tensors with names",
+        (("TensorDataset(X[:300], Y[:300])", "list(zip(X, Y))"),),
+        {"inputs_shape": "8"},
+    ),
 ]

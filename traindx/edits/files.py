@@ -58,7 +58,8 @@ def diff(patch: Patch) -> str:
 
 def hunks(path: str, patch: Patch) -> Iterator[str]:
     before, after = lines(patch.before[path]), lines(patch.after[path])
-    for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}", n=CONTEXT):
+    end = "\t" if " " in path else ""  # as diff and git end a name with a space in it
+    for line in difflib.unified_diff(before, after, f"a/{path}{end}", f"b/{path}{end}", n=CONTEXT):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
 

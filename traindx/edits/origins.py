@@ -24,7 +24,7 @@ OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.FloorDivide: operator.floordiv,
     cst.Power: operator.pow,
 }
-LOADING = ("load", "safe_load", "full_load")  # yaml, json, toml, OmegaConf
+LOADING = ("load", "loads", "safe_load", "full_load")  # yaml, json, toml, OmegaConf
 PLAIN = ("int", "float", "str", "bool")
 
 
@@ -147,7 +147,7 @@ def member(
     """A value that some object of options holds: the only thing of this name in the project that could be it."""
     keys, made = path_of(project, source, above, keys)
     maker = maker_of(project, made)
-    loaded = maker.startswith(LOADING)
+    loaded = maker in LOADING
     options = [] if loaded else [o for other in project.sources for o in members(project, other, keys[-1], maker)]
     traced = [(trace(project, home, node, depth + 1), words) for home, node, words in options]
     if any(one is None for one, _ in traced):
@@ -181,8 +181,9 @@ def path_of(
 def maker_of(project: Project, made: cst.CSTNode | None) -> str:
     """What made an object of options, as far as it is known: a parser of arguments or of files, a class of the
     project, a namespace."""
-    name = dotted(made.func).rpartition(".")[2] if isinstance(made, cst.Call) else ""
-    if name.startswith(LOADING):
+    func = made.func if isinstance(made, cst.Call) else None
+    name = func.attr.value if isinstance(func, cst.Attribute) else dotted(func) if func is not None else ""
+    if name in LOADING:
         return name
     plain = isinstance(made, cst.Call) and not starred(made)
     return name if plain and name in (*PARSING, *NAMESPACES, *classes(project)) else ""

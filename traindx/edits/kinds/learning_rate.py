@@ -22,6 +22,7 @@ IN_SCHEDULES = {"OneCycleLR": (("max_lr", 1),), "CyclicLR": (("base_lr", 1), ("m
                 "ReduceLROnPlateau": (("min_lr", None),), "LambdaLR": (), "StepLR": (), "MultiStepLR": (),
                 "LinearLR": (), "ConstantLR": (), "ExponentialLR": (), "PolynomialLR": (), "MultiplicativeLR": (),
                 "SequentialLR": (), "ChainedScheduler": ()}  # fmt: skip
+KERAS = "keras.optimizers."
 ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArguments")
 
 
@@ -94,7 +95,9 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
         uses += [(one.source, rate)] if rate is not None and not overridden else []
         uses += in_groups(one)
     for source in project.sources:
-        found = [Found(source, call).given("learning_rate") for call in source.calls(*ARGUMENTS)]
+        calls = [Found(source, call) for call in source.calls()]
+        found = [one.given("learning_rate") for one in calls if source.name(one.call.func) in ARGUMENTS]
+        found += [one.given("learning_rate", 0) for one in calls if KERAS in source.name(one.call.func)]
         uses += [(source, rate) for rate in found if rate is not None]
     return [*peaks, *uses] if overridden else [*uses, *peaks]
 

@@ -9,7 +9,7 @@ from functools import partial
 import libcst as cst
 
 from traindx.edits.kind import Kind
-from traindx.edits.origins import put, trace, words_of
+from traindx.edits.origins import Value, put, trace, words_of
 from traindx.edits.project import NotCertain, Project
 from traindx.edits.source import with_argument
 from traindx.edits.training import Found, optimizers
@@ -34,9 +34,6 @@ def edit(project: Project, value: str, name: str) -> None:
     for one in made:
         if one.kind not in HAVE[name]:
             raise NotCertain(f"{name}={value}", f"{one.kind} has no {name}", one.source.path, one.line)
-        if in_group(one, name):
-            why = "its parameter groups have values of their own"
-            raise NotCertain(f"{name}={value}", why, one.source.path, one.line)
         place(project, one, name, value)
 
 
@@ -48,25 +45,41 @@ def place(project: Project, one: Found, name: str, value: str) -> None:
     if given is None:
         raise NotCertain(f"{name}={value}", "no such value", one.source.path, one.line)
     node = one.given(name, PLACES.get((one.kind, name)))
-    if node is None:
+    grouped, every = in_groups(one, name)
+    if node is None and not grouped:
         default = BY_DEFAULT.get(name, {}).get(one.kind, 0.0)
         wanted = default * given[1] if given[0] == "*" else given[1]
         return write(project, one, name, words_of(wanted)) if wanted != default else None
+    nodes = grouped if node is None or every else [node, *grouped]
+    values = [traced(project, one, name, value, each) for each in nodes]
+    kept_free = [found for found in values if found.value != 0] or values  # groups that have none stay without
+    recorded, highest = project.number(name), max(found.value for found in values)
+    factor = given[1]
+    if given[0] == "=":
+        factor = given[1] / highest if highest else 1.0
+    elif recorded and close(highest, recorded * factor):
+        return None  # it is as asked already
+    if recorded is not None and not close(highest, recorded) and not close(highest, given[1]):
+        why = f"the source says {highest:g} where {recorded:g} was recorded"
+        raise NotCertain(f"{name} {value}", why, one.source.path, one.line)
+    for found in kept_free:
+        wanted = found.origin.value * factor if found.value else given[1]
+        if wanted != found.origin.value:
+            put(project, found.origin, wanted, name)
+    return None
+
+
+def close(a: float, b: float) -> bool:
+    return abs(a - b) <= 1e-6 * max(abs(a), abs(b))  # the rounding of what was recorded
+
+
+def traced(project: Project, one: Found, name: str, value: str, node: cst.BaseExpression) -> Value:
+    """A value that stands in the source, and where."""
     found = trace(project, one.source, node)
-    if found is None or not found.linear or isinstance(found.value, (str, bool)) or found.value == 0 != given[1]:
-        if found is None or given[0] == "*" or found.origin.node is not node:
-            why = f"where {one.source.code(node)} comes from is not certain"
-            raise NotCertain(f"{name}={value}", why, one.source.path, one.line)
-        return put(project, found.origin, given[1], name)
-    recorded = project.number(name)
-    base = recorded if recorded is not None else found.value
-    wanted = base * given[1] if given[0] == "*" else given[1]
-    if abs(found.value - wanted) <= 1e-9 * abs(wanted):
-        return None
-    if abs(found.value - base) > 1e-6 * abs(base):
-        why = f"the source says {found.value:g} where {base:g} was recorded"
-        raise NotCertain(f"{name}={words_of(wanted)}", why, one.source.path, one.line)
-    return put(project, found.origin, found.origin.value * wanted / found.value if found.value else wanted, name)
+    if found is None or not found.linear or isinstance(found.value, (str, bool)):
+        why = f"where {one.source.code(node)} comes from is not certain"
+        raise NotCertain(f"{name}={value}", why, one.source.path, one.line)
+    return found
 
 
 def write(project: Project, one: Found, name: str, code: str) -> None:
@@ -84,14 +97,22 @@ def write(project: Project, one: Found, name: str, code: str) -> None:
     project.say(one.source, one.line, f"{one.kind}: {name}={code}")
 
 
-def in_group(one: Found, name: str) -> bool:
-    """Whether parameter groups set it: `{"params": ..., "weight_decay": 0.0}`."""
+def in_groups(one: Found, name: str) -> tuple[list[cst.BaseExpression], bool]:
+    """The values of parameter groups: `{"params": ..., "weight_decay": 0.0}`, and whether each has one. Raises NotCertain where only some
+    groups have one, and the others the optimizer's default."""
     params = one.given("params", 0)
-    return any(
-        isinstance(entry.key, cst.SimpleString) and entry.key.evaluated_value == name
-        for entry in one.source.all(cst.DictElement)
-        if params is not None and one.source.inside(entry, params)
-    )
+    groups = [node for node in one.source.all(cst.Dict) if params is not None and one.source.inside(node, params)]
+    found = [
+        entry.value
+        for group in groups
+        for entry in group.elements
+        if isinstance(entry, cst.DictElement)
+        and isinstance(entry.key, cst.SimpleString) and entry.key.evaluated_value == name
+    ]  # fmt: skip
+    if found and len(found) < len(groups) and one.given(name) is None:
+        why = "some of its parameter groups have values of their own"
+        raise NotCertain(f"{name} of each group", why, one.source.path, one.line)
+    return found, bool(found) and len(found) == len(groups)
 
 
 def setting(name: str) -> Callable[[Project, str], None]:

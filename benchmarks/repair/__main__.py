@@ -1,0 +1,74 @@
+"""`python -m benchmarks.repair FOLDER [--cases NAME…] [--kinds KIND…] [--edits]`: a row for each script into FOLDER's
+journal (what is there is not done again), then the figures. `--edits` runs edited scripts against their interventions
+instead. What follows `--` goes to `traindx fix`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.gym.runner import note, rows
+from benchmarks.repair import edited
+from benchmarks.repair.cases import Case, cases, with_seed
+from benchmarks.repair.runs import Fixed, fix, run
+from benchmarks.repair.scoring import judged, table
+
+UNSEEN = (101, 102, 103)  # numbers of the runs whose seeds `traindx fix` never used
+
+
+def measured(case: Case, options: list[str]) -> dict[str, Any]:
+    """One script through `traindx fix`, and what came of it."""
+    plain = run(case.files, case.script)
+    found = fix(case.files, case.script, options)
+    skills = {
+        "faulty": [case.skill(run(with_seed(case.files, n), case.script).final) for n in UNSEEN],
+        "twin": [case.skill(run(with_seed(case.twin, n), case.script).final) for n in UNSEEN] if case.causes else [0.0],
+        "returned": returned(case, found),
+    }
+    return {
+        "id": case.name, "kind": case.kind, "style": case.style, "faults": len(case.causes),
+        "plain_seconds": plain.seconds, "seconds": found.seconds, "status": found.status, "words": found.words,
+        **judged(case, found.document, skills),
+    }  # fmt: skip
+
+
+def returned(case: Case, found: Fixed) -> list[float]:
+    """The skill of what was returned, on unseen seeds: the patched project, else the script under its interventions;
+    nothing where nothing was."""
+    if found.files is not None:
+        return [case.skill(run(with_seed(found.files, n), case.script).final) for n in UNSEEN]
+    interventions = found.document.get("interventions", [])
+    if not interventions:
+        return []
+    return [case.skill(run(with_seed(case.files, n), case.script, interventions).final) for n in UNSEEN]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--cases", nargs="*", default=[])
+    parser.add_argument("--kinds", nargs="*", default=[])
+    parser.add_argument("--edits", action="store_true")
+    own = sys.argv[1:]
+    cut = own.index("--") if "--" in own else len(own)
+    given = parser.parse_args(own[:cut])
+    given.folder.mkdir(parents=True, exist_ok=True)
+    if given.edits:
+        edited.main(given.folder, given.cases)
+        return
+    journal = given.folder / "journal.jsonl"
+    done = {row["id"] for row in rows(journal)}
+    for case in cases():
+        wanted = not given.cases or any(word in case.name for word in given.cases)
+        if wanted and (not given.kinds or case.kind in given.kinds) and case.name not in done:
+            row = measured(case, own[cut + 1 :])
+            note(journal, row)
+            print(json.dumps(row), file=sys.stderr, flush=True)
+    print(table(rows(journal)))
+
+
+if __name__ == "__main__":
+    main()
