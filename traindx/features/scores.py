@@ -80,6 +80,8 @@ def scores(features: Features, split: str, least: int) -> list[Curve]:
     """The split's scores with a scale and at least `least` points."""
     found = []
     for name in metrics(features.run.series, split):
+        if features.is_duel and words_of(name) & HARD:
+            continue  # the discriminator's: one half is what both players are after
         curve = features.curve(split + name)
         if curve is not None and curve.n >= least and scale_of(curve.name, curve.values) is not None:
             found.append(curve)
