@@ -150,6 +150,7 @@ LABELS = re.compile(
 )
 GRAPH = re.compile(r"does not require grad and does not have a grad_fn|no gradients provided for any", re.IGNORECASE)
 KILLED = re.compile(r"\bkilled\b|sigkill|exit ?code:? (?:137|-9)\b", re.IGNORECASE)
+COLLECTIVE = re.compile(r"collective operation timeout|WorkNCCL\(.*(?:timeout|timed out|timing out)", re.IGNORECASE)
 SCALER = re.compile(r"minimum loss scale|loss scale (?:already at minimum|reached its minimum)", re.IGNORECASE)
 
 
@@ -171,6 +172,11 @@ def killed(run: Run, features: Features) -> bool | None:
 def scale_exhausted(run: Run, features: Features) -> bool | None:
     """The loss scaler gave up: gradients overflowed at the lowest scale, too."""
     return ended_with(run, SCALER)
+
+
+def collective_timeout(run: Run, features: Features) -> bool | None:
+    """Processes waited for each other until they gave up."""
+    return ended_with(run, COLLECTIVE)
 
 
 def ended_with(run: Run, error: re.Pattern[str]) -> bool | None:

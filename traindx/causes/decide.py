@@ -22,6 +22,7 @@ ENDED_BADLY = {"crash": "the log shows an error that ended the run", "out-of-mem
 
 
 LATE = ("delayed-generalization", "epoch-wise-double-descent", "s-curve")  # what looked bad has come right
+OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
 STUCK = ("loss-flat-from-start", "loss-at-chance")
 
 
@@ -88,7 +89,7 @@ def health_of(
     doubtful = (leading is not None and leading.probability > case.healthy) or (recorded and case.healthy < sure)
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)
     unknown = unknown or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
-    unknown = unknown or poor_and_settled(case.features) or nothing_carries_over(case)
+    unknown = unknown or bool(poor_and_settled(case.features)) or nothing_carries_over(case)
     return "watch" if doubtful or unknown else "healthy"
 
 
@@ -110,9 +111,10 @@ def poor_and_settled(
     none: float = threshold(0.05, "of the way to perfect", basis="convention", source="mAP and BLEU are low by nature"),
     least: float = threshold(5, "points", basis="convention", source="fewer do not show that it has settled"),
     moves: float = threshold(0.03, "of the scale", basis="convention", source="an improvement worth waiting for"),
-) -> bool:
-    """Whether a held-out score (of training, where there is none) has come to rest at a poor place: silence of the
-    other rules is no health then."""
+    fair: float = threshold(0.15, "of the way to perfect", basis="convention", source="overlaps that find nothing"),
+) -> str:
+    """The held-out score (of training, where there is none) that has come to rest at a poor place, "" for none:
+    silence of the other rules is no health then."""
     for split in ("val/", "train/"):
         found = scores(features, split, int(least))
         for curve in found:
@@ -121,14 +123,15 @@ def poor_and_settled(
             level = late(curve)
             known = skill(level, scale)
             share = known if known is not None else level / scale.perfect
-            bar = poor if words_of(curve.name) & (HARD | ERRORS) else none
+            words = words_of(curve.name)
+            bar = poor if words & (HARD | ERRORS) else fair if words & OVERLAPS else none
             size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
             before = float(median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
             if share < bar and before - float(median(curve.oriented[-3:])) < moves * size:
-                return True
+                return f"{curve.name} has come to rest at {level:.3g}"
         if found:
-            return False
-    return False
+            return ""
+    return ""
 
 
 def validation_worsens(
@@ -324,7 +327,8 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         return Decision("inspect", "the log holds no loss and no score: whether it learns cannot be told", 0.5)
     if curve.n > 1 and curve.oriented[-1] >= curve.oriented[0]:
         return Decision("inspect", f"too short to tell; {curve.name} is no better than at its first point", 0.5)
-    return Decision("continue", f"too short to tell either way: {curve.n} points of {curve.name}", 0.5)
+    points = f"{curve.n} point{'s' * (curve.n > 1)}"
+    return Decision("continue", f"too short to tell either way: {points} of {curve.name}", 0.5)
 
 
 def inspect_doubt(case: Case, health: Health) -> Decision | None:
@@ -335,6 +339,12 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
     if undecided(case.hypotheses) and not any(f.severity in ("critical", "high", "medium") for f in case.findings):
         return None
     return Decision("inspect", f"possibly: {lowered(leading.title)}", leading.probability)
+
+
+def inspect_poor(case: Case, health: Health) -> Decision | None:
+    """A score that helps nobody and does not get better."""
+    poor = poor_and_settled(case.features) if health == "watch" else ""
+    return Decision("inspect", f"{poor}: more of the same will not help", 0.5) if poor else None
 
 
 def go_on_watching(case: Case, health: Health) -> Decision | None:
@@ -369,5 +379,5 @@ def go_on(case: Case, health: Health) -> Decision:
 # The first that applies is the decision; `go_on` always does.
 REASONS: tuple[Callable[[Case, Health], Decision | None], ...] = (
     stop_broken, stop_without_rate, stop_unmoved, stop_overfitted, stop_stuck, wait_if_flat, inspect_sick, go_on_short,
-    inspect_doubt, go_on_watching, finish, go_on,
+    inspect_doubt, inspect_poor, go_on_watching, finish, go_on,
 )  # fmt: skip

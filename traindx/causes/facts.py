@@ -55,6 +55,7 @@ FACTS: tuple[FactCheck, ...] = (
     curve_facts.no_graph,
     curve_facts.killed,
     curve_facts.scale_exhausted,
+    curve_facts.collective_timeout,
 )
 
 # fact -> (what to ask, how to say it); facts that the user cannot know are not here.

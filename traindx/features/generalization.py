@@ -19,7 +19,9 @@ class Rise(NamedTuple):
     `at`, index of the low point, its level `low`, the highest level `peak` after it and the level `end` at the end;
     `noise`, what a fall followed by a rise leaves unexplained (sigma of one block, 0 for a smooth curve); `after`,
     blocks behind the low point; `order`, Kendall's tau of these against time; `above`, the share of their
-    later half that lies above the low by at least a quarter of the rise. `first` is the level at the start."""
+    later half that lies above the low by at least a quarter of the rise. `first` is the level at the start; `apart`,
+    the share of pairs of a point around the low and one of the last third of which the later one is higher (Mann and
+    Whitney's U), which no size of noise distorts; 0 for fewer than three of either."""
 
     at: int
     low: float
@@ -30,6 +32,7 @@ class Rise(NamedTuple):
     after: int
     order: float
     above: float
+    apart: float
 
     @property
     def size(self) -> float:
@@ -71,7 +74,18 @@ def rise_after_low(values: Floats) -> Rise | None:
         after=len(tail),
         order=kendall(tail),
         above=float(np.mean(tail[len(tail) // 2 :] > low + 0.25 * (end - low))) if len(tail) else 0.0,
+        apart=set_apart(y, bottom),
     )
+
+
+def set_apart(values: Floats, bottom: int) -> float:
+    """Mann and Whitney's U, as a share, of the last third of `values[n]` over those around index `bottom`."""
+    reach = max(1, len(values) // 8)
+    around = values[max(0, bottom - reach) : bottom + reach + 1]
+    late = values[max(bottom + reach + 1, len(values) - len(values) // 3) :]
+    if min(len(around), len(late)) < 3:
+        return 0.0
+    return float(np.mean(late[:, None] > around[None, :]))
 
 
 def lowest(values: Floats, start: int, stop: int, level: float) -> int:

@@ -15,10 +15,12 @@ from traindx.vocabulary.run import Floats
 
 SHARES = frozenset({
     "accuracy", "acc", "acc1", "acc5", "top1", "top5", "f1", "auc", "auroc", "auprc", "precision", "recall", "map",
-    "map50", "ap", "ap50", "ap75", "iou", "miou", "dice", "bleu",
+    "map50", "ap", "ap50", "ap75", "iou", "miou", "dice", "bleu", "sensitivity", "specificity", "jaccard", "rouge",
+    "rouge1", "rouge2", "rougel", "rougelsum", "bleu4", "sacrebleu", "pck", "hmean", "prauc", "aucpr", "rocauc", "em",
+    "fscore", "uas", "las", "map75",
 })  # fmt: skip
 ERRORS = frozenset({"wer", "cer", "ter"})
-HALF = frozenset({"auc", "auroc"})  # a coin gives one half
+HALF = frozenset({"auc", "auroc", "rocauc"})  # a coin gives one half
 HARD = frozenset({"accuracy", "acc", "acc1", "acc5", "top1", "top5"})  # a guess gives 1/k
 EXTREMES = frozenset({"best", "max", "min", "std"})  # a running best repeats itself for good reason
 OFTEN = 1.5  # a share is never above 1: from here on the numbers are percent
@@ -53,8 +55,10 @@ def scale_of(name: str, values: Floats, classes: int | None = None) -> Scale | N
     if words & SHARES:
         guess = unit / classes if classes and classes > 1 else None
         return Scale(guess if words & HARD else 0.0, unit, 0.0, unit)
-    if "r2" in words:
+    if words & {"r2", "nse"} or {"explained", "variance"} <= words:
         return Scale(0.0, 1.0, -math.inf, 1.0)
+    if words & {"kappa", "mcc", "matthews"}:
+        return Scale(0.0, 1.0, -1.0, 1.0)
     if words & {"perplexity", "ppl"}:
         return Scale(None, 1.0, 1.0, math.inf)
     return None
@@ -76,6 +80,8 @@ def scores(features: Features, split: str, least: int) -> list[Curve]:
     """The split's scores with a scale and at least `least` points."""
     found = []
     for name in metrics(features.run.series, split):
+        if features.is_duel and words_of(name) & HARD:
+            continue  # the discriminator's: one half is what both players are after
         curve = features.curve(split + name)
         if curve is not None and curve.n >= least and scale_of(curve.name, curve.values) is not None:
             found.append(curve)

@@ -83,7 +83,8 @@ class Features:
             known = [n for n in series if n.startswith(split) and direction_of(n) != "none" and "/" in n]
             known = [n for n in known if not n.startswith(("time/", "mem/", "util/", "grad_", "throughput"))]
             if self.is_duel:  # what measures something comes before the players
-                known = [n for n in known if not player_of(n) and not is_counterpart(n)] or known
+                known = [n for n in known if not player_of(n) and not is_counterpart(n)]
+                known = [n for n in known if direction_of(n) == "lower"] or [n for n in series if player_of(n)]
             if known:
                 return max(known, key=lambda n: len(series[n]))
         return None

@@ -238,6 +238,20 @@ RENAMED = {
     "mean reward": "reward",
     "episode reward": "reward",
     "averagereturn": "reward",
+    "accuracy top 1": "accuracy",
+    "top 1 accuracy": "accuracy",
+    "top1 acc": "accuracy",
+    "accu": "accuracy",
+    "masked accuracy": "accuracy",
+    "pixel acc": "accuracy",
+    "token accuracy": "accuracy",
+    "100ep mean reward": "reward",
+    "100 episode reward": "reward",
+    "avg episode reward": "reward",
+    "episodic return": "reward",
+    "episode return mean": "reward",
+    "cumulative reward": "reward",
+    "total reward": "reward",
     "r": "reward",
     "ep reward": "reward",
     "return": "reward",
@@ -275,7 +289,10 @@ NOISE = frozenset(
     }
 )
 # Held-out metrics that are never logged on training data.
-HELD_OUT_WORDS = frozenset({"map", "map50", "ap", "ap50", "ap75", "aps", "apm", "apl", "bleu", "rouge", "map5095"})
+HELD_OUT_WORDS = frozenset(
+    {"map", "map50", "ap", "ap50", "ap75", "aps", "apm", "apl", "bleu", "rouge", "map5095", "map75", "bleu4"}
+    | {"sacrebleu", "rouge1", "rouge2", "rougel", "rougelsum", "meteor", "cider", "chrf", "mota", "idf1", "hota"}
+)
 
 
 MEMORY_WORDS = frozenset({"mem", "memory", "ram", "rss", "vram"})

@@ -123,6 +123,7 @@ def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
         splits: tuple[str, ...] = (split,)
     else:
         splits = ("train", "val")
+    measure = ""
     policy = any("rew" in n or "return" in n for n in chosen)  # its entropy is no loss
     for split in splits:
         candidates = [n for n in chosen if n.startswith(split + "/") and is_loss_like(n)]
@@ -133,7 +134,10 @@ def promote(chosen: dict[str, str], raw: RawLog) -> dict[str, str]:
         if len(candidates) > 1:
             candidates = sorted(candidates, key=loss_preference)[:1] if not single else []
         if len(candidates) == 1 and not is_adversarial(candidates[0]):
-            chosen[f"{split}/loss"] = chosen.pop(candidates[0])
+            last = candidates[0].rpartition("/")[2]
+            if measure and last != measure and not (last.endswith("loss") and measure.endswith("loss")):
+                continue  # a reconstruction's cost and a classifier's error are no pair
+            chosen[f"{split}/loss"], measure = chosen.pop(candidates[0]), last
     return chosen
 
 

@@ -125,12 +125,33 @@ LOWER_WORDS = (
     "xent",
     "exploitability",
     "ter",
+    "cost",
+    "crossentropy",
+    "bce",
+    "mape",
+    "smape",
+    "rmsle",
+    "mpjpe",
+    "eer",
+    "lpips",
+    "chamfer",
+    "crps",
+    "deviance",
+    "hausdorff",
+    "hd95",
+    "absrel",
+    "quantile",
+    "pinball",
+    "mcd",
 )
 HIGHER_WORDS = (
     "accuracy", "acc", "acc1", "acc5", "top1", "top5", "f1", "auc", "auroc", "auprc", "precision", "recall", "map",
     "map50", "ap", "ap50", "ap75", "iou", "miou", "dice", "bleu", "rouge", "psnr", "ssim", "r2", "reward",
     "return", "score", "success", "kappa", "mcc", "ndcg", "mrr", "hit", "rew", "winrate", "correct", "las", "uas",
     "chrf", "meteor", "cider", "spice", "pearson", "spearman", "matthews", "exact", "totalf1",
+    "sensitivity", "specificity", "jaccard", "gini", "rouge1", "rouge2", "rougel", "rougelsum", "bleu4", "sacrebleu",
+    "bertscore", "pck", "hmean", "mota", "idf1", "hota", "sdr", "sisdr", "snr", "stoi", "pesq", "rocauc", "prauc",
+    "aucpr", "em", "fscore", "fbeta", "cindex", "concordance", "returns", "scores", "nse",
 )  # fmt: skip
 
 
@@ -143,7 +164,10 @@ def direction_of(name: str) -> Direction:
     if any(w in LOWER_WORDS or w.endswith("loss") or w.endswith("error") for w in words):
         return "lower"
     if any(
-        w in HIGHER_WORDS or w.startswith(("accuracy", "map5", "reward")) or (w.startswith("top") and w[3:].isdigit())
+        w in HIGHER_WORDS
+        or w.startswith(("accuracy", "map5", "map7", "reward"))
+        or w.endswith("accuracy")
+        or (w.startswith("top") and w[3:].isdigit())
         for w in words
     ):
         return "higher"

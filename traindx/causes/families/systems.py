@@ -122,6 +122,7 @@ Mistaken for: a slow data loader on every rank.
 
 Settled by: time per rank without the waiting at the barrier.""",
         weights={
+            "fact:collective-timeout": W(5.0),
             "rank-straggles": W(7.0, -2.0), "rank-straggles:slight": W(-4.0), "step-time-outliers": W(0.3),
             "fact:several-processes": W(1.5),
         },
@@ -141,6 +142,7 @@ Mistaken for: noise between shards.
 
 Settled by: a checksum of the weights on every rank.""",
         weights={
+            "fact:collective-timeout": W(5.5),
             "ranks-disagree": W(7.0, -2.5, "theory"), "rank-stops-reporting": W(6.0, -0.3),
             "fact:several-processes": W(1.5),
         },

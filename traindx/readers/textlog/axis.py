@@ -99,7 +99,8 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
     named = [(s, c) for s, c in chosen if s.metrics()] or chosen
     core = named if any(s.strength() for s, _ in named) else chosen
     # A bar that redraws a rate a thousand times is no record where others tell losses.
-    core = [(s, c) for s, c in core if s.strength() == 2 and len(s) >= ENOUGH] or core
+    if any(s.strength() == 2 and len(s) >= ENOUGH for s, _ in core):
+        core = [(s, c) for s, c in core if has_own_name(s)]
     largest = max(core, key=lambda item: len(item[0]))
     rows, steps = merged([largest])
     joined = [largest]

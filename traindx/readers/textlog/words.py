@@ -73,7 +73,7 @@ def counter_of(key: str) -> tuple[str, int] | None:
         return joined, COUNTERS[joined]
     bare = re.sub(r"[\s_]+", "_", ROLE_IN_KEY.sub("", plain)).strip("_-/ .")
     bare = re.sub(
-        r"^(?:current|cur|global|inner|main|the|start|end|starting|finished|end_of|start_of|begin)_", "", bare
+        r"^(?:current|cur|global|inner|main|the|end_of|start_of|start|end|starting|finished|begin)_", "", bare
     )
     if bare in COUNTERS:
         return bare, COUNTERS[bare]

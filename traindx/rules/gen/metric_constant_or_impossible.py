@@ -42,8 +42,9 @@ def metric_constant_or_impossible(
     ## What it sees
     Scores with a scale of their own (accuracy, AUC, F1, mAP, BLEU, error rates ...), perplexities and losses. One that
     repeats one value in four points and more, and not the perfect one; a loss that drops to exactly 0 from one point
-    to the next and stays there, or is 0 from the start beside one that is not; a share above 1 or below 0, a
-    perplexity below 1, a loss above 1e18, a loss that falls below 0 and on where an accuracy is logged.
+    to the next and stays there, or is 0 from the start beside one that is not; two parts of a loss that are 0
+    throughout; a share above 1 or below 0, a perplexity below 1, a loss above 1e18, a loss that falls below 0 and on
+    where an accuracy is logged.
 
     ## Why it matters
     A constant metric is computed from something that does not change: one answer for all, labels that are masked, a
@@ -79,6 +80,10 @@ def metric_constant_or_impossible(
         if curve.name in TOTALS and not policy and not np.any(curve.values):
             yield evidence(curve, f"{curve.name} is exactly 0 in all of its {curve.n} points", "medium", ("zero",))
             return
+        if curve.name in TOTALS and not policy and len(empty := empty_parts(features, least)) > 1:
+            told = f"{' and '.join(empty[:2])} are exactly 0 in all of their points: nothing is learned for them"
+            yield evidence(curve, told, "medium", ("zero", "parts"))
+            return
         if vanished(curve, tail, fell):
             told = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
             yield evidence(curve, told, "high", ("zero",))
@@ -87,6 +92,13 @@ def metric_constant_or_impossible(
             values: dict[str, object] = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
             yield evidence(curve, None, None, ("constant",), values)
             return
+
+
+def empty_parts(features: Features, least: float) -> list[str]:
+    """Parts of the training loss that are 0 throughout (a single one may have no weight, or a single class)."""
+    named = [n for n in features.run.series if n.startswith("train/") and "loss" in n and n not in TOTALS]
+    parts = [c for n in named if (c := features.curve(n)) is not None and c.n >= least]
+    return [c.name for c in parts if not np.any(c.values)]
 
 
 def told_curves(features: Features) -> Iterator[Curve]:

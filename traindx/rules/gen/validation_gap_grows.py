@@ -100,9 +100,20 @@ def look(pair: Pair) -> Seen | None:
         return Seen(pair, rise, train, rise.size / max(level, tiny), rise.size / max(improvement, tiny))
 
 
-def grew(seen: Seen, noise: float, relative: float, lost: float, least: float) -> bool:
-    """Whether the rise is beyond noise and large enough to matter; two points must show more than many."""
-    if seen.rise.after < 2 or seen.rise.z < noise or seen.lost < least:
+def grew(
+    seen: Seen,
+    noise: float,
+    relative: float,
+    lost: float,
+    least: float,
+    *,
+    visible: float = threshold(0.3, "of the lowest level", basis="convention", source="a rise that one sees"),
+    ranked: float = threshold(0.95, "of the pairs, U", basis="theory", source="3 of 3 above 3 of 3: 1 in 20"),
+) -> bool:
+    """Whether the rise is beyond noise (or so large that the last third lies above nearly all around the low) and
+    large enough to matter; two points must show more than many."""
+    large = seen.relative >= visible and seen.rise.apart >= ranked  # however much it scatters
+    if seen.rise.after < 2 or (seen.rise.z < noise and not large) or seen.lost < least:
         return False
     if 0 < seen.relative < 2 * least:  # a rise of a level that hardly ever moved
         return False

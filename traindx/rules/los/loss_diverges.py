@@ -112,7 +112,8 @@ def told(
 
 def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
     """The end of a short log rises from point to point to `times` its level and more; two points must differ by
-    the fourth power of that, and where nothing in it but rises, four in a row (one order in 120), `less` is enough.
+    the fourth power of that, and where nothing in it but rises, four in a row (one order in 120), `less` is enough;
+    of a held-out loss that rises four times in a row, a tenth.
     Of six and more, the rise must stand out from the changes before it."""
     y = curve.oriented
     if curve.sign < 0 or y.min() <= 0:
@@ -125,6 +126,8 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
     usual = float(median(before)) if len(before) > 3 else 0.0
     alone = up < 2 and not (curve.n == 2 and factor >= times**4)
     enough = less if low == 0 and up >= 4 else times
+    if curve.name.startswith("val/") and up >= 4:
+        enough = 1 + SMALL  # evaluations are means: five in order are no accident
     if alone or factor < enough or y[-1] < y.max() or np.log(factor) < 3 * usual * np.sqrt(up):
         return None
     above = float(y[-1] / y[0]) >= enough
