@@ -47,6 +47,7 @@ Exit status:
     help="The least improvement that counts, of the loss or of the errors that are left.",
 )  # fmt: skip
 @click.option("--metric", metavar="NAME:max|min", help="Judge by this signal. Default: a validation metric, or loss.")
+@click.option("--no-knowledge", is_flag=True, help="Neither use nor add to what is remembered of earlier trials.")
 @proof_options(BUDGET)
 @output_options
 @config_options
@@ -57,6 +58,7 @@ def fix(
     seeds: int,
     min_effect: float,
     metric: str | None,
+    no_knowledge: bool,
     steps: int | None,
     budget: str,
     jobs: int,
@@ -72,22 +74,27 @@ def fix(
     from traindx.repair.bench import Bench
     from traindx.repair.document import conclude
     from traindx.repair.folder import opened, written
+    from traindx.repair.memory import Memory
     from traindx.repair.search import Options, Search
     from traindx.reports import fix as page
 
     begun = time.monotonic()
     options = Options(steps, seeds, min_effect, None if metric is None else direction(metric))
+    memory = Memory(not no_knowledge)
     with Told(out.quiet) as told:
         journal = opened(command, FOLDER, folder, options)
         bench = Bench(
             command, experiments.attempt, journal, budget=seconds_of(budget), jobs=jobs, writable=writable, tell=told.at
         )
-        search = Search(bench, config, options, show=told.plan, tell=told.say)
+        search = Search(bench, config, options, record=memory.record, show=told.plan, tell=told.say)
         search.diagnose()
         if not search.well:
             search.proceed()
+        search.notes += memory.notes()
         proof = conclude(search, begun, told.at)
     written(proof, journal.path.parent, bench)
+    memory.add(proof)
+    memory.close()
     emit(page.rendered(proof.report, out.format, color=out.color), out.path)
     note(f"The report: {journal.path.parent / 'report.md'}", out.quiet)
     return int(proof.report.verdict == "not-fixed")
