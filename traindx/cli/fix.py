@@ -47,6 +47,10 @@ Exit status:
     help="The least improvement that counts, of the loss or of the errors that are left.",
 )  # fmt: skip
 @click.option("--metric", metavar="NAME:max|min", help="Judge by this signal. Default: a validation metric, or loss.")
+@click.option("--diff", is_flag=True, help="Print the edit of the source instead of the report.")
+@click.option(
+    "--write", is_flag=True, help="Also edit the source in place once it is proven; a backup stays beside it."
+)
 @click.option("--no-knowledge", is_flag=True, help="Neither use nor add to what is remembered of earlier trials.")
 @proof_options(BUDGET)
 @output_options
@@ -59,6 +63,8 @@ def fix(
     min_effect: float,
     metric: str | None,
     no_knowledge: bool,
+    diff: bool,
+    write: bool,
     steps: int | None,
     budget: str,
     jobs: int,
@@ -75,6 +81,7 @@ def fix(
     from traindx.repair.document import conclude
     from traindx.repair.folder import opened, written
     from traindx.repair.memory import Memory
+    from traindx.repair.patching import patched, put_in_place
     from traindx.repair.search import Options, Search
     from traindx.reports import fix as page
 
@@ -91,10 +98,15 @@ def fix(
         if not search.well:
             search.proceed()
         search.notes += memory.notes()
-        proof = conclude(search, begun, told.at)
+        made = patched(search, conclude(search, begun, told.at), journal.path.parent, experiments.conduct)
+    proof = made.proof
     written(proof, journal.path.parent, bench)
     memory.add(proof)
     memory.close()
-    emit(page.rendered(proof.report, out.format, color=out.color), out.path)
+    if write and proof.report.verdict == "fixed":
+        for line in put_in_place(made, Path.cwd()):
+            note(f"traindx: {line}")
+    shown = Path(proof.report.patch).read_text(encoding="utf-8") if diff and proof.report.patch else ""
+    emit(shown or page.rendered(proof.report, out.format, color=out.color), out.path)
     note(f"The report: {journal.path.parent / 'report.md'}", out.quiet)
     return int(proof.report.verdict == "not-fixed")
