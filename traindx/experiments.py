@@ -75,8 +75,10 @@ def attempt(
     writable: Sequence[str] = (),
     threads: int | None = None,
     stop: threading.Event | None = None,
+    edited: Mapping[str, str] = {},
 ) -> rates.Attempt:
-    """Run the command once, and read what it left. `over` is asked about the record so far, and may end it."""
+    """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `edited`
+    are texts of files of the folder in which the copy differs."""
     done = conduct(
         command,
         interventions,
@@ -86,6 +88,7 @@ def attempt(
         writable=writable,
         threads=threads,
         stop=stop,
+        edited=edited,
         until=None if over is None else Glances(out, over),
     )
     refused = experiment_stopped(out)

@@ -23,7 +23,7 @@ class Done(NamedTuple):
 
 def environment(**changes: str) -> dict[str, str]:
     clean = {k: v for k, v in os.environ.items() if k not in COLOR_VARIABLES}
-    return {**clean, "TERM": "xterm-256color", "PYTHONWARNINGS": "error", **changes}
+    return {**clean, "TERM": "xterm-256color", "PYTHONWARNINGS": "error", "TRAINDX_KB": "off", **changes}
 
 
 def traindx(

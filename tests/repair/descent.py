@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -36,6 +36,7 @@ class Descent:
         writable: Sequence[str] = (),
         threads: int | None = None,
         stop: threading.Event | None = None,
+        edited: Mapping[str, str] = {},
     ) -> Attempt:
         if self.dies_at is not None and len(self.asked) >= self.dies_at:
             raise SystemExit("kill -9")

@@ -47,6 +47,11 @@ Exit status:
     help="The least improvement that counts, of the loss or of the errors that are left.",
 )  # fmt: skip
 @click.option("--metric", metavar="NAME:max|min", help="Judge by this signal. Default: a validation metric, or loss.")
+@click.option("--diff", is_flag=True, help="Print the edit of the source instead of the report.")
+@click.option(
+    "--write", is_flag=True, help="Also edit the source in place once it is proven; a backup stays beside it."
+)
+@click.option("--no-knowledge", is_flag=True, help="Neither use nor add to what is remembered of earlier trials.")
 @proof_options(BUDGET)
 @output_options
 @config_options
@@ -57,6 +62,9 @@ def fix(
     seeds: int,
     min_effect: float,
     metric: str | None,
+    no_knowledge: bool,
+    diff: bool,
+    write: bool,
     steps: int | None,
     budget: str,
     jobs: int,
@@ -72,22 +80,33 @@ def fix(
     from traindx.repair.bench import Bench
     from traindx.repair.document import conclude
     from traindx.repair.folder import opened, written
+    from traindx.repair.memory import Memory
+    from traindx.repair.patching import patched, put_in_place
     from traindx.repair.search import Options, Search
     from traindx.reports import fix as page
 
     begun = time.monotonic()
     options = Options(steps, seeds, min_effect, None if metric is None else direction(metric))
+    memory = Memory(not no_knowledge)
     with Told(out.quiet) as told:
         journal = opened(command, FOLDER, folder, options)
         bench = Bench(
             command, experiments.attempt, journal, budget=seconds_of(budget), jobs=jobs, writable=writable, tell=told.at
         )
-        search = Search(bench, config, options, show=told.plan, tell=told.say)
+        search = Search(bench, config, options, record=memory.record, show=told.plan, tell=told.say)
         search.diagnose()
         if not search.well:
             search.proceed()
-        proof = conclude(search, begun, told.at)
+        search.notes += memory.notes()
+        made = patched(search, conclude(search, begun, told.at), journal.path.parent, experiments.conduct)
+    proof = made.proof
     written(proof, journal.path.parent, bench)
-    emit(page.rendered(proof.report, out.format, color=out.color), out.path)
+    memory.add(proof)
+    memory.close()
+    if write and proof.report.verdict == "fixed":
+        for line in put_in_place(made, Path.cwd()):
+            note(f"traindx: {line}")
+    shown = Path(proof.report.patch).read_text(encoding="utf-8") if diff and proof.report.patch else ""
+    emit(shown or page.rendered(proof.report, out.format, color=out.color), out.path)
     note(f"The report: {journal.path.parent / 'report.md'}", out.quiet)
     return int(proof.report.verdict == "not-fixed")

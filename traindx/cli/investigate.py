@@ -56,7 +56,7 @@ def investigate(
     writable: tuple[str, ...],
     full: bool,
 ) -> int:
-    """Run experiments on an unmodified script until its cause is settled.
+    """Run experiments on a script until its cause is settled.
 
     The most telling experiment comes first; it ends when one cause has 90 %, when nothing that could be tried
     would tell more, or with the budget.

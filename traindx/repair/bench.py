@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from traindx import pipeline
 from traindx.errors import ExperimentFailed, ReadError
+from traindx.repair.source import Source, outside
 from traindx.trials.find_lr import Attempt
 from traindx.trials.journal import Journal
 from traindx.trials.parallel import run_all, threads_each
@@ -34,6 +35,7 @@ class Start(Protocol):
         writable: Sequence[str] = (),
         threads: int | None = None,
         stop: threading.Event | None = None,
+        edited: Mapping[str, str] = {},
     ) -> Attempt: ...
 
 
@@ -80,6 +82,7 @@ class Bench:
         self.records = journal.path.parent / RECORDS
         self.begun = time.monotonic()
         self.steps: int | None = None  # of every arm but the first
+        self.source: Source | None = None  # where fixes are tried in the source, too
         self.limit: float | None = None
         self.known: dict[tuple[Key, int | None], Arm] = {}
         self.fresh = 0
@@ -141,7 +144,7 @@ class Bench:
         self.tell(label(interventions, seed))
         with self.lock:
             out = self.free()
-        given = interventions if seed is None else (*interventions, f"seed={seed}")
+        given = outside(interventions) if seed is None else (*outside(interventions), f"seed={seed}")
         tried = self.start(
             self.command,
             out,
@@ -151,6 +154,7 @@ class Bench:
             writable=self.writable,
             threads=threads,
             stop=stop,
+            edited={} if self.source is None else self.source.edited(interventions),
         )
         if tried.conducted.ended == "stopped":
             raise InterruptedError("stopped")

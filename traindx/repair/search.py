@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from traindx import fixes, pipeline
@@ -13,6 +14,7 @@ from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench
 from traindx.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
+from traindx.repair.source import Source
 from traindx.trials import objective as objectives
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST, Judged, hopeless, near
 from traindx.trials.plan import Candidate, Record, candidates, merged, steps_for, unknown_record
@@ -81,6 +83,8 @@ class Search:
         assert self.first.run is not None
         self.diagnosis = pipeline.diagnose(self.first.run, self.config).first
         self.hypotheses: tuple[Hypothesis, ...] = self.diagnosis.hypotheses
+        if self.first.run is not None:
+            self.bench.source = Source(self.bench.command, Path.cwd(), self.first.run.setup)
         self.believe("as it is")
         return self.diagnosis
 
@@ -129,11 +133,17 @@ class Search:
     def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
         """What to try, most promising first, without what was tried in vain."""
         assert self.first.run is not None
-        found, left = candidates(hypotheses, fixes.catalogue(), self.first.run.setup, CURES, refusal, self.record)
+        found, left = candidates(
+            hypotheses, fixes.catalogue(), self.first.run.setup, CURES, refusal, self.record, self.no_source
+        )
         for one in left:
             self.untried.setdefault(one.fix, one)
         vain = {t.fix for t in self.trials if t.verdict != "confirmed"}
         return tuple(c for c in found if c.fix not in vain)[:SCREENED]
+
+    def no_source(self, fix: str) -> str:
+        """Why a fix cannot be tried in the source, or ""."""
+        return "it is a change of the script's code" if self.bench.source is None else self.bench.source.can(fix)
 
     def round(self, plan: Sequence[Candidate]) -> Applied | None:
         """Try candidates, some at a time; the first that is confirmed."""

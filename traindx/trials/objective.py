@@ -42,6 +42,18 @@ ALTERS: Mapping[str, tuple[str, ...]] = {
     "drop": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
     "eval_mode": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
 }
+LOSSES = ("train/loss", "val/loss")
+# And by the fix, where it is tried in the source.
+ALTERED_BY: Mapping[str, tuple[str, ...]] = {
+    "match-output-to-loss": (*LOSSES, "outputs_cross_entropy"),
+    "use-matching-loss": LOSSES,
+    "feed-logits-to-loss": (*LOSSES, "outputs_cross_entropy"),
+    "normalize-targets": LOSSES,
+    "weight-classes": LOSSES,
+    "scale-accumulated-loss": ("train/loss",),
+    "iterate-the-loader": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
+    "drop-bad-samples": ("train/loss", "outputs_accuracy", "outputs_explained", "outputs_cross_entropy"),
+}
 COMPUTED = ("outputs_explained", "outputs_accuracy", "outputs_cross_entropy")
 # Metrics in the order in which they speak for a model, where a script logs several.
 METRICS = ("accuracy", "acc", "f1", "auc", "r2", "iou", "dice", "bleu", "psnr", "return", "reward")
@@ -61,7 +73,7 @@ def choose(run: Run, interventions: Iterable[str], cause: str = "", asked: tuple
     for signal in OF_SYSTEMS.get(cause, ()):
         if usable(run, signal):
             return made(run, signal, "lower", "the cause is about it")
-    altered = {signal for spec in interventions for signal in ALTERS.get(spec.partition("=")[0], ())}
+    altered = {signal for spec in interventions for signal in meaning(spec)}
     for signal, why in candidates(run):
         if signal not in altered and usable(run, signal):
             direction = direction_of(signal)
@@ -71,6 +83,12 @@ def choose(run: Run, interventions: Iterable[str], cause: str = "", asked: tuple
     return Objective(
         signal="", direction="lower", why="every signal that is there means something else under the change"
     )
+
+
+def meaning(spec: str) -> tuple[str, ...]:
+    """The signals whose meaning an intervention alters, or a fix that is tried in the source."""
+    name, _, value = spec.partition("=")
+    return ALTERED_BY.get(value, ()) if name == "source" else ALTERS.get(name, ())
 
 
 def broken(run: Run) -> bool:

@@ -14,6 +14,7 @@ LEAST = 0.05  # probability of a cause below which nothing is tried for it
 # What a fix's place in the list of what it cures, and a second choice among its alternatives, take from its chance.
 PLACES = (1.0, 0.5, 0.3, 0.2)
 SECOND = 0.6
+LENGTHS = ("train-longer", "stop-early")  # fixes that do nothing within the steps of a trial
 Way = tuple[str, ...]  # interventions that are tried together
 # How far a change goes: what is tried beside the first (at once), and after it where the end of these was best.
 # Gradients that are cleared are smaller than those that add up: the rate that was chosen for these may be too low then.
@@ -52,9 +53,11 @@ def candidates(
     tried_for: Mapping[str, tuple[str, ...]],
     refused: Callable[[str], str],
     record: Record = unknown_record,
+    no_source: Callable[[str], str] = lambda _fix: "it is a change of the script's code",
 ) -> tuple[tuple[Candidate, ...], tuple[Untried, ...]]:
     """What can be tried from outside, most promising first, and what cannot, with the reason. `tried_for`: the
-    interventions that would cure a cause; `refused(spec)`: why an intervention cannot be, or ""."""
+    interventions that would cure a cause; `refused(spec)`: why an intervention cannot be, or ""; `no_source(fix)`: why
+    a fix without one cannot be written into the source and tried there, or ""."""
     found: list[Candidate] = []
     left: list[Untried] = []
     for hypothesis in hypotheses:
@@ -67,16 +70,21 @@ def candidates(
             for place, way in enumerate(ways if words else ()):
                 found.append(Candidate(fix.slug, hypothesis.cause, way, chance * SECOND**place, doses(way)))
             if words and not ways:
-                left.append(Untried(fix.slug, hypothesis.cause, words, why_not(fix, refused)))
+                why = why_not(fix, refused, no_source)
+                if why:
+                    left.append(Untried(fix.slug, hypothesis.cause, words, why))
+                else:
+                    found.append(Candidate(fix.slug, hypothesis.cause, (f"source={fix.slug}",), chance))
     return distinct(sorted(found, key=lambda c: (-c.chance, c.fix, c.interventions))), tuple(left)
 
 
-def why_not(fix: Fix, refused: Callable[[str], str]) -> str:
-    """Why a fix is not tried from outside."""
-    reasons = [why for why in map(refused, fix.interventions) if why]
-    if reasons:
-        return reasons[0]
-    return "advice: it takes a person" if fix.applicability == "advice" else "it is a change of the script's code"
+def why_not(fix: Fix, refused: Callable[[str], str], no_source: Callable[[str], str]) -> str:
+    """Why a fix is not tried, from outside or in the source; "" where it can be in the source."""
+    if fix.applicability == "advice":
+        return "advice: it takes a person"
+    if fix.slug in LENGTHS:
+        return "it changes how long is trained: nothing to be compared at equal steps"
+    return no_source(fix.slug)
 
 
 def standing(fix: Fix, cause: str, record: Record) -> float:

@@ -1,0 +1,143 @@
+"""The database of outcomes: SQLite by default, any other that SQLAlchemy reaches by URL.
+
+`TRAINDX_KB` is a URL (`postgresql://…`), the path of a file, or `off`. Two processes may write at once. A damaged
+file is set aside under another name, never overwritten.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from traindx.errors import ConfigError, MissingExtra
+from traindx.knowledge.counts import Outcome
+
+VARIABLE = "TRAINDX_KB"
+OFF = ("off", "0", "none", "no")
+FILE = Path("traindx") / "knowledge.sqlite"
+WAIT = 30  # seconds for another process that writes
+LAYOUT = 1  # of the tables; a newer one is not written to
+
+
+def address() -> str:
+    """The URL of the database; "" where it is switched off."""
+    told = os.environ.get(VARIABLE, "").strip()
+    if told.lower() in OFF:
+        return ""
+    if "://" in told:
+        return told
+    home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return f"sqlite:///{(Path(told) if told else home / FILE).absolute()}"
+
+
+class Store:
+    """An open database. Raises MissingExtra without SQLAlchemy, ConfigError where it cannot be opened."""
+
+    def __init__(self, url: str) -> None:
+        self.url, self.set_aside = url, ""
+        self.sql = library()
+        try:
+            self.open()
+        except self.sql.exc.DatabaseError as error:
+            file = self.file()
+            if file is None or not file.is_file() or isinstance(error, self.sql.exc.OperationalError):
+                raise ConfigError(f"{VARIABLE} {self.shown}: cannot be opened: {first_line(error)}") from error
+            aside = file.with_name(f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
+            self.engine.dispose()
+            file.rename(aside)
+            self.set_aside = str(aside)
+            self.open()
+
+    @property
+    def shown(self) -> str:
+        """The address without a password."""
+        return str(self.sql.make_url(self.url).render_as_string(hide_password=True))
+
+    def file(self) -> Path | None:
+        return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite:///") else None
+
+    def open(self) -> None:
+        """Connect, and make the tables where they are not there."""
+        sql, file = self.sql, self.file()
+        if file is not None:
+            try:
+                file.parent.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise ConfigError(f"{VARIABLE} {file}: cannot be made: {error.strerror}") from error
+        try:
+            self.engine = sql.create_engine(self.url, connect_args={"timeout": WAIT} if file is not None else {})
+        except (ImportError, sql.exc.ArgumentError) as error:
+            raise ConfigError(f"{VARIABLE}: no such database: {first_line(error)}") from error
+        data = sql.MetaData()
+        self.outcomes = sql.Table(
+            "outcomes",
+            data,
+            sql.Column("id", sql.Integer, primary_key=True),
+            sql.Column("layout", sql.Integer, nullable=False),
+            sql.Column("at", sql.Float, nullable=False),
+            sql.Column("project", sql.String(200), nullable=False),
+            sql.Column("fix", sql.String(80), nullable=False, index=True),
+            sql.Column("cause", sql.String(80), nullable=False, index=True),
+            sql.Column("verdict", sql.String(20), nullable=False),
+            sql.Column("content", sql.Text, nullable=False),
+        )
+        data.create_all(self.engine, checkfirst=True)
+        with self.engine.connect() as connection:
+            connection.execute(sql.select(sql.func.count()).select_from(self.outcomes)).scalar()
+
+    def add(self, outcomes: Sequence[Outcome]) -> None:
+        """Remember outcomes, all or none."""
+        rows = [
+            {
+                "layout": LAYOUT,
+                "at": one.at,
+                "project": one.project,
+                "fix": one.fix,
+                "cause": one.cause,
+                "verdict": one.verdict,
+                "content": msgspec.json.encode(one).decode(),
+            }
+            for one in outcomes
+        ]
+        if rows:
+            with self.engine.begin() as connection:
+                connection.execute(self.outcomes.insert(), rows)
+
+    def all(self) -> list[tuple[int, Outcome]]:
+        """Every outcome with its number, the oldest first; those of a newer traindx are left out."""
+        table = self.outcomes
+        wanted = self.sql.select(table.c.id, table.c.content).where(table.c.layout <= LAYOUT).order_by(table.c.at)
+        with self.engine.connect() as connection:
+            rows = connection.execute(wanted).all()
+        return [(int(number), msgspec.json.decode(content, type=Outcome)) for number, content in rows]
+
+    def forget(self, numbers: Iterable[int] | None = None, project: str | None = None) -> int:
+        """Remove outcomes by number, or of a project, or (both None) all; how many there were."""
+        wanted: Any = self.outcomes.delete()
+        if numbers is not None:
+            wanted = wanted.where(self.outcomes.c.id.in_(list(numbers)))
+        if project is not None:
+            wanted = wanted.where(self.outcomes.c.project == project)
+        with self.engine.begin() as connection:
+            return int(connection.execute(wanted).rowcount)
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+
+def library() -> Any:
+    """SQLAlchemy. Raises MissingExtra."""
+    try:
+        import sqlalchemy
+    except ModuleNotFoundError as error:
+        raise MissingExtra("to remember what was tried: pip install 'traindx[knowledge]'") from error
+    return sqlalchemy
+
+
+def first_line(error: BaseException) -> str:
+    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -1,0 +1,79 @@
+"""What earlier proofs told of fixes, and what this one adds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from traindx.errors import ConfigError, MissingExtra
+from traindx.knowledge.counts import Outcome, counts
+from traindx.knowledge.store import Store, address
+from traindx.own import VERSION
+from traindx.repair.document import Proof
+
+FACTS = ("optimizer", "lr", "batch_size", "loss", "classes", "parameters", "model", "precision", "dataset_size")
+
+
+class Memory:
+    """Earlier outcomes: `record` is asked for each fix of a plan. Empty, with the reason in `why`, where it is switched
+    off or cannot be opened: a proof does not fail for that."""
+
+    def __init__(self, use: bool = True) -> None:
+        self.store: Store | None = None
+        self.outcomes: list[Outcome] = []
+        self.told: dict[str, tuple[float, float]] = {}
+        self.why = ""
+        url = address() if use else ""
+        if not url:
+            return
+        try:
+            self.store = Store(url)
+            self.outcomes = [one for _, one in self.store.all()]
+        except (MissingExtra, ConfigError) as error:
+            self.why = f"nothing is remembered: {error}"
+        else:
+            if self.store.set_aside:
+                self.why = f"the database of earlier trials was damaged; it lies in {self.store.set_aside}"
+
+    def record(self, fix: str, cause: str) -> tuple[float, float]:
+        """How often a fix was confirmed for a cause, and how often not."""
+        found = counts(self.outcomes, fix, cause, time.time())
+        if any(found):
+            self.told[f"{fix} for {cause}"] = found
+        return found
+
+    def notes(self) -> list[str]:
+        """What it contributed to the order of fixes."""
+        told = [f"{what}: confirmed {yes:.1f}, not {no:.1f}" for what, (yes, no) in sorted(self.told.items())]
+        found = [f"the order of fixes was moved by earlier trials ({'; '.join(told)})"] if told else []
+        return [self.why, *found] if self.why else found
+
+    def add(self, proof: Proof) -> None:
+        """Remember the trials of a proof that came to a verdict."""
+        if self.store is None:
+            return
+        setup = proof.before[0].setup
+        known = {name: getattr(setup, name) for name in FACTS if getattr(setup, name) is not None}
+        evidence = tuple(f.slug for f in proof.report.diagnosis.findings)
+        self.store.add(
+            [
+                Outcome(
+                    at=round(time.time(), 3),
+                    project=Path.cwd().name,
+                    fix=trial.fix or "",
+                    cause=trial.cause,
+                    interventions=trial.interventions,
+                    verdict=trial.verdict,
+                    effect=trial.effect,
+                    interval=trial.interval,
+                    setup=known,
+                    evidence=evidence,
+                    version=VERSION,
+                )
+                for trial in proof.report.trials
+            ]
+        )
+
+    def close(self) -> None:
+        if self.store is not None:
+            self.store.close()

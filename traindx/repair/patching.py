@@ -1,0 +1,105 @@
+"""What was proven from outside, written into the source: fix.patch, the edited tree, and whether it behaves alike."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from traindx import pipeline
+from traindx.edits import Advice, Patch
+from traindx.edits.files import diff, write
+from traindx.errors import ReadError
+from traindx.repair.document import Proof
+from traindx.repair.search import Search
+from traindx.repair.source import outside
+from traindx.trials.edited import Alike, compare
+
+PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
+LEAST_SECONDS = 120.0
+
+
+class Patched(NamedTuple):
+    """The proof with what became of its source edit; `patch` is None where there is none, `alike` where no intervention
+    is there to compare it with."""
+
+    proof: Proof
+    patch: Patch | None
+    alike: Alike | None
+
+
+def patched(search: Search, proof: Proof, folder: Path, conduct: Callable[..., Any]) -> Patched:
+    """Write the applied fixes into the source, below `folder`; the project itself stays as it is."""
+    source, base = search.bench.source, search.base
+    if not proof.report.applied or source is None:
+        return Patched(proof, None, None)
+    found = source.written(proof.report.applied, base)
+    if isinstance(found, Advice):
+        where = f"{found.place}: " if found.place else ""
+        return Patched(noted(proof, f"no certain edit of the source: {where}{found.write} ({found.why})"), None, None)
+    if not found.after:
+        return Patched(noted(proof, "the source has it already"), None, None)
+    path = folder / PATCH
+    path.write_text(diff(found), encoding="utf-8")
+    tree(source.files | found.after, folder / TREE)
+    alike = None
+    if outside(base) == base:
+        alike = behaves(search, base, found, folder, conduct)
+        proof = noted(proof, words(alike))
+    else:
+        line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(search.bench.command)}"
+        proof = proof._replace(report=msgspec.structs.replace(proof.report, command=line))
+    if alike is not None and alike.broken:
+        path.unlink()
+        return Patched(proof, None, alike)
+    return Patched(proof._replace(report=msgspec.structs.replace(proof.report, patch=str(path))), found, alike)
+
+
+def tree(files: dict[str, str], place: Path) -> None:
+    """The project's texts with the edits."""
+    for path, text in files.items():
+        target = place / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+
+
+def behaves(search: Search, base: Sequence[str], patch: Patch, folder: Path, conduct: Callable[..., Any]) -> Alike:
+    """Run the edited script and the intervention for the same few steps."""
+    bench, number = search.bench, 1
+    while (folder / f"{RECORDS}-{number}").exists():
+        number += 1
+    try:
+        return compare(
+            bench.command, base, patch.after, folder / f"{RECORDS}-{number}", conduct=conduct, read=pipeline.read,
+            seconds=max(LEAST_SECONDS, 2 * search.first.seconds), writable=bench.writable,
+        )  # fmt: skip
+    except ReadError as error:
+        return Alike(False, 0, float("inf"), error.why)
+
+
+def words(alike: Alike) -> str:
+    """Whether the edited script does what was proven."""
+    if alike.same:
+        return f"the edited script makes the same first {alike.steps} losses as the intervention"
+    if alike.broken:
+        return f"the edit is not given: {alike.why}"
+    if alike.why:
+        return f"the edited script could not be compared with the intervention: {alike.why}"
+    return f"the first {alike.steps} losses of the edited script are up to {alike.apart:.1g} off the intervention's"
+
+
+def noted(proof: Proof, line: str) -> Proof:
+    return proof._replace(report=msgspec.structs.replace(proof.report, notes=(*proof.report.notes, line)))
+
+
+def put_in_place(found: Patched, folder: Path) -> list[str]:
+    """Write a patch into the project itself, beside backups; what was done, one line each. An edit that does not behave
+    like what was proven is not written. Raises ConfigError where a file has changed meanwhile."""
+    if found.patch is None:
+        return ["nothing was written: there is no patch"]
+    if found.alike is not None and not found.alike.same:
+        return [f"nothing was written: {words(found.alike)}"]
+    return [f"{path} was edited; as it was: {backup}" for path, backup in write(folder, found.patch).items()]
