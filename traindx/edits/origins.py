@@ -85,8 +85,12 @@ def literal_of(source: Source, node: cst.CSTNode) -> Any:
         return None
     if isinstance(parsed, ast.Constant) and isinstance(parsed.value, (int, float, str, bool)):
         return parsed.value
-    signed = isinstance(parsed, ast.UnaryOp) and isinstance(parsed.op, (ast.USub, ast.UAdd))
-    return ast.literal_eval(parsed) if signed and isinstance(getattr(parsed, "operand", None), ast.Constant) else None
+    if not (isinstance(parsed, ast.UnaryOp) and isinstance(parsed.op, (ast.USub, ast.UAdd))):
+        return None
+    value = parsed.operand.value if isinstance(parsed.operand, ast.Constant) else None
+    if not isinstance(value, (int, float)):
+        return None
+    return -value if isinstance(parsed.op, ast.USub) else value
 
 
 def key_of(node: cst.Subscript) -> str:
