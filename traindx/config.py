@@ -105,12 +105,16 @@ def load(path: Path) -> Config:
 def table_of(path: Path) -> dict[str, Any] | None:
     """The settings in a TOML file: `[tool.traindx]` of a pyproject.toml (None when it has none),
     the whole of any other file."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    if path.name == "pyproject.toml" and b"traindx" not in data:
+        return None  # most have none: not worth the parser
     import tomllib
 
     try:
-        whole = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+        whole = tomllib.loads(data.decode("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path}: is not valid TOML: {error}") from error
     if path.name != "pyproject.toml":
