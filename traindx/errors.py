@@ -20,11 +20,12 @@ class ReadError(TraindxError):
     """A log could not be read.
 
     `path` is what was asked for, `where` the place in it (line, byte, record; may be empty),
-    `why` the reason in one clause, `hint` what the user can do about it.
+    `why` the reason in one clause, `hint` what the user can do about it; `final`: it was understood, and no other
+    format need try.
     """
 
-    def __init__(self, path: str, why: str, *, where: str = "", hint: str = "") -> None:
-        self.path, self.where, self.why, self.hint = path, where, why, hint
+    def __init__(self, path: str, why: str, *, where: str = "", hint: str = "", final: bool = False) -> None:
+        self.path, self.where, self.why, self.hint, self.final = path, where, why, hint, final
         place = f"{path}, {where}" if where else path
         super().__init__(f"{place}: {why}" + (f" ({hint})" if hint else ""))
 

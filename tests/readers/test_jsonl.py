@@ -143,3 +143,18 @@ def test_regular_blocks_are_taken_the_fast_way(separators: tuple[str, str]) -> N
 def test_a_block_with_another_line_is_not(other: str) -> None:
     lines = ['{"step": 1, "loss": 2.5}'] * 3
     assert _json_lines.regular("\n".join([*lines, other, *lines, ""]).encode()) is None
+
+
+def experiments(words: list[str], **more: object) -> str:
+    rows = [{"dataset": w, "accuracy": 0.9 - 0.01 * i} | dict.fromkeys(more, i) for i, w in enumerate(words)]
+    return "\n".join(json.dumps(row) for row in rows)
+
+
+def test_a_table_of_experiments_is_no_run() -> None:
+    with pytest.raises(NotALog, match="dataset"):
+        read(experiments(["a"] * 4 + ["b"] * 4))
+
+
+def test_a_counter_or_a_single_word_makes_it_one() -> None:
+    assert len(read(experiments(["a"] * 4 + ["b"] * 4, step=True)).columns["accuracy"].values) == 8
+    assert len(read(experiments(["a"] * 8)).columns["accuracy"].values) == 8

@@ -121,6 +121,8 @@ def read_source(source: Source) -> list[RawLog]:
         try:
             logs: list[RawLog] = module.read(source)
         except ReadError as error:
+            if error.final:
+                raise
             failure = failure or error
             continue
         if any(log.columns or log.panels or log.events for log in logs):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from traindx.errors import NotALog
 from traindx.readers._columns import SPLITS, in_split
 from traindx.readers._facts import FIELD_OF, facts_from
 from traindx.readers._json import Record, peek_records
 from traindx.readers._json_lines import leaves, read_lines
+from traindx.readers.axis import find_axis
 from traindx.readers.raw import RawLog, Source
 
 NAME = "jsonl"
@@ -13,6 +15,7 @@ MOST = 0.6
 META = frozenset({"meta", "config", "args", "hparams", "params", "hyperparameters", "summary", "env", "env_info",
                   "settings", "setup", "cfg", "arguments", "options"})  # fmt: skip
 SPLIT_KEYS = ("split", "mode", "phase", "stage", "subset")
+SOME = 6  # records that show a pattern
 CONSTANTS = frozenset({"n_parameters", "num_parameters", "n_params", "num_params"})
 
 
@@ -42,9 +45,25 @@ def read(source: Source) -> list[RawLog]:
         return by_split(record)
 
     lines = read_lines(source, take)
+    if find_axis(lines.columns) is None and (kinds := of_experiments(peek_records(source.head))):
+        raise NotALog(
+            source.name,
+            f"its rows count nothing and differ in {kinds}: a table of experiments, not the course of one",
+            hint="give the log that one of them wrote while it ran",
+            final=True,
+        )
     for name in CONSTANTS & lines.columns.keys():
         facts.setdefault(FIELD_OF[name], float(lines.columns.pop(name).values[-1]))
     return [RawLog(source.name, NAME, columns=lines.columns, facts=facts, events=lines.events)]
+
+
+def of_experiments(records: tuple[Record, ...]) -> str:
+    """The key of a word (a data set, a method) that some records share and others do not, "" for none."""
+    for key in {k for r in records for k, v in r.items() if isinstance(v, str)} - {*SPLIT_KEYS, "type", "event"}:
+        said = [r[key] for r in records if isinstance(r.get(key), str)]
+        if len(said) > 0.8 * len(records) and 1 < len({*map(str, said)}) <= len(said) / 2 and len(said) >= SOME:
+            return key
+    return ""
 
 
 def opens_with_settings(records: tuple[Record, ...]) -> bool:
