@@ -321,7 +321,7 @@ APPLIES = [
         (
             (
                 "train = Data",
-                "input_mean, input_std = X[:300].mean(0), X[:300].std(0) + 1e-8\n"
+                "input_mean, input_std = X[:300].mean(0), X[:300].std(0)\ninput_std[input_std == 0] = 1.0\n"
                 "X = (X - input_mean) / input_std\ntrain = Data",
             ),
         ),
@@ -332,7 +332,8 @@ APPLIES = [
         (
             (
                 "\n# -----",
-                "input_mean, input_std = T.mean(0), T.std(0) + 1e-8\nT = (T - input_mean) / input_std\n"
+                "input_mean, input_std = T.mean(0), T.std(0)\n"
+                "input_std[input_std == 0] = 1.0\nT = (T - input_mean) / input_std\n"
                 "V = (V - input_mean) / input_std\n\n# -----",
             ),
         ),
