@@ -5,6 +5,14 @@ from __future__ import annotations
 from tests.edits.samples import BACK, CLEAR, DIRECT, INNER, LAST, LOOP, MADE, STEP, Applies
 
 RATE = "default=0.1)"
+INNER_BODY = "        out = model(x)\n"
+WEIGHED = (
+    (
+        "    for x, y in train:\n        out = model(x)\n        loss = F.cross_entropy(out, y)",
+        "    for rows in torch.randperm(400).split(20):\n        out = model(X[rows])\n"
+        "        loss = F.cross_entropy(out, Y[rows])",
+    ),
+)
 APPLIES = [
     Applies("lr=*0.1", ((RATE, "default=0.01)"),), facts={"lr": 0.1}),
     Applies("lr=0.003", ((RATE, "default=0.003)"),), facts={"lr": 0.1}),
@@ -321,7 +329,7 @@ APPLIES = [
         (
             (
                 "train = Data",
-                "input_mean, input_std = X[:300].mean(0), X[:300].std(0) + 1e-8\n"
+                "input_mean, input_std = X[:300].mean(0), X[:300].std(0)\ninput_std[input_std == 0] = 1.0\n"
                 "X = (X - input_mean) / input_std\ntrain = Data",
             ),
         ),
@@ -332,7 +340,8 @@ APPLIES = [
         (
             (
                 "\n# -----",
-                "input_mean, input_std = T.mean(0), T.std(0) + 1e-8\nT = (T - input_mean) / input_std\n"
+                "input_mean, input_std = T.mean(0), T.std(0)\n"
+                "input_std[input_std == 0] = 1.0\nT = (T - input_mean) / input_std\n"
                 "V = (V - input_mean) / input_std\n\n# -----",
             ),
         ),
@@ -364,5 +373,28 @@ APPLIES = [
             ),
         ),
         {"weight_decay": 0.3},
+    ),
+    Applies(
+        "iterate-the-loader",
+        (("for x, y in [next(iter(train))] * 15:", "for x, y in train:"),),
+        (("for x, y in train:", "for x, y in [next(iter(train))] * 15:"),),
+    ),
+    Applies(
+        "iterate-the-loader",
+        (("x, y = next(iter(train))  # one\n", ""), (INNER_BODY, "        x, y = next(iter(train))\n" + INNER_BODY)),
+        (
+            ("batch_size=20)", "batch_size=20, shuffle=True)"),
+            (LOOP + "\n" + INNER, "x, y = next(iter(train))  # one\nif True:\n    for i in range(40):\n"),
+        ),
+    ),
+    Applies(
+        "weight-classes",
+        (("(out, Y[rows])", "(out, Y[rows], weight=len(Y) / (len(torch.bincount(Y)) * torch.bincount(Y)))"),),
+        WEIGHED,
+    ),
+    Applies(
+        "lr=constant",
+        (("    plan.step()\n", ""),),
+        ((MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"), (LAST, LAST + "    plan.step()\n")),
     ),
 ]

@@ -73,4 +73,11 @@ REFUSES = [
         (("TensorDataset(X[:300], Y[:300])", "list(zip(X, Y))"),),
         {"inputs_shape": "8"},
     ),
+    Refuses("iterate-the-loader", "not found"),
+    Refuses("lr=constant", "no schedule"),
+    Refuses(
+        "lr=constant",
+        "does not start",
+        ((MADE, MADE + "plan = torch.optim.lr_scheduler.LinearLR(opt)\n"),),
+    ),
 ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import libcst as cst
 
 from traindx.edits.kind import Kind
+from traindx.edits.kinds.schedule import constant
 from traindx.edits.origins import Value, overridden, put, trace
 from traindx.edits.project import NotCertain, Project
 from traindx.edits.source import Source
@@ -27,6 +28,8 @@ ARGUMENTS = ("transformers.TrainingArguments", "transformers.Seq2SeqTrainingArgu
 
 
 def edit(project: Project, value: str) -> None:
+    if value == "constant":
+        return constant(project)
     uses = rates(project)
     if not uses:
         raise NotCertain(f"lr {value}", "no place was found that sets the learning rate", project.script)
@@ -41,6 +44,7 @@ def edit(project: Project, value: str) -> None:
             raise NotCertain(f"{source.code(node)} * {factor:g}", why, source.path, source.line(node))
         given = bool(overridden(project, found.origin))
         put(project, found.origin, (project.number("lr") or old if given else old) * factor, "the learning rate")
+    return None
 
 
 def factor_for(project: Project, value: str, first: Value, use: tuple[Source, cst.CSTNode]) -> float:

@@ -39,7 +39,7 @@ def weights(project: Project, value: str) -> None:
     """Weights n / (classes x samples of the class), from the tensor of all training labels."""
     loss = training_loss(project)
     place = (loss.home.path, loss.home.line(loss.made))
-    if value != "balanced" or loss.kind not in ("cross_entropy", "nll_loss"):
+    if value not in ("balanced", "") or loss.kind not in ("cross_entropy", "nll_loss"):
         raise NotCertain("balanced class weights", f"not for {loss.kind}", *place)
     given = argument(loss.made, "weight", 2 if not loss.by_module else 0)
     if given is not None and "bincount" in loss.home.code(given.value):

@@ -1,5 +1,5 @@
-"""`lr=constant` has no edit of its own; a schedule that is counted in epochs, but stepped for each batch, is stepped
-at the end of the epoch (fix `repair-schedule`)."""
+"""Schedules: one that is counted in epochs, but stepped for each batch, is stepped at the end of the epoch (fix
+`repair-schedule`); under `lr=constant` none is stepped."""
 
 from __future__ import annotations
 
@@ -19,21 +19,45 @@ PER_EPOCH = (
 )
 
 
+STARTING = (*PER_EPOCH, "PolynomialLR")  # start at the optimizer's own rate
+
+
 def edit(project: Project, _value: str) -> None:
     made = [one for one in schedules(project) if one.kind in PER_EPOCH]
-    names = {one.target.rpartition(".")[2] for one in made}
-    moved = False
-    for source in project.sources:
-        for call in source.methods("step"):
-            name = source.code(call.func.value) if isinstance(call.func, cst.Attribute) else ""
-            if name.rpartition(".")[2] in names:
-                moved |= move(project, Found(source, call))
-    if not moved:
+    moved = [move(project, step) for step in steps_of(project, made)]
+    if not any(moved):
         first = made[0] if made else None
         raise NotCertain(
             "a schedule whose length fits the number of steps that it makes", "what is wrong with it is not seen here",
             first.source.path if first else project.script, first.line if first else 0,
         )  # fmt: skip
+
+
+def steps_of(project: Project, made: list[Found]) -> list[Found]:
+    """The calls that step these schedules."""
+    names = {one.target.rpartition(".")[2] for one in made}
+    return [
+        Found(source, call)
+        for source in project.sources
+        for call in source.methods("step")
+        if isinstance(call.func, cst.Attribute) and source.code(call.func.value).rpartition(".")[2] in names
+    ]
+
+
+def constant(project: Project) -> None:
+    """No schedule is stepped."""
+    made = schedules(project)
+    other = next((one for one in made if one.kind not in STARTING), None)
+    if not made or other is not None:
+        why = f"{other.kind} does not start at the optimizer's rate" if other else "no schedule was found"
+        path, line = (other.source.path, other.line) if other else (project.script, 0)
+        raise NotCertain("a constant learning rate", why, path, line)
+    for step in steps_of(project, made):
+        if not isinstance(step.small, cst.Expr):
+            why = "the step is part of a larger statement"
+            raise NotCertain(f"without {step.source.code(step.call)}", why, step.source.path, step.line)
+        step.source.remove(step.small)
+        project.say(step.source, step.line, f"removed: {step.source.code(step.call)}")
 
 
 def move(project: Project, step: Found) -> bool:

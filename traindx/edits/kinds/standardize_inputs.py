@@ -12,6 +12,7 @@ from typing import NamedTuple
 import libcst as cst
 from libcst.metadata import Assignment
 
+from traindx.edits.follow import DEEP, behind
 from traindx.edits.kind import Kind
 from traindx.edits.project import NotCertain, Project
 from traindx.edits.source import Source, dotted
@@ -39,7 +40,8 @@ def edit(project: Project, value: str) -> None:
     trained, others, place = of_loaders(project, source) or of_calls(project, source, back)
     names = list(dict.fromkeys([trained.name.value, *(other.value for other in others)]))
     before(source, [trained.name, *others], place, back)
-    lines = [f"{MEAN}, {STD} = {trained.part}.mean({dims}), {trained.part}.std({dims}) + 1e-8"]
+    lines = [f"{MEAN}, {STD} = {trained.part}.mean({dims}), {trained.part}.std({dims})"]
+    lines.append(f"{STD}[{STD} == 0] = 1.0")  # what is constant in training may not be in validation
     lines += [f"{name} = ({name} - {MEAN}) / {STD}" for name in names]
     source.insert_before(place, *lines)
     project.say(source, source.line(place), f"before this: {'; '.join(lines)}")
@@ -101,19 +103,60 @@ def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[c
                 )
             (inside if loops and source.inside(call, loops[0]) else others).append(found)
     names = {one.name.value for one in inside}
-    if len(names) != 1 or names & {one.name.value for one in others}:
+    if len(names) != 1:
         raise NotCertain("(X - mean) / std", "which tensor is trained on is not certain", source.path, back.line)
-    return Use(inside[0].name, inside[0].name.value), [one.name for one in others], loops[-1]
+    trained = Use(inside[0].name, inside[0].name.value)
+    if names & {one.name.value for one in others}:  # one tensor holds the samples of both
+        trained = Use(inside[0].name, f"{inside[0].name.value}[{rows(project, source, inside[0], loops[-1], back)}]")
+    return trained, [one.name for one in others], loops[-1]
+
+
+def rows(project: Project, source: Source, trained: Use, loop: cst.CSTNode, back: Found) -> str:
+    """The rows of a tensor that are trained on: the name of an index that is there before the loop, or ":n" of a
+    `randperm(n)`."""
+    part = source.parents[trained.name]
+    node: cst.CSTNode | None = part.slice[0].slice if isinstance(part, cst.Subscript) and len(part.slice) == 1 else None
+    node = node.value if isinstance(node, cst.Index) else None
+    for _ in range(DEEP):
+        if isinstance(node, cst.Name):
+            if made_before(source, node, loop):
+                return str(node.value)
+            node = value_of(project, source, node)
+        elif isinstance(node, cst.Call) and source.name(node.func) == "torch.randperm" and len(node.args) == 1:
+            return f":{source.code(node.args[0].value)}"
+        elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+            node = node.func.value
+        elif isinstance(node, cst.Subscript):
+            node = node.value
+        else:
+            break
+    raise NotCertain("(X - mean) / std", "which rows are trained on is not certain", source.path, back.line)
+
+
+def value_of(project: Project, source: Source, name: cst.Name) -> cst.CSTNode | None:
+    """What a name is assigned, or drawn from where it is the target of a loop."""
+    home, value = behind(project, source, name)
+    if home is source and value is not name:
+        return value
+    loops = [one for one in source.ancestors(name) if isinstance(one, cst.For) and dotted(one.target) == name.value]
+    return loops[0].iter if loops else None
+
+
+def made_before(source: Source, name: cst.Name, loop: cst.CSTNode) -> bool:
+    """Whether a name has all its values before a loop, in the same function."""
+    scope = source.scopes.get(name)
+    made = list(scope[name.value]) if scope is not None and name.value in scope else []
+    nodes = [one.node for one in made if isinstance(one, Assignment)]
+    here = all(
+        source.function(node) is source.function(loop) and source.line(node) < source.line(loop) for node in nodes
+    )
+    return bool(nodes) and len(nodes) == len(made) and here
 
 
 def before(source: Source, names: list[cst.Name], place: cst.CSTNode, back: Found) -> None:
     """Refuse where a tensor is not there yet at the place, or is made anew behind it."""
     for name in names:
-        scope = source.scopes.get(name)
-        made = list(scope[name.value]) if scope is not None and name.value in scope else []
-        lines = [source.line(one.node) for one in made if isinstance(one, Assignment)]
-        same = source.function(name) is source.function(place)
-        if not lines or max(lines) >= source.line(place) or not same:
+        if not made_before(source, name, place):
             raise NotCertain(f"({name.value} - mean) / std", "where it is made is not certain", source.path, back.line)
 
 
