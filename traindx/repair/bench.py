@@ -138,17 +138,16 @@ class Bench:
         stop: threading.Event | None = None,
     ) -> Arm:
         """One arm, run unless it is known."""
-        known = self.known.get(((interventions, seed), steps))
-        if known is not None:
-            return known
+        if ((interventions, seed), steps) in self.known:
+            return self.known[(interventions, seed), steps]
         self.tell(label(interventions, seed))
         with self.lock:
             out = self.free()
-        given = outside(interventions) if seed is None else (*outside(interventions), f"seed={seed}")
+        seeding = () if seed is None else (f"seed={seed}",)
         tried = self.start(
             self.command,
             out,
-            given,
+            (*outside(interventions), *seeding),
             steps,
             seconds=self.limit if self.limit is not None else max(self.left(), LEAST_LIMIT),
             writable=self.writable,
@@ -181,7 +180,8 @@ class Bench:
                 out.mkdir()
                 return out
 
-    def keep(self, arm: Arm, steps: int | None, record: str) -> None:
+    def keep(self, arm: Arm, steps: int | None, record: str) -> Arm:
+        """Know an arm from now on, and write it down."""
         self.known[((arm.interventions, arm.seed), steps)] = arm
         self.journal.write(
             {
@@ -195,6 +195,14 @@ class Bench:
                 "record": record,
             }
         )
+        return arm
+
+
+def armed(tried: Attempt, interventions: tuple[str, ...], seed: int | None) -> Arm:
+    """A start as an arm; one that was ended after the steps asked for came as far as it was to."""
+    done = tried.conducted
+    cut = tried.run is not None and any(e.code == "steps-limit" for e in tried.run.events)
+    return Arm(interventions, seed, tried.run, cut or done.ok, done.seconds, tried.why or words(tried))
 
 
 def words(tried: Attempt) -> str:
