@@ -17,6 +17,8 @@ from traindx.trials.parallel import run_all, threads_each
 from traindx.vocabulary.run import Run
 
 RECORDS = "records"
+QUARTER = 4.0  # part of the budget for the script as it is
+TIME_LIMIT = "its time limit"  # in the words of trials.conduct
 LEAST_LIMIT, TIMES = 60.0, 5.0  # seconds of each start at least, and times what the first one took
 Key = tuple[tuple[str, ...], int | None]
 
@@ -56,6 +58,11 @@ class Arm(NamedTuple):
         last = None if self.run is None else self.run.last_step
         return -1.0 if last is None else last
 
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was ended by its time limit."""
+        return not self.ok and TIME_LIMIT in self.why
+
     def idle(self) -> str:
         """Which of its interventions changed nothing, with the reason; "" where all did something."""
         events = () if self.run is None else self.run.events
@@ -84,6 +91,7 @@ class Bench:
         self.steps: int | None = None  # of every arm but the first
         self.source: Source | None = None  # where fixes are tried in the source, too
         self.limit: float | None = None
+        self.cut = False  # whether the first start was ended before its end
         self.known: dict[tuple[Key, int | None], Arm] = {}
         self.fresh = 0
         self.spent = 0.0  # seconds of earlier starts of this proof
@@ -109,10 +117,16 @@ class Bench:
         return self.budget - (time.monotonic() - self.begun)
 
     def first(self, steps: int | None) -> Arm:
-        """The script as it is. Raises ExperimentFailed where it left no record."""
+        """The script as it is; a quarter of the budget is for it, what it has recorded by then is taken. Raises
+        ExperimentFailed where it left no record."""
+        self.limit = max(self.budget / QUARTER, LEAST_LIMIT)
         arm = self.arm((), None, steps)
         if arm.run is None:
             raise ExperimentFailed(f"nothing was recorded: {arm.why}")
+        self.cut = arm.timed_out
+        if self.cut:
+            arm = arm._replace(ok=True)
+            self.notes.append(f"the script was ended after {arm.seconds:.0f} s, a quarter of --budget")
         self.limit = max(LEAST_LIMIT, TIMES * arm.seconds)
         return arm
 
@@ -149,7 +163,7 @@ class Bench:
             out,
             (*outside(interventions), *seeding),
             steps,
-            seconds=self.limit if self.limit is not None else max(self.left(), LEAST_LIMIT),
+            seconds=self.limit,
             writable=self.writable,
             threads=threads,
             stop=stop,

@@ -135,7 +135,7 @@ def ablated(search: Search, objective: Objective, whole: Sequence[Pair]) -> tupl
 def full_length(search: Search) -> Arm:
     """The fixed run as long as the script's own."""
     bench = search.bench
-    if bench.steps == search.options.steps:
+    if bench.steps == search.options.steps or bench.cut:
         return bench.arms([(search.base, search.seeds[0])])[0]
     return bench.arm(search.base, search.seeds[0], search.options.steps)
 

@@ -22,6 +22,7 @@ from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.trial import Objective, Trial, Untried
 
 ROUNDS = 3  # of fixes on top of each other
+REACHED = 0.8  # of the steps that the first start made within its time
 ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
@@ -123,6 +124,8 @@ class Search:
         cut = self.options.steps
         first = objectives.first_step(run)
         found = from_speed(self.first, self.diagnosis, first) if cut is None else cut
+        if bench.cut:  # arms are to come as far within the time that they have
+            found = max(1, int(REACHED * self.first.last))
         bench.steps = found
         own = run.setup.number("seed")
         start = int(own) if own is not None else 0
