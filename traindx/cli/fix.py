@@ -73,7 +73,6 @@ def fix(
     Causes are ranked, their fixes tried one at a time from outside, and those that are confirmed over several
     seeds are combined. The report says what helped, by how much, and what did not.
     """
-    from traindx import experiments
     from traindx.repair.document import conclude
     from traindx.repair.folder import opened, written
     from traindx.repair.memory import Memory
@@ -91,7 +90,7 @@ def fix(
         if not search.well:
             search.proceed()
         search.notes += memory.notes()
-        made = patched(search, conclude(search, begun, told.at), journal.path.parent, experiments.conduct)
+        made = patched(search, conclude(search, begun, told.at), journal.path.parent)
     proof = made.proof
     written(proof, journal.path.parent, bench)
     memory.add(proof)

@@ -52,7 +52,7 @@ class Way(NamedTuple):
     interventions: tuple[str, ...]
     objective: Objective
     pair: Pair
-    chosen: bool  # among several doses, by this pair: it cannot count for the proof
+    doses: int = 1  # among which this one was chosen by that pair: the proof pays for each of them
 
 
 class Search:
@@ -129,7 +129,7 @@ class Search:
         bench.steps = found
         own = run.setup.number("seed")
         start = int(own) if own is not None else 0
-        self.seeds = tuple(range(start, start + MOST + 1))
+        self.seeds = tuple(range(start, start + MOST))
         if own is not None and found == cut:
             bench.known[((), start), found] = self.first._replace(seed=start)
 
@@ -186,7 +186,7 @@ class Search:
             best = max(tried, key=lambda w: w.pair.gain, default=None)
             if best is None or best.interventions != stage[-1] or self.enough(best):
                 break
-        return None if best is None else best._replace(chosen=len(tried) > 1)
+        return None if best is None else best._replace(doses=len(tried))
 
     def enough(self, way: Way) -> bool:
         """Whether a dose has cured the run, so that no further one is needed."""
@@ -212,7 +212,7 @@ class Search:
             elif not objective.signal:
                 self.leave(candidate, objective.why)
             else:
-                found.append(Way(candidate, dose, objective, paired(arms[0], arm, objective), False))
+                found.append(Way(candidate, dose, objective, paired(arms[0], arm, objective)))
         return found
 
     def prove(self, way: Way, beside: int) -> Judged:
@@ -222,11 +222,11 @@ class Search:
         if hopeless(known_gains(pairs), options.min_effect, self.noise(way.objective)):
             found = judged(pairs, way.objective, options.min_effect, beside)
         else:
-            begin = 1 if way.chosen else 0
-            pairs = self.pairs(way, self.seeds[begin : begin + options.seeds])
+            beside *= way.doses
+            pairs = self.pairs(way, self.seeds[: options.seeds])
             found = judged(pairs, way.objective, options.min_effect, beside)
             if near(found, options.min_effect) and len(pairs) < MOST and self.affordable(0):
-                pairs = self.pairs(way, self.seeds[begin : begin + MOST])
+                pairs = self.pairs(way, self.seeds[:MOST])
                 found = judged(pairs, way.objective, options.min_effect, beside)
         self.told(way.candidate, way.interventions, pairs, found)
         return found
