@@ -38,6 +38,7 @@ class Descent:
         threads: int | None = None,
         stop: threading.Event | None = None,
         edited: Mapping[str, str] = {},
+        overhead: float | None = None,
     ) -> Attempt:
         if self.dies_at is not None and len(self.asked) >= self.dies_at:
             raise SystemExit("kill -9")

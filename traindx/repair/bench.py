@@ -17,6 +17,7 @@ from traindx.trials.parallel import run_all, threads_each
 from traindx.vocabulary.run import Run
 
 RECORDS = "records"
+OVERHEAD = 0.2  # share of a start's time for looking at it: what the outputs tell may be all there is to compare
 QUARTER = 4.0  # part of the budget for the script as it is
 TIME_LIMIT = "its time limit"  # in the words of trials.conduct
 LEAST_LIMIT, TIMES = 60.0, 5.0  # seconds of each start at least, and times what the first one took
@@ -38,6 +39,7 @@ class Start(Protocol):
         threads: int | None = None,
         stop: threading.Event | None = None,
         edited: Mapping[str, str] = {},
+        overhead: float | None = None,
     ) -> Attempt: ...
 
 
@@ -164,6 +166,7 @@ class Bench:
             (*outside(interventions), *seeding),
             steps,
             seconds=self.limit,
+            overhead=OVERHEAD,
             writable=self.writable,
             threads=threads,
             stop=stop,

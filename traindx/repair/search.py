@@ -154,7 +154,10 @@ class Search:
         while waiting:
             some = self.batch(waiting)
             if not self.affordable(len(some)):
+                waiting = [*some, *waiting]
                 break
+            firsts = [way for c in some for way in (c.doses[0] if c.doses else (c.interventions,))]
+            self.bench.arms([(w, self.seeds[0]) for w in (self.base, *(merged(self.base, f) for f in firsts))])
             ways = [way for way in map(self.screen, some) if way is not None]
             for way in sorted(ways, key=lambda w: -w.pair.gain):
                 if self.prove(way, beside=max(1, len(plan) - len(waiting))).verdict == "confirmed":
