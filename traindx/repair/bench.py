@@ -174,18 +174,8 @@ class Bench:
         )
         if tried.conducted.ended == "stopped":
             raise InterruptedError("stopped")
-        cut = tried.run is not None and any(e.code == "steps-limit" for e in tried.run.events)
-        arm = Arm(
-            interventions,
-            seed,
-            tried.run,
-            cut or tried.conducted.ok,
-            tried.conducted.seconds,
-            tried.why or words(tried),
-        )
         with self.lock:
-            self.keep(arm, steps, out.name)
-        return arm
+            return self.keep(armed(tried, interventions, seed), steps, out.name)
 
     def free(self) -> Path:
         """A new folder for a record; one that a killed start left behind is not used again."""
