@@ -31,14 +31,20 @@ PATIENT = 10.0  # times as long as the last look took
 
 
 def record(
-    out: Path, interventions: Sequence[str], steps: int | None, base: Mapping[str, str], folder: str
+    out: Path,
+    interventions: Sequence[str],
+    steps: int | None,
+    base: Mapping[str, str],
+    folder: str,
+    overhead: float | None = None,
 ) -> dict[str, str]:
-    """Make the folder `out` and the environment in which a command records itself there.
+    """Make the folder `out` and the environment in which a command records itself there; `overhead` is the share of
+    the run's time that this may take (None: the usual).
 
     Raises ConfigError where the folder cannot be, or an intervention is unknown."""
     given = tuple(found.spec for found in parse(interventions))
     start_folder(out)
-    return environment(Request(out, steps, interventions=given, asked=True), base, folder)
+    return environment(Request(out, steps, interventions=given, asked=True, overhead=overhead), base, folder)
 
 
 conduct = partial(trials.conduct, record=record)
@@ -76,12 +82,14 @@ def attempt(
     threads: int | None = None,
     stop: threading.Event | None = None,
     edited: Mapping[str, str] = {},
+    overhead: float | None = None,
 ) -> rates.Attempt:
     """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `edited`
     are texts of files of the folder in which the copy differs."""
-    done = conduct(
+    done = trials.conduct(
         command,
         interventions,
+        record=partial(record, overhead=overhead),
         out=out,
         steps=steps,
         seconds=seconds,

@@ -111,6 +111,25 @@ def test_killed_in_the_middle_it_goes_on_and_proves_the_fix(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_what_only_the_source_can_mend_is_tried_there_and_written_when_asked(tmp_path: Path) -> None:
+    pytest.importorskip("libcst", reason="the extra `fix` is not installed")
+    here = tmp_path / "p"
+    here.mkdir()
+    broken = TRAIN.replace("float(sys.argv[1])", "0.1").replace("        optimizer.step()\n", "")
+    (here / "train.py").write_text(broken)
+    done = traindx("fix", "--write", "-f", "json", "--", sys.executable, "train.py", cwd=here)
+    assert done.status == 0, done.err
+    report = json.loads(done.out)
+    valid(report, "fix.schema.json")
+    assert (report["verdict"], report["applied"]) == ("fixed", ["step-the-optimizer"])
+    assert report["interventions"] == []
+    assert (here / "train.py").read_text().count("optimizer.step()") == 1
+    assert (here / "train.py.orig").read_text() == broken
+    assert "+        optimizer.step()" in (here / report["patch"]).read_text()
+    assert (here / report["folder"] / "fixed" / "train.py").read_text() == (here / "train.py").read_text()
+
+
+@pytest.mark.slow
 def test_ctrl_c_ends_it_with_all_that_it_started(tmp_path: Path) -> None:
     here, out = project(tmp_path / "p"), tmp_path / "proof"
     process = subprocess.Popen(

@@ -24,6 +24,7 @@ class Descent:
         self.rate, self.steps, self.noise, self.own_seed = rate, steps, noise, own_seed
         self.asked: list[tuple[str, ...]] = []
         self.dies_at: int | None = None  # the start at which the power fails
+        self.endless = False  # more steps than there is time for
 
     def __call__(
         self,
@@ -37,6 +38,7 @@ class Descent:
         threads: int | None = None,
         stop: threading.Event | None = None,
         edited: Mapping[str, str] = {},
+        overhead: float | None = None,
     ) -> Attempt:
         if self.dies_at is not None and len(self.asked) >= self.dies_at:
             raise SystemExit("kill -9")
@@ -46,7 +48,19 @@ class Descent:
         rate = self.rate * float(told[1:]) if told.startswith("*") else float(told)
         seed = named.get("seed", self.own_seed)
         run = self.run(rate, None if seed is None else int(seed), steps or self.steps, interventions)
-        done = Conducted(out, "finished", 0, 0, 0.01, "", tuple(interventions), True, (), ())
+        over = self.endless and steps is None
+        done = Conducted(
+            out,
+            "out-of-time" if over else "finished",
+            0,
+            15 if over else 0,
+            0.01,
+            "",
+            tuple(interventions),
+            True,
+            (),
+            (),
+        )
         return Attempt(done, run)
 
     def run(self, rate: float, seed: int | None, steps: int, interventions: Sequence[str]) -> Run:

@@ -81,3 +81,12 @@ def test_the_users_metric_decides(tmp_path: Path) -> None:
     report = searched(tmp_path, Descent(rate=0.3), Options(metric=("grad_norm", "higher"))).report
     assert report.verdict == "not-fixed"
     assert all(t.verdict != "confirmed" for t in report.trials)
+
+
+def test_a_script_without_an_end_is_tried_as_far_as_it_came(tmp_path: Path) -> None:
+    script = Descent(rate=0.3)
+    script.endless = True
+    report = searched(tmp_path, script).report
+    assert report.verdict == "fixed", report.reason
+    assert report.steps == int(0.8 * 299)
+    assert any("--budget" in note for note in report.notes)

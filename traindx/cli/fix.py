@@ -8,10 +8,11 @@ from pathlib import Path
 import click
 
 from traindx.cli.options import Output, config_options, output_options
-from traindx.cli.proofs import Told, direction, proof_options, seconds_of
+from traindx.cli.proofs import Starts, Told, direction, proof_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST
+from traindx.vocabulary.trial import FixReport
 
 FOLDER = Path("traindx-fix")
 BUDGET = "15m"
@@ -65,40 +66,31 @@ def fix(
     no_knowledge: bool,
     diff: bool,
     write: bool,
-    steps: int | None,
-    budget: str,
-    jobs: int,
-    folder: str | None,
-    writable: tuple[str, ...],
+    starts: Starts,
 ) -> int:
     """Find what helps an unmodified script, and prove it.
 
     Causes are ranked, their fixes tried one at a time from outside, and those that are confirmed over several
     seeds are combined. The report says what helped, by how much, and what did not.
     """
-    from traindx import experiments
-    from traindx.repair.bench import Bench
     from traindx.repair.document import conclude
     from traindx.repair.folder import opened, written
     from traindx.repair.memory import Memory
     from traindx.repair.patching import patched, put_in_place
     from traindx.repair.search import Options, Search
-    from traindx.reports import fix as page
 
     begun = time.monotonic()
-    options = Options(steps, seeds, min_effect, None if metric is None else direction(metric))
+    options = Options(starts.steps, seeds, min_effect, None if metric is None else direction(metric))
     memory = Memory(not no_knowledge)
     with Told(out.quiet) as told:
-        journal = opened(command, FOLDER, folder, options)
-        bench = Bench(
-            command, experiments.attempt, journal, budget=seconds_of(budget), jobs=jobs, writable=writable, tell=told.at
-        )
+        journal = opened(command, FOLDER, starts.folder, options)
+        bench = starts.bench(command, journal, told)
         search = Search(bench, config, options, record=memory.record, show=told.plan, tell=told.say)
         search.diagnose()
         if not search.well:
             search.proceed()
         search.notes += memory.notes()
-        made = patched(search, conclude(search, begun, told.at), journal.path.parent, experiments.conduct)
+        made = patched(search, conclude(search, begun, told.at), journal.path.parent)
     proof = made.proof
     written(proof, journal.path.parent, bench)
     memory.add(proof)
@@ -106,7 +98,14 @@ def fix(
     if write and proof.report.verdict == "fixed":
         for line in put_in_place(made, Path.cwd()):
             note(f"traindx: {line}")
-    shown = Path(proof.report.patch).read_text(encoding="utf-8") if diff and proof.report.patch else ""
-    emit(shown or page.rendered(proof.report, out.format, color=out.color), out.path)
-    note(f"The report: {journal.path.parent / 'report.md'}", out.quiet)
-    return int(proof.report.verdict == "not-fixed")
+    return told_of(proof.report, out, diff)
+
+
+def told_of(report: FixReport, out: Output, diff: bool) -> int:
+    """Print the report, or the edit alone; the exit status."""
+    from traindx.reports import fix as page
+
+    edit = Path(report.patch).read_text(encoding="utf-8") if diff and report.patch else ""
+    emit(edit or page.rendered(report, out.format, color=out.color), out.path)
+    note(f"The report: {Path(report.folder) / 'report.md'}", out.quiet)
+    return int(report.verdict == "not-fixed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,13 +10,15 @@ import click
 
 from traindx.cli.diagnose import rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
-from traindx.cli.proofs import Told, proof_options, seconds_of
+from traindx.cli.proofs import Starts, Told, proof_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
 
 if TYPE_CHECKING:
-    from traindx.repair.investigate import Experiment
+    from traindx.repair.investigate import Experiment, Investigation
     from traindx.vocabulary.diagnosis import Hypothesis
+
+    Show = Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None]
 
 FOLDER = Path("traindx-investigate")
 BUDGET = "5m"
@@ -49,11 +51,7 @@ def investigate(
     command: tuple[str, ...],
     config: Config,
     out: Output,
-    steps: int | None,
-    budget: str,
-    jobs: int,
-    folder: str | None,
-    writable: tuple[str, ...],
+    starts: Starts,
     full: bool,
 ) -> int:
     """Run experiments on a script until its cause is settled.
@@ -61,32 +59,28 @@ def investigate(
     The most telling experiment comes first; it ends when one cause has 90 %, when nothing that could be tried
     would tell more, or with the budget.
     """
-    from traindx import experiments, pipeline
+    from traindx import pipeline
     from traindx.own import VERSION
     from traindx.repair import investigate as looking
-    from traindx.repair.bench import Bench
-    from traindx.repair.folder import opened
+    from traindx.repair.folder import DONE, opened
     from traindx.repair.search import Options
     from traindx.vocabulary.diagnosis import Document
 
     with Told(out.quiet) as told:
-        journal = opened(command, FOLDER, folder, Options(steps))
-        bench = Bench(
-            command, experiments.attempt, journal, budget=seconds_of(budget), jobs=jobs, writable=writable, tell=told.at
-        )
-        shown = plan_of(out.quiet)
-        found = looking.investigate(bench, config, steps=steps, show=shown, tell=told.say)
+        journal = opened(command, FOLDER, starts.folder, Options(starts.steps))
+        bench = starts.bench(command, journal, told)
+        found = looking.investigate(bench, config, steps=starts.steps, show=plan_of(out.quiet), tell=told.say)
     document = Document(traindx_version=VERSION, runs=(found.diagnosis,))
     diagnosis = pipeline.Diagnosis(document, (found.run,))
     text = rendered(diagnosis, out, full=full)
     if out.format == "text":
         text = text.rstrip("\n") + "\n\n" + trail(found) + "\n"
     emit(text, out.path)
-    (journal.path.parent / "fix.json").write_text(diagnosis.to_json(), encoding="utf-8")
+    (journal.path.parent / DONE).write_text(diagnosis.to_json(), encoding="utf-8")
     return status(diagnosis, config)
 
 
-def plan_of(quiet: bool):  # type: ignore[no-untyped-def]
+def plan_of(quiet: bool) -> Show:
     """Shows the plan with its price."""
 
     def show(belief: Sequence[Hypothesis], plan: Sequence[Experiment], seconds: float) -> None:
@@ -99,7 +93,7 @@ def plan_of(quiet: bool):  # type: ignore[no-untyped-def]
     return show
 
 
-def trail(found) -> str:  # type: ignore[no-untyped-def]
+def trail(found: Investigation) -> str:
     """What was believed, and what changed it."""
     lines = ["How the belief went"]
     for what, shares in found.diagnosis.belief:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -16,15 +17,42 @@ from traindx.cli.streams import note
 from traindx.errors import ConfigError
 
 if TYPE_CHECKING:
+    from traindx.repair.bench import Bench
     from traindx.repair.search import Search
+    from traindx.trials.journal import Journal
     from traindx.trials.plan import Candidate
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 JOBS = 2
 
 
+class Starts(NamedTuple):
+    """How the script is started. `budget` in seconds, `folder` for all that is written (None: one of its own)."""
+
+    steps: int | None
+    budget: float
+    jobs: int
+    folder: str | None
+    writable: tuple[str, ...]
+
+    def bench(self, command: tuple[str, ...], journal: Journal, told: Told) -> Bench:
+        """Where the arms are run."""
+        from traindx import experiments
+        from traindx.repair.bench import Bench
+
+        return Bench(
+            command,
+            experiments.attempt,
+            journal,
+            budget=self.budget,
+            jobs=self.jobs,
+            writable=self.writable,
+            tell=told.at,
+        )
+
+
 def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """The options of a verb that starts the script many times."""
+    """The options of a verb that starts the script many times; it receives them as `starts: Starts`."""
     options = (
         click.option(
             "--steps", type=click.IntRange(min=1), metavar="N",
@@ -44,7 +72,17 @@ def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., i
             help="The script may write there, too (it cannot elsewhere). Repeatable.",
         ),
     )  # fmt: skip
-    return lambda command: with_options(command, options)
+
+    def given(command: Callable[..., int]) -> Callable[..., int]:
+        @functools.wraps(command)
+        def settled(
+            *, steps: int | None, budget: str, jobs: int, folder: str | None, writable: tuple[str, ...], **rest: Any
+        ) -> int:
+            return command(starts=Starts(steps, seconds_of(budget), jobs, folder, writable), **rest)
+
+        return with_options(settled, options)
+
+    return given
 
 
 def seconds_of(text: str) -> float:

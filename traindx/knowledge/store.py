@@ -73,10 +73,18 @@ class Store:
             self.engine = sql.create_engine(self.url, connect_args={"timeout": WAIT} if file is not None else {})
         except (ImportError, sql.exc.ArgumentError) as error:
             raise ConfigError(f"{VARIABLE}: no such database: {first_line(error)}") from error
-        data = sql.MetaData()
-        self.outcomes = sql.Table(
+        self.outcomes = self.table()
+        with self.engine.begin() as connection:  # another process may make them at this moment
+            connection.execute(sql.schema.CreateTable(self.outcomes, if_not_exists=True))
+            for index in self.outcomes.indexes:
+                connection.execute(sql.schema.CreateIndex(index, if_not_exists=True))
+
+    def table(self) -> Any:
+        """The one table: what is searched for in columns, all of an outcome as JSON."""
+        sql = self.sql
+        return sql.Table(
             "outcomes",
-            data,
+            sql.MetaData(),
             sql.Column("id", sql.Integer, primary_key=True),
             sql.Column("layout", sql.Integer, nullable=False),
             sql.Column("at", sql.Float, nullable=False),
@@ -86,9 +94,6 @@ class Store:
             sql.Column("verdict", sql.String(20), nullable=False),
             sql.Column("content", sql.Text, nullable=False),
         )
-        data.create_all(self.engine, checkfirst=True)
-        with self.engine.connect() as connection:
-            connection.execute(sql.select(sql.func.count()).select_from(self.outcomes)).scalar()
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Remember outcomes, all or none."""

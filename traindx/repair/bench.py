@@ -17,6 +17,9 @@ from traindx.trials.parallel import run_all, threads_each
 from traindx.vocabulary.run import Run
 
 RECORDS = "records"
+OVERHEAD = 0.2  # share of a start's time for looking at it: what the outputs tell may be all there is to compare
+QUARTER = 4.0  # part of the budget for the script as it is
+TIME_LIMIT = "its time limit"  # in the words of trials.conduct
 LEAST_LIMIT, TIMES = 60.0, 5.0  # seconds of each start at least, and times what the first one took
 Key = tuple[tuple[str, ...], int | None]
 
@@ -36,6 +39,7 @@ class Start(Protocol):
         threads: int | None = None,
         stop: threading.Event | None = None,
         edited: Mapping[str, str] = {},
+        overhead: float | None = None,
     ) -> Attempt: ...
 
 
@@ -55,6 +59,11 @@ class Arm(NamedTuple):
         """The last step that was recorded; -1 where none was."""
         last = None if self.run is None else self.run.last_step
         return -1.0 if last is None else last
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it was ended by its time limit."""
+        return not self.ok and TIME_LIMIT in self.why
 
     def idle(self) -> str:
         """Which of its interventions changed nothing, with the reason; "" where all did something."""
@@ -84,6 +93,7 @@ class Bench:
         self.steps: int | None = None  # of every arm but the first
         self.source: Source | None = None  # where fixes are tried in the source, too
         self.limit: float | None = None
+        self.cut = False  # whether the first start was ended before its end
         self.known: dict[tuple[Key, int | None], Arm] = {}
         self.fresh = 0
         self.spent = 0.0  # seconds of earlier starts of this proof
@@ -109,10 +119,16 @@ class Bench:
         return self.budget - (time.monotonic() - self.begun)
 
     def first(self, steps: int | None) -> Arm:
-        """The script as it is. Raises ExperimentFailed where it left no record."""
+        """The script as it is; a quarter of the budget is for it, what it has recorded by then is taken. Raises
+        ExperimentFailed where it left no record."""
+        self.limit = max(self.budget / QUARTER, LEAST_LIMIT)
         arm = self.arm((), None, steps)
         if arm.run is None:
             raise ExperimentFailed(f"nothing was recorded: {arm.why}")
+        self.cut = arm.timed_out
+        if self.cut:
+            arm = arm._replace(ok=True)
+            self.notes.append(f"the script was ended after {arm.seconds:.0f} s, a quarter of --budget")
         self.limit = max(LEAST_LIMIT, TIMES * arm.seconds)
         return arm
 
@@ -138,19 +154,19 @@ class Bench:
         stop: threading.Event | None = None,
     ) -> Arm:
         """One arm, run unless it is known."""
-        known = self.known.get(((interventions, seed), steps))
-        if known is not None:
-            return known
+        if ((interventions, seed), steps) in self.known:
+            return self.known[(interventions, seed), steps]
         self.tell(label(interventions, seed))
         with self.lock:
             out = self.free()
-        given = outside(interventions) if seed is None else (*outside(interventions), f"seed={seed}")
+        seeding = () if seed is None else (f"seed={seed}",)
         tried = self.start(
             self.command,
             out,
-            given,
+            (*outside(interventions), *seeding),
             steps,
-            seconds=self.limit if self.limit is not None else max(self.left(), LEAST_LIMIT),
+            seconds=self.limit,
+            overhead=OVERHEAD,
             writable=self.writable,
             threads=threads,
             stop=stop,
@@ -158,18 +174,8 @@ class Bench:
         )
         if tried.conducted.ended == "stopped":
             raise InterruptedError("stopped")
-        cut = tried.run is not None and any(e.code == "steps-limit" for e in tried.run.events)
-        arm = Arm(
-            interventions,
-            seed,
-            tried.run,
-            cut or tried.conducted.ok,
-            tried.conducted.seconds,
-            tried.why or words(tried),
-        )
         with self.lock:
-            self.keep(arm, steps, out.name)
-        return arm
+            return self.keep(armed(tried, interventions, seed), steps, out.name)
 
     def free(self) -> Path:
         """A new folder for a record; one that a killed start left behind is not used again."""
@@ -181,7 +187,8 @@ class Bench:
                 out.mkdir()
                 return out
 
-    def keep(self, arm: Arm, steps: int | None, record: str) -> None:
+    def keep(self, arm: Arm, steps: int | None, record: str) -> Arm:
+        """Know an arm from now on, and write it down."""
         self.known[((arm.interventions, arm.seed), steps)] = arm
         self.journal.write(
             {
@@ -195,6 +202,14 @@ class Bench:
                 "record": record,
             }
         )
+        return arm
+
+
+def armed(tried: Attempt, interventions: tuple[str, ...], seed: int | None) -> Arm:
+    """A start as an arm; one that was ended after the steps asked for came as far as it was to."""
+    done = tried.conducted
+    cut = tried.run is not None and any(e.code == "steps-limit" for e in tried.run.events)
+    return Arm(interventions, seed, tried.run, cut or done.ok, done.seconds, tried.why or words(tried))
 
 
 def words(tried: Attempt) -> str:

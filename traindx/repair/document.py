@@ -13,6 +13,7 @@ from traindx.own import VERSION
 from traindx.repair.bench import Arm, Bench
 from traindx.repair.pairs import Pair, known_gains, paired
 from traindx.repair.search import Search, fine
+from traindx.repair.source import outside
 from traindx.trials import objective as objectives
 from traindx.trials.judge import FIRST, holm, judge, least_gain, percent
 from traindx.trials.objective import side
@@ -32,45 +33,55 @@ class Proof(NamedTuple):
     after: tuple[Run, ...]
 
 
+class Winner(NamedTuple):
+    """What was applied, as it was taken apart and run at full length; `why` says what took it back, or ""."""
+
+    objective: Objective
+    pairs: list[Pair]
+    ablation: tuple[Ablation, ...]
+    after: RunDiagnosis | None
+    why: str
+
+
+def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
+    """Take the winner apart, and run it once at full length; None where there is none."""
+    if not search.applied:
+        return None
+    objective = chosen(search)
+    pairs = pairs_of(search, search.base, objective)
+    tell("ablation")
+    parts = ablated(search, objective, pairs)
+    final = full_length(search)
+    after = None if final.run is None else pipeline.diagnose(final.run, search.config).first
+    return Winner(objective, pairs, parts, after, worse(search, final, objective))
+
+
 def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda _: None) -> Proof:
-    """Take the winner apart, run it once at full length, and write down what was found."""
-    bench, notes = search.bench, list(search.notes)
-    pairs: list[Pair] = []
-    objective: Objective | None = None
-    ablation: tuple[Ablation, ...] = ()
-    after: RunDiagnosis | None = None
-    applied = bool(search.applied)
-    if applied:
-        objective = chosen(search)
-        pairs = pairs_of(search, search.base, objective)
-        tell("ablation")
-        ablation = ablated(search, objective, pairs)
-        final = full_length(search)
-        after = None if final.run is None else pipeline.diagnose(final.run, search.config).first
-        why = worse(search, final, objective)
-        if why:
-            notes.append(why)
-            applied = False
+    """Look at the winner once more, and write down what was found."""
+    bench, winner = search.bench, won(search, tell)
+    pairs = winner.pairs if winner else []
+    applied = winner is not None and not winner.why
+    after = winner.after if winner else None
     verdict, reason = outcome(search, applied, pairs, after)
-    base = search.base if applied else ()
+    taken_back = [winner.why] if winner and winner.why else []
     report = FixReport(
         traindx_version=VERSION,
         verdict=verdict,
         reason=reason,
         applied=tuple(a.fix for a in search.applied) if applied else (),
-        interventions=base,
-        command=command(bench, base) if applied else "",
-        objective=objective,
+        interventions=outside(search.base) if applied else (),
+        command=command(bench, outside(search.base)) if applied else "",
+        objective=winner.objective if winner else None,
         before=side([p.levels[0] for p in pairs]),
         after=side([p.levels[1] for p in pairs]),
         trials=corrected(search.trials),
-        ablation=ablation if applied else (),
+        ablation=winner.ablation if winner and applied else (),
         recommendations=(after or search.diagnosis).recommendations,
         untried=untried(search),
         diagnosis=msgspec.structs.replace(search.diagnosis, hypotheses=search.hypotheses),
         after_fix=after,
         belief=tuple(search.belief),
-        notes=(*notes, *bench.notes, *noise_notes(search, pairs)),
+        notes=(*search.notes, *taken_back, *bench.notes, *noise_notes(search, pairs)),
         folder=str(bench.journal.path.parent),
         steps=bench.steps,
         seconds=round(time.monotonic() - begun, 1),
@@ -124,7 +135,7 @@ def ablated(search: Search, objective: Objective, whole: Sequence[Pair]) -> tupl
 def full_length(search: Search) -> Arm:
     """The fixed run as long as the script's own."""
     bench = search.bench
-    if bench.steps == search.options.steps:
+    if bench.steps == search.options.steps or bench.cut:
         return bench.arms([(search.base, search.seeds[0])])[0]
     return bench.arm(search.base, search.seeds[0], search.options.steps)
 

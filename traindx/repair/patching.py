@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
-from traindx import pipeline
 from traindx.edits import Advice, Patch
 from traindx.edits.files import diff, write
-from traindx.errors import ReadError
+from traindx.repair.bench import Bench
 from traindx.repair.document import Proof
 from traindx.repair.search import Search
 from traindx.repair.source import outside
-from traindx.trials.edited import Alike, compare
+from traindx.trials.edited import STEPS, Alike, alike, losses
+from traindx.trials.parallel import threads_each
 
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
 LEAST_SECONDS = 120.0
@@ -31,7 +30,7 @@ class Patched(NamedTuple):
     alike: Alike | None
 
 
-def patched(search: Search, proof: Proof, folder: Path, conduct: Callable[..., Any]) -> Patched:
+def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     """Write the applied fixes into the source, below `folder`; the project itself stays as it is."""
     source, base = search.bench.source, search.base
     if not proof.report.applied or source is None:
@@ -45,17 +44,17 @@ def patched(search: Search, proof: Proof, folder: Path, conduct: Callable[..., A
     path = folder / PATCH
     path.write_text(diff(found), encoding="utf-8")
     tree(source.files | found.after, folder / TREE)
-    alike = None
+    like = None
     if outside(base) == base:
-        alike = behaves(search, base, found, folder, conduct)
-        proof = noted(proof, words(alike))
+        like = behaves(search, base, found, folder)
+        proof = noted(proof, words(like))
     else:
         line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(search.bench.command)}"
         proof = proof._replace(report=msgspec.structs.replace(proof.report, command=line))
-    if alike is not None and alike.broken:
+    if like is not None and like.broken:
         path.unlink()
-        return Patched(proof, None, alike)
-    return Patched(proof._replace(report=msgspec.structs.replace(proof.report, patch=str(path))), found, alike)
+        return Patched(proof, None, like)
+    return Patched(proof._replace(report=msgspec.structs.replace(proof.report, patch=str(path))), found, like)
 
 
 def tree(files: dict[str, str], place: Path) -> None:
@@ -66,18 +65,31 @@ def tree(files: dict[str, str], place: Path) -> None:
         target.write_bytes(text.encode())
 
 
-def behaves(search: Search, base: Sequence[str], patch: Patch, folder: Path, conduct: Callable[..., Any]) -> Alike:
-    """Run the edited script and the intervention for the same few steps."""
+def behaves(search: Search, base: tuple[str, ...], patch: Patch, folder: Path) -> Alike:
+    """Run the edited script for the first few steps of an arm that had the interventions, with its seed."""
     bench, number = search.bench, 1
     while (folder / f"{RECORDS}-{number}").exists():
         number += 1
-    try:
-        return compare(
-            bench.command, base, patch.after, folder / f"{RECORDS}-{number}", conduct=conduct, read=pipeline.read,
-            seconds=max(LEAST_SECONDS, 2 * search.first.seconds), writable=bench.writable,
-        )  # fmt: skip
-    except ReadError as error:
-        return Alike(False, 0, float("inf"), error.why)
+    out = folder / f"{RECORDS}-{number}"
+    arm = bench.arms([(base, search.seeds[0])])[0]
+    tried = bench.start(
+        bench.command,
+        out,
+        (f"seed={arm.seed}",),
+        STEPS,
+        seconds=max(LEAST_SECONDS, 2 * search.first.seconds),
+        writable=bench.writable,
+        threads=arm_threads(bench),
+        edited=patch.after,
+    )
+    if tried.run is None or arm.run is None:
+        return Alike(False, 0, float("inf"), f"the edited script left no record: {tried.why}", arm.run is not None)
+    return alike(losses(arm.run, STEPS), losses(tried.run, STEPS))
+
+
+def arm_threads(bench: Bench) -> int | None:
+    """As many as the arms have: another number rounds otherwise."""
+    return threads_each(bench.jobs) if bench.jobs > 1 else None
 
 
 def words(alike: Alike) -> str:

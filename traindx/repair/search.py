@@ -22,6 +22,7 @@ from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.trial import Objective, Trial, Untried
 
 ROUNDS = 3  # of fixes on top of each other
+REACHED = 0.8  # of the steps that the first start made within its time
 ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
@@ -51,7 +52,7 @@ class Way(NamedTuple):
     interventions: tuple[str, ...]
     objective: Objective
     pair: Pair
-    chosen: bool  # among several doses, by this pair: it cannot count for the proof
+    doses: int = 1  # among which this one was chosen by that pair: the proof pays for each of them
 
 
 class Search:
@@ -123,10 +124,12 @@ class Search:
         cut = self.options.steps
         first = objectives.first_step(run)
         found = from_speed(self.first, self.diagnosis, first) if cut is None else cut
+        if bench.cut:  # arms are to come as far within the time that they have
+            found = max(1, int(REACHED * self.first.last))
         bench.steps = found
         own = run.setup.number("seed")
         start = int(own) if own is not None else 0
-        self.seeds = tuple(range(start, start + MOST + 1))
+        self.seeds = tuple(range(start, start + MOST))
         if own is not None and found == cut:
             bench.known[((), start), found] = self.first._replace(seed=start)
 
@@ -151,7 +154,10 @@ class Search:
         while waiting:
             some = self.batch(waiting)
             if not self.affordable(len(some)):
+                waiting = [*some, *waiting]
                 break
+            firsts = [way for c in some for way in (c.doses[0] if c.doses else (c.interventions,))]
+            self.bench.arms([(w, self.seeds[0]) for w in (self.base, *(merged(self.base, f) for f in firsts))])
             ways = [way for way in map(self.screen, some) if way is not None]
             for way in sorted(ways, key=lambda w: -w.pair.gain):
                 if self.prove(way, beside=max(1, len(plan) - len(waiting))).verdict == "confirmed":
@@ -183,7 +189,7 @@ class Search:
             best = max(tried, key=lambda w: w.pair.gain, default=None)
             if best is None or best.interventions != stage[-1] or self.enough(best):
                 break
-        return None if best is None else best._replace(chosen=len(tried) > 1)
+        return None if best is None else best._replace(doses=len(tried))
 
     def enough(self, way: Way) -> bool:
         """Whether a dose has cured the run, so that no further one is needed."""
@@ -209,7 +215,7 @@ class Search:
             elif not objective.signal:
                 self.leave(candidate, objective.why)
             else:
-                found.append(Way(candidate, dose, objective, paired(arms[0], arm, objective), False))
+                found.append(Way(candidate, dose, objective, paired(arms[0], arm, objective)))
         return found
 
     def prove(self, way: Way, beside: int) -> Judged:
@@ -219,11 +225,11 @@ class Search:
         if hopeless(known_gains(pairs), options.min_effect, self.noise(way.objective)):
             found = judged(pairs, way.objective, options.min_effect, beside)
         else:
-            begin = 1 if way.chosen else 0
-            pairs = self.pairs(way, self.seeds[begin : begin + options.seeds])
+            beside *= way.doses
+            pairs = self.pairs(way, self.seeds[: options.seeds])
             found = judged(pairs, way.objective, options.min_effect, beside)
             if near(found, options.min_effect) and len(pairs) < MOST and self.affordable(0):
-                pairs = self.pairs(way, self.seeds[begin : begin + MOST])
+                pairs = self.pairs(way, self.seeds[:MOST])
                 found = judged(pairs, way.objective, options.min_effect, beside)
         self.told(way.candidate, way.interventions, pairs, found)
         return found

@@ -74,10 +74,11 @@ def choose(run: Run, interventions: Iterable[str], cause: str = "", asked: tuple
         if usable(run, signal):
             return made(run, signal, "lower", "the cause is about it")
     altered = {signal for spec in interventions for signal in meaning(spec)}
-    for signal, why in candidates(run):
-        if signal not in altered and usable(run, signal):
-            direction = direction_of(signal)
-            return made(run, signal, "higher" if direction == "higher" else "lower", why)
+    for least in (SAMPLED, 1):  # few samples are better than nothing
+        for signal, why in candidates(run):
+            if signal not in altered and usable(run, signal, least):
+                direction = direction_of(signal)
+                return made(run, signal, "higher" if direction == "higher" else "lower", why)
     if broken(run):  # that it stays finite is a gain, whatever the loss means
         return made(run, "train/loss", "lower", "the training loss is not finite")
     return Objective(
@@ -123,12 +124,12 @@ def named(run: Run, name: str) -> str:
     return next(iter((*([name] if name in run.series else []), *own, *sorted(also, reverse=True))), name)
 
 
-def usable(run: Run, signal: str) -> bool:
-    """Whether a signal has numbers; of those that are sampled now and then, enough at the end."""
+def usable(run: Run, signal: str, least: int = SAMPLED) -> bool:
+    """Whether a signal has numbers; of those that are sampled now and then, `least` at the end."""
     series = run.series.get(signal)
     if series is None or not np.isfinite(series.values).any():
         return False
-    return signal not in COMPUTED or len(tail(series.steps, series.values, signal)) >= SAMPLED
+    return signal not in COMPUTED or len(tail(series.steps, series.values, signal)) >= least
 
 
 def made(run: Run, signal: str, direction: str, why: str) -> Objective:

@@ -1,0 +1,62 @@
+"""The report of a proof in all its forms, of a search that was really made (gradient descent on a parabola)."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+
+from tests.repair.descent import Descent
+from tests.repair.test_search import searched
+from traindx.repair.document import Proof
+from traindx.reports import figures_fix
+from traindx.reports import fix as report
+from traindx.reports.json import dumps
+
+HOSTILE = "<script>alert(1)</script> | `x` [a](http://b) \x1b[31m"
+
+
+@pytest.fixture(scope="module")
+def fixed(tmp_path_factory: pytest.TempPathFactory) -> Proof:
+    return searched(tmp_path_factory.mktemp("proof"), Descent(rate=0.3))
+
+
+def test_the_document_holds_to_its_schema_and_the_schema_to_the_contract(fixed: Proof, tmp_path: Path) -> None:
+    for proof in (fixed, searched(tmp_path, Descent(rate=0.02))):
+        document = json.loads(report.to_json(proof.report))
+        jsonschema.Draft202012Validator(report.schema()).validate(document)
+        assert {"schema", "traindx_version", "verdict", "applied", "interventions", "command", "patch", "objective",
+                "before", "after", "trials", "ablation", "recommendations", "diagnosis"} <= set(document)  # fmt: skip
+        assert document["schema"] == "traindx.fix/1"
+
+
+def test_the_shipped_schema_is_current() -> None:
+    shipped = importlib.resources.files("traindx.reports").joinpath("fix.schema.json").read_text(encoding="utf-8")
+    assert shipped == dumps(report.schema()), "python -m traindx.reports.fix > traindx/reports/fix.schema.json"
+
+
+def test_every_form_tells_the_verdict_the_fix_and_how_to_run_it(fixed: Proof) -> None:
+    for form in ("text", "markdown", "html"):
+        told = report.rendered(fixed.report, form)
+        assert "lower-learning-rate" in told
+        assert "confirmed" in told
+        assert "traindx run --with" in told
+    assert report.rendered(fixed.report, "text").splitlines()[-1] == fixed.report.command
+
+
+def test_foreign_words_stay_words(fixed: Proof) -> None:
+    hostile = msgspec.structs.replace(fixed.report, reason=HOSTILE, notes=(HOSTILE,))
+    assert "<script>" not in report.html(hostile)
+    assert "\x1b" not in report.text(hostile)
+    assert "](http" not in report.markdown(hostile).replace("\\", "!")
+
+
+def test_the_picture_has_four_panels_and_both_arms(fixed: Proof, tmp_path: Path) -> None:
+    figure = figures_fix.figure(fixed.report, fixed.before, fixed.after)
+    assert len(figure.axes) == 4
+    assert [line.get_label() for line in figure.axes[0].get_lines()] == ["before", "after"]
+    assert figures_fix.save(fixed.report, fixed.before, fixed.after, tmp_path).stat().st_size > 10_000
