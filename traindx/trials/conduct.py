@@ -131,13 +131,13 @@ def conduct(
             scratch.rewrite(copy.folder / name, text)
         inside = with_threads(scratch.environment_in(base, copy), threads)
         environment = record(out, interventions, steps, inside, str(copy.folder))
-        request = {
+        may_write = [str(copy.place), str(out.resolve()), *DEVICES, *scratch.caches(base), *writable]
+        request: dict[str, object] = {
             "command": scratch.command_in(command, copy),
-            "writable": [str(copy.place), str(out.resolve()), *DEVICES, *scratch.caches(base), *writable],
+            "writable": may_write,
             "seconds": seconds,
-            "grace": grace,
-            "place": str(copy.place),
         }
+        request |= {"grace": grace, "place": str(copy.place)}
         tail, answer = kept(request, environment, copy, out / "stdout.log", stop, until)
         changed = scratch.changes(before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root))
     finally:

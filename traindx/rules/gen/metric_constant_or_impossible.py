@@ -77,12 +77,8 @@ def metric_constant_or_impossible(
         if curve.n < least or not np.all(np.isfinite(curve.raw.values[-int(least) :])):
             continue
         policy = features.is_reinforcement  # whose loss is about 0 by construction
-        if curve.name in TOTALS and not policy and not np.any(curve.values):
-            yield evidence(curve, f"{curve.name} is exactly 0 in all of its {curve.n} points", "medium", ("zero",))
-            return
-        if curve.name in TOTALS and not policy and len(empty := empty_parts(features, least)) > 1:
-            told = f"{' and '.join(empty[:2])} are exactly 0 in all of their points: nothing is learned for them"
-            yield evidence(curve, told, "medium", ("zero", "parts"))
+        if curve.name in TOTALS and not policy and (zero := zeros(features, curve, least)) is not None:
+            yield zero
             return
         if vanished(curve, tail, fell):
             told = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
@@ -92,6 +88,16 @@ def metric_constant_or_impossible(
             values: dict[str, object] = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
             yield evidence(curve, None, None, ("constant",), values)
             return
+
+
+def zeros(features: Features, curve: Curve, least: float) -> Evidence | None:
+    """A loss that is 0 throughout, or parts of it that are."""
+    if not np.any(curve.values):
+        return evidence(curve, f"{curve.name} is exactly 0 in all of its {curve.n} points", "medium", ("zero",))
+    if len(empty := empty_parts(features, least)) < 2:
+        return None
+    told = f"{' and '.join(empty[:2])} are exactly 0 in all of their points: nothing is learned for them"
+    return evidence(curve, told, "medium", ("zero", "parts"))
 
 
 def empty_parts(features: Features, least: float) -> list[str]:

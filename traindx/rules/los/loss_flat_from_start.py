@@ -14,7 +14,6 @@ from traindx.features.plateaus import improvement
 from traindx.features.scores import best_skill, is_late
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS, block_medians
-from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -88,18 +87,17 @@ def loss_flat_from_start(
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
-    sure = not short and (constant or error < moved * level)
-    yield told(curve, marks, 1.0 if sure else 0.5, "medium" if short else None)
+    yield told(curve, marks, sure=not short and (constant or error < moved * level), short=short)
 
 
-def told(curve: Curve, marks: tuple[str, ...], strength: float, severity: Severity | None) -> Evidence:
+def told(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:
     """The evidence of a curve that ends where it began."""
     return Evidence(
         onset=float(curve.steps[0]),
         last=float(curve.steps[-1]),
         aspects=marks,
-        strength=strength,
-        severity=severity,
+        strength=1.0 if sure else 0.5,
+        severity="medium" if short else None,
         values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
@@ -129,13 +127,13 @@ def scattered(curve: Curve, many: float, surely: float, some: float) -> Iterator
     if some <= curve.n < many:
         thirds = [float(np.mean(part)) for part in np.array_split(curve.oriented, 3)]
         if thirds[0] - min(thirds) < scatter / 2 and scatter < abs(float(np.mean(curve.values))) / 2:
-            yield told(curve, ("score",), 0.5, "medium")
+            yield told(curve, ("score",), sure=False, short=True)
         return
     best = block_medians(curve.oriented, TREND_PARTS // 2)
     gained = float(best[0] - best.min())
     if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
         return
-    yield told(curve, ("score",), 0.5, None)
+    yield told(curve, ("score",), sure=False, short=False)
 
 
 def trend_error(curve: Curve) -> float:

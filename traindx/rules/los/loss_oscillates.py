@@ -85,19 +85,22 @@ def loss_oscillates(
     scale = max(improvement(curve)[0], 2 * found.amplitude)
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
-    amplitude = 2 * found.amplitude
-    stuck = slope(y).change > -amplitude
-    if found.kind == "alternating" and not stuck:
-        return
-    marks = [found.kind, *(["no-progress"] if stuck else []), *(["growing"] if grows(y, growing) else [])]
-    values = {"name": curve.name, "kind": found.kind, "period": found.period, "amplitude": amplitude}
-    yield Evidence(
+    stuck = slope(y).change > -2 * found.amplitude
+    if found.kind != "alternating" or stuck:
+        yield swings(curve, y, found, scale, stuck=stuck, growing=grows(y, growing))
+
+
+def swings(curve: Curve, y: np.ndarray, found: Swing, scale: float, *, stuck: bool, growing: bool) -> Evidence:
+    """A swing of `y`, the later points of a curve; `scale` is what it is large against."""
+    marks = [found.kind, *(["no-progress"] if stuck else []), *(["growing"] if growing else [])]
+    values = {"name": curve.name, "kind": found.kind, "period": found.period, "amplitude": 2 * found.amplitude}
+    return Evidence(
         onset=curve.step_at(curve.n - len(y)),
         last=float(curve.steps[-1]),
         aspects=tuple(marks),
         severity="medium" if stuck else "low",
         strength=min(1.0, 0.5 + found.share),
-        values={**values, "fraction": amplitude / scale},
+        values={**values, "fraction": 2 * found.amplitude / scale},
         points=point(curve.name, curve.step_at(curve.n - 1), found),
     )
 
