@@ -131,19 +131,20 @@ def conduct(
             scratch.rewrite(copy.folder / name, text)
         inside = with_threads(scratch.environment_in(base, copy), threads)
         environment = record(out, interventions, steps, inside, str(copy.folder))
-        may_write = [str(copy.place), str(out.resolve()), *DEVICES, *scratch.caches(base), *writable]
-        request: dict[str, object] = {
-            "command": scratch.command_in(command, copy),
-            "writable": may_write,
-            "seconds": seconds,
-        }
-        request |= {"grace": grace, "place": str(copy.place)}
+        may_write = [str(out.resolve()), *scratch.caches(base), *writable]
+        request = {**order(command, copy, may_write), "seconds": seconds, "grace": grace}
         tail, answer = kept(request, environment, copy, out / "stdout.log", stop, until)
         changed = scratch.changes(before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root))
     finally:
         scratch.remove(copy.place)
     done = conducted(out, tuple(interventions), time.monotonic() - begun, tail, answer)
     return done._replace(linked=copy.linked, left_out=copy.left_out, changed=changed)
+
+
+def order(command: Sequence[str], copy: scratch.Scratch, writable: Sequence[str]) -> dict[str, object]:
+    """What a keeper is asked to run, and where that may write."""
+    places = [str(copy.place), *DEVICES, *writable]
+    return {"command": scratch.command_in(command, copy), "writable": places, "place": str(copy.place)}
 
 
 def conducted(
