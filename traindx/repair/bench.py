@@ -174,6 +174,8 @@ class Bench:
         )
         if tried.conducted.ended == "stopped":
             raise InterruptedError("stopped")
+        if tried.conducted.ended in ("full-disk", "not-started"):  # it says nothing of the change
+            raise ExperimentFailed(f"the script {tried.conducted.words()}; what was finished is kept")
         with self.lock:
             return self.keep(armed(tried, interventions, seed), steps, out.name)
 

@@ -77,8 +77,13 @@ def investigate(
             trail.append((f"{' '.join(one.interventions)}: {made.verdict}", shares(belief)))
         tell(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
              f"{belief[0].probability:.0%}")  # fmt: skip
+    left = tuple(m for m in diagnosis.next if not any(all(spec in m.how for spec in way) for way in tried))
     told = msgspec.structs.replace(
-        diagnosis, hypotheses=belief, trials=tuple(msgspec.to_builtins(t) for t in trials), belief=tuple(trail)
+        diagnosis,
+        next=left,
+        hypotheses=belief,
+        trials=tuple(msgspec.to_builtins(t) for t in trials),
+        belief=tuple(trail),
     )
     return Investigation(told, first.run, why)
 

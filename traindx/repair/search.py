@@ -14,7 +14,7 @@ from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench
 from traindx.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
-from traindx.repair.source import Source
+from traindx.repair.source import Source, outside
 from traindx.trials import objective as objectives
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST, Judged, hopeless, near
 from traindx.trials.plan import Candidate, Record, candidates, merged, steps_for, unknown_record
@@ -142,7 +142,12 @@ class Search:
         for one in left:
             self.untried.setdefault(one.fix, one)
         vain = {t.fix for t in self.trials if t.verdict != "confirmed"}
-        return tuple(c for c in found if c.fix not in vain)[:SCREENED]
+        return tuple(c for c in found if c.fix not in vain and not self.clash(c))[:SCREENED]
+
+    def clash(self, candidate: Candidate) -> str:
+        """Why a candidate does not go together with what is in place, or ""."""
+        doses = [dose for stage in candidate.doses for dose in stage] or [candidate.interventions]
+        return next(filter(None, (refusal(*outside(merged(self.base, dose))) for dose in doses)), "")
 
     def no_source(self, fix: str) -> str:
         """Why a fix cannot be tried in the source, or ""."""
@@ -275,10 +280,10 @@ def fine(diagnosis: RunDiagnosis) -> bool:
     return diagnosis.health == "healthy" or (first is not None and first.cause == "healthy" and first.probability > 0.5)
 
 
-def refusal(spec: str) -> str:
-    """Why an intervention cannot be, or ""."""
+def refusal(*specs: str) -> str:
+    """Why interventions cannot be (together), or ""."""
     try:
-        parse([spec])
+        parse(specs)
     except ConfigError as error:
         return str(error).partition(": ")[2] or str(error)
     return ""

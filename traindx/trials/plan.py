@@ -84,7 +84,9 @@ def why_not(fix: Fix, refused: Callable[[str], str], no_source: Callable[[str], 
         return "advice: it takes a person"
     if fix.slug in LENGTHS:
         return "it changes how long is trained: nothing to be compared at equal steps"
-    return no_source(fix.slug)
+    told = no_source(fix.slug)
+    outside = next(filter(None, map(refused, fix.interventions)), "")
+    return f"{outside}; {told}" if outside and told else told
 
 
 def standing(fix: Fix, cause: str, record: Record) -> float:
