@@ -39,6 +39,9 @@ def figure(report: FixReport, before: Sequence[Run], after: Sequence[Run]) -> Fi
         for runs, color, label in ((before, BEFORE, "before"), (after, AFTER, "after")):
             band(axes, [r for r in runs if name in r.series], name, color, label)
         scale(axes)
+        if not axes.get_lines():
+            axes.set(xticks=[], yticks=[])
+            axes.text(0.5, 0.5, "not recorded", ha="center", va="center", color=QUIET, transform=axes.transAxes)
         if place == 0:
             axes.legend(frameon=False, fontsize=8)
     drawing.suptitle(plain(report.reason, 100), x=0.012, ha="left", fontsize=11, color=INK)
