@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 # as many runs of a rare cause as of a common one: what a log shows of it may only nudge what is known of the world.
 RIDGE, RIDGE_LOGS, RIDGE_BASE, RIDGE_SCALE = 0.004, 0.03, 0.05, 1.0
 HARMLESS = 0.0  # how much a run with a fault without harm counts
-LEVEL_WEIGHT = {"program": 3.0, "capture": 1.0, "capture-data": 0.3, "capture-loop": 0.3}
+LEVEL_WEIGHT = {"program": 12.0, "capture": 1.0, "capture-data": 0.3, "capture-loop": 0.3}
 PAIR_SHARE = 0.5
 KEPT_FROM = 0.02  # log-odds below which a weight is not shipped
 OF_THE_TASK = ("loss-first=", "loss-last=")  # the loss as a number tells the task rather than the fault: no weights
