@@ -1,4 +1,4 @@
-"""Facts about the data from the batches that pass by. Nothing of a sample is kept but hashes."""
+"""Facts about the data from the batches that pass by. Nothing of a sample is kept but hashes (see `reservoir`)."""
 
 from __future__ import annotations
 
