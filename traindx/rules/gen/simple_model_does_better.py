@@ -10,6 +10,7 @@ from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
+NOTHING = "no-better-than-trivial"
 WORDS = {"linear": "a linear model", "neighbours": "the nearest neighbours", "bigram": "the token before alone"}
 UNITS = {"accuracy": "of the answers are right", "explained": "of the variance", "nats": "nats a token"}
 
@@ -34,8 +35,8 @@ def simple_model_does_better(
 
     What it sees: simple predictors, fitted when the run is over on a few hundred or thousand of the training samples
     that were recorded, and tried on others of them; against the net's answers to the training batches late in the run.
-    Medium where the net has gained less than half over the commonest answer (or the mean) of what they gain, low where
-    less than 0.85 of it.
+    Medium where the net has gained next to nothing over the commonest answer (or the mean), low where it has gained less
+    than 0.85 of what they gain: coarse and small nets may.
 
     Why it matters: what a linear model can do, a net can; it was kept from it by its rate, its loss, its inputs or its
     labels.
@@ -52,10 +53,11 @@ def simple_model_does_better(
         raise CannotJudge("the net's answers or those of simple predictors are not comparable, or they tell nothing")
     if found.behind < surely or found.share >= most:
         return
+    named = aspects(found)
     yield Evidence(
-        severity="medium" if found.share < half else "low",
+        severity="medium" if NOTHING in named else "low",
         strength=1.0 if found.share < half else 1 / 2,
-        aspects=aspects(found),
+        aspects=named,
         values={"which": WORDS[found.which], "samples": "some of the samples", "simple": found.simple,
                 "unit": UNITS[found.unit], "own": found.own},
         points=(EvidencePoint("outputs", None, found.own, found.simple),),
@@ -64,4 +66,4 @@ def simple_model_does_better(
 
 def aspects(found: Beside, nothing: float = 0.1) -> tuple[str, ...]:
     """Whether the net has gained next to nothing, and which predictor is better."""
-    return ("no-better-than-trivial", found.which) if found.share < nothing else (found.which,)
+    return (NOTHING, found.which) if found.share < nothing else (found.which,)
