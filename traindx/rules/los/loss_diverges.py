@@ -122,7 +122,8 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
     falls = np.flatnonzero(np.diff(y) <= 0)
     low = int(falls[-1]) + 1 if len(falls) else 0
     up = curve.n - 1 - low
-    factor = float(y[-1] / y[low])
+    with np.errstate(over="ignore"):
+        factor = float(y[-1] / y[low])
     before = np.abs(np.diff(np.log(y[: low + 1])))
     usual = float(median(before)) if len(before) > 3 else 0.0
     alone = up < 2 and not (curve.n == 2 and factor >= times**4)
