@@ -75,9 +75,11 @@ def loss_oscillates(
     curve = features.curve("objective")
     assert curve is not None
     tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
-    if tossed is not None or curve.n < few:
-        yield from [tossed] if tossed is not None else []
+    if tossed is not None:
+        yield tossed
         return
+    if curve.n < few:
+        raise CannotJudge("too few points to tell that it does not swing")
     y = curve.oriented[curve.n // 3 :]
     found = swing(y)
     if found is None or found.amplitude == 0:
