@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
 from traindx.errors import ConfigError
 from traindx.readers._cuts import MOST_RUNS
 from traindx.readers.assemble import assemble
+from traindx.readers.axis import is_inner_counter
 from traindx.readers.raw import RawColumn, RawLog, RawPanel, column
 
 
@@ -234,3 +237,11 @@ def test_parts_on_other_rows_do_not_keep_the_total_from_being_summed() -> None:
 def test_the_losses_of_two_players_have_no_sum() -> None:
     (run,) = assemble(log(epoch=np.arange(6), g_loss=np.ones(6), d_loss=np.ones(6)))
     assert "train/loss" not in run.series
+
+
+def test_a_stretch_of_nothing_but_nan_is_no_warning() -> None:
+    steps = np.tile(np.arange(5.0), 4)
+    values = np.where(np.arange(20) < 10, np.nan, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not is_inner_counter(steps, values, np.array([5, 10, 15]))

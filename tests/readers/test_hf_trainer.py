@@ -95,3 +95,9 @@ def test_a_folder_of_broken_states_is_refused(tmp_path: Path) -> None:
 def test_only_states_are_claimed() -> None:
     assert hf_trainer.sniff(source(HEALTHY / "trainer_state.json")) == 1.0
     assert hf_trainer.sniff(source(LOGS / "keras" / "history.json")) == 0.0
+
+
+def test_a_state_that_is_a_list_keeps_its_damaged_history() -> None:
+    rows = '{"step": 1, "loss": 2.0}, {"step": 2, "loss": 1.5}, {"step" 3, "loss": 1.2}'
+    text = f'[{{"log_history": [{rows}]}}, {{"global_step": 3}}]'
+    assert hf_trainer.read(memory(text.encode()))[0].columns["loss"].values.tolist()[:2] == [2.0, 1.5]

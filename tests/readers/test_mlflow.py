@@ -121,3 +121,11 @@ def test_a_database_of_something_else_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_database_is_refused(database: Path) -> None:
     with pytest.raises(ReadError):
         mlflow.read(memory(database.read_bytes()[:3000]))
+
+
+def test_a_point_without_a_time_has_no_place() -> None:
+    nan = float("nan")
+    points = {"loss": [(1000.0, 2.0, 1.0), (nan, 1.5, 2.0), (3000.0, 1.0, 3.0)], "lost": [(nan, 1.0, 1.0)]}
+    log = mlflow.run_log("made", points, {}, "FINISHED")
+    assert log.columns["loss"].values.tolist() == [2.0, 1.0]
+    assert set(log.columns) == {"loss"}

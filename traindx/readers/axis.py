@@ -138,11 +138,16 @@ def is_inner_counter(steps: Floats, values: Floats, jumps: Ints) -> bool:
     lasts = np.array([steps[b - 1] for b in edges[1:-1]])
     if np.ptp(lasts) > 0.1 * lasts.max() or steps[-1] > 1.1 * lasts.max() or min(np.diff(edges)[:-1]) < 3:
         return False
-    firsts = np.array([np.nanmedian(values[a : a + 3]) for a in edges[:-1]])
-    ends = np.array([np.nanmedian(values[max(a, b - 3) : b]) for a, b in pairwise(edges)])
+    firsts = np.array([level(values[a : a + 3]) for a in edges[:-1]])
+    ends = np.array([level(values[max(a, b - 3) : b]) for a, b in pairwise(edges)])
     to_previous = np.abs(firsts[1:] - ends[:-1])
     to_start = np.abs(firsts[1:] - firsts[0])
-    return bool(np.nanmedian(to_previous) <= np.nanmedian(to_start))
+    return bool(level(to_previous) <= level(to_start))
+
+
+def level(values: Floats) -> float:
+    """The median of what is no NaN; NaN where nothing is."""
+    return float(median(values[~np.isnan(values)]))
 
 
 def unrolled(steps: Floats, jumps: Ints) -> Floats:

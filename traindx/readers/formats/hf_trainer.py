@@ -52,7 +52,7 @@ def load(source: Source) -> tuple[Record, list[Record], list[Event]]:
         history = found if len(found) >= len(history or ()) else history
     if not isinstance(history, list):
         raise NotALog(source.name, "no log_history in it")
-    return state, [row for row in history if isinstance(row, dict)], events
+    return state if isinstance(state, dict) else {}, [row for row in history if isinstance(row, dict)], events
 
 
 def log_of(name: str, path: Path | None, state: Record, rows: Sequence[Record], events: list[Event]) -> RawLog:

@@ -47,7 +47,9 @@ def run_log(name: str, metrics: dict[str, list[Point]], params: dict[str, str], 
     log = RawLog(name, NAME)
     tables: dict[str, Floats] = {key: np.array(points) for key, points in metrics.items() if points}
     for key, table in tables.items():
+        table = table[~np.isnan(table[:, [0, 2]]).any(axis=1)]  # a point without a time or a step has no place
         tables[key] = table[np.lexsort((table[:, 2], table[:, 0]))]
+    tables = {key: table for key, table in tables.items() if len(table)}
     moments = np.concatenate([table[:, [0, 2]] for table in tables.values()] or [np.empty((0, 2))])
     instants = np.unique(moments, axis=0)
     places = {tuple(instant): row for row, instant in enumerate(instants.tolist())}

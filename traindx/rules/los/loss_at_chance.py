@@ -72,7 +72,9 @@ def loss_at_chance(
     found = chance_classes(level, classes, tolerance=near if classes else exact)
     if found is None or robust_sigma(tail) > steady * level or knows_better(features, found, better):
         return
-    if moves(tail, steady * level) or (curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes):
+    early = curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes
+    to_the_digit = run.axis == "epoch" and bool(np.abs(curve.values / level - 1).max() < exact / 3)
+    if moves(tail, steady * level) or (early and not to_the_digit):
         return
     frozen = len(tail) > 2 and bool(np.ptp(tail) == 0) and curve.n > 2 * 4 and bool(np.ptp(curve.values) > 0)
     yield Evidence(

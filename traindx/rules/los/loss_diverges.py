@@ -49,7 +49,8 @@ def loss_diverges(
     Half of the progress must be lost (all of it is critical), or the run must end above where it began. A loss that
     had fallen to a tenth and less is looked at on a log scale as well, and a rise that takes back half of what was
     gained since the first tenth of the run is told too (medium). In a log of few points, one is told that rises
-    point by point to twice its level and more, and one of five or more that only rises, by 30 % in all.
+    point by point to twice its level and more, one of five or more that only rises, by 30 % in all, and one that leaps
+    to twice all before it and stays there.
 
     ## Why it matters
     A run that diverges does not come back by itself; every further step is wasted.
@@ -68,7 +69,7 @@ def loss_diverges(
     """
     curve = features.curve("objective")
     assert curve is not None
-    climb = climbs(curve, times, 1 + visible) if curve.n < few else None
+    climb = (climbs(curve, times, 1 + visible) or steps_up(curve, times)) if curve.n < few else None
     if climb is not None or curve.n < 2 * 3:
         yield from [climb] if climb is not None else []
         return
@@ -121,7 +122,8 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
     falls = np.flatnonzero(np.diff(y) <= 0)
     low = int(falls[-1]) + 1 if len(falls) else 0
     up = curve.n - 1 - low
-    factor = float(y[-1] / y[low])
+    with np.errstate(over="ignore"):
+        factor = float(y[-1] / y[low])
     before = np.abs(np.diff(np.log(y[: low + 1])))
     usual = float(median(before)) if len(before) > 3 else 0.0
     alone = up < 2 and not (curve.n == 2 and factor >= times**4)
@@ -140,6 +142,27 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
         message=f"{curve.name} rises from point to point: {y[low]:.4g} at step {curve.step_at(low):g}, {y[-1]:.4g} "
         f"at step {curve.step_at(curve.n - 1):g}",
         points=(curve.point(low), curve.point(-1, float(y[-1]), float(y[low]))),
+    )
+
+
+def steps_up(curve: Curve, times: float) -> Evidence | None:
+    """A short log that leaps to another level: two points or more before, as many behind, and each of these `times`
+    as high as all before."""
+    y = curve.oriented
+    if curve.sign < 0 or len(y) < 4 or y.min() <= 0:
+        return None
+    cuts = [k for k in range(2, len(y) - 1) if y[k:].min() >= times * y[:k].max()]
+    if not cuts or y[-1] < y[cuts[0] :].max() / times:
+        return None
+    k = cuts[0]
+    return Evidence(
+        onset=curve.step_at(k),
+        last=float(curve.raw.steps[-1]),
+        severity="high" if len(y) > 4 else "medium",
+        strength=0.5,
+        aspects=("late", "short", "sudden"),
+        message=f"{curve.name} leaps from {y[k - 1]:.4g} to {y[k]:.4g} at step {curve.step_at(k):g} and stays there",
+        points=(curve.point(k - 1), curve.point(k, float(y[k]), float(y[k - 1]))),
     )
 
 

@@ -78,10 +78,11 @@ def loss_flat_from_start(
     if constant and curve.sign > 0 and best_skill(features) >= good:
         return  # it repeats itself at a good place: a plateau
     short = curve.n < few
-    if short and not (constant or (np.ptp(curve.values) < same * level and is_late(features, epochs, steps))):
+    rests = np.ptp(curve.values) < same * level
+    if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
         raise CannotJudge(f"{curve.n} points that move tell no trend")
     if curve.sign < 0 and not constant:
-        yield from scattered(curve, many, surely, some)
+        yield from scattered(curve, many, surely, some, same)
         return
     error = improvement(curve)[1]
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
@@ -119,11 +120,13 @@ def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) 
     return False
 
 
-def scattered(curve: Curve, many: float, surely: float, some: float) -> Iterator[Evidence]:
+def scattered(curve: Curve, many: float, surely: float, some: float, same: float) -> Iterator[Evidence]:
     """A reward or another score, which has no zero to be measured from, that has gained nothing against its own
     scatter: neither at the end nor anywhere. Of fewer points, no third may be better than the first."""
     fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
+    if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):
+        yield told(curve, ("score",), 0.5, "medium")
     if some <= curve.n < many:
         thirds = [float(np.mean(part)) for part in np.array_split(curve.oriented, 3)]
         if thirds[0] - min(thirds) < scatter / 2 and scatter < abs(float(np.mean(curve.values))) / 2:

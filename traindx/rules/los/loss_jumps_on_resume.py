@@ -17,7 +17,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="LOS013",
     needs=("train/loss", "event:resume"),
-    min_points=8,
+    min_points=5,
     severity="medium",
     message="train/loss jumps {direction} at the resume of step {onset:g}: {before:.4g} before, {after:.4g} after",
 )
@@ -34,11 +34,13 @@ def loss_jumps_on_resume(
     points: float = threshold(
         5, "points on each side", basis="convention", source="enough for a median, short against a trend"
     ),
+    times: float = threshold(2.0, "x every point before", basis="convention", source="few points: doubled or worse"),
 ) -> Iterator[Evidence]:
     """The level right after a resume differs from the level right before it.
 
     ## What it sees
-    Medians of a few points on either side of each resume, against the noise and the range of the curve.
+    Medians of a few points on either side of each resume, against the noise and the range of the curve; of two points
+    on a side, all behind it at twice all before it.
 
     ## Why it matters
     A checkpoint that restores everything gives a curve without a seam. A bump upward means that something was left
@@ -63,6 +65,8 @@ def loss_jumps_on_resume(
         k = int(points)
         before, after = curve.values[max(0, cut - k) : cut], curve.values[cut : cut + k]
         if len(before) < 3 or len(after) < 3:
+            if len(before) > 1 and len(after) > 1 and before.min() > 0 and after.min() >= times * before.max():
+                yield up(event.step, float(median(before)), float(after[0]))
             continue
         judged += 1
         a, b = float(median(before)), float(median(after))
@@ -76,5 +80,19 @@ def loss_jumps_on_resume(
             values={"direction": "up" if b > a else "down", "onset": event.step, "before": a, "after": b},
             points=(EvidencePoint("train/loss", event.step, b, a),),
         )
+    if seams and not judged and curve.n < 2 * points:
+        return
     if not judged:
         raise CannotJudge("too few points around the resume")
+
+
+def up(step: float, before: float, after: float) -> Evidence:
+    """A jump upward that a handful of points tells."""
+    return Evidence(
+        onset=step,
+        severity="medium",
+        strength=0.5,
+        aspects=("up",),
+        values={"direction": "up", "onset": step, "before": before, "after": after},
+        points=(EvidencePoint("train/loss", step, after, before),),
+    )

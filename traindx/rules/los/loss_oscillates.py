@@ -51,8 +51,8 @@ def loss_oscillates(
 
     ## What it sees
     Points that alternate up and down, or a period, that white noise would give with p < 0.0001, explain a good part
-    of the variance around the trend, and are large against all that the run has gained. Of few points, of means over
-    epochs and of mean rewards, six swings from one end of the range to the other are told, where the range is half of
+    of the variance around the trend, and are large against all that the run has gained. Of few points, and of mean
+    rewards, six swings from one end of the range to the other are told, where the range is half of
     the level and the run gains nothing ("tossed").
 
     A held-out score that scatters by 15 % of its whole gain between evaluations counts too ("erratic", info; low from
@@ -75,9 +75,11 @@ def loss_oscillates(
     curve = features.curve("objective")
     assert curve is not None
     tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
-    if tossed is not None or curve.n < few:
-        yield from [tossed] if tossed is not None else []
+    if tossed is not None:
+        yield tossed
         return
+    if curve.n < few:
+        raise CannotJudge("too few points to tell that it does not swing")
     y = curve.oriented[curve.n // 3 :]
     found = swing(y)
     if found is None or found.amplitude == 0:
@@ -112,9 +114,9 @@ def thrown(features: Features, curve: Curve, few: float, wild: float, often: flo
     means = any(w in words for w in MEANS)
     if curve.sign < 0 and not means:
         return None
+    if curve.n >= few and not (means and curve.sign < 0):
+        return None  # a period would show
     averaged = means or features.run.axis == "epoch"
-    if curve.n >= few and not averaged:
-        return None
     found, half = tosses(curve.values), curve.n // 2
     size = found.high - found.low
     gained = float(median(curve.oriented[:half]) - median(curve.oriented[half:]))

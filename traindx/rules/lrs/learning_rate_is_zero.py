@@ -16,7 +16,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="LRS004",
     needs=("lr|lr/*",),
-    min_points=5,
+    min_points=3,
     severity="medium",
     message="{signal} is zero {when} ({count} of {points} points)",
 )
@@ -49,7 +49,8 @@ def learning_rate_is_zero(
         if still.all():
             if not improves(features.objective, curve, Stretch(0, curve.n), sure, learns) and not moving:
                 seen = features.objective is not None and features.objective.n >= enough_to_tell
-                yield tell(curve, Stretch(0, curve.n), "always", "high" if seen else "low")
+                some: Severity = "medium" if curve.n > short else "low"
+                yield tell(curve, Stretch(0, curve.n), "always", "high" if seen else some)
                 return
             continue
         found = [] if coarsely_printed(curve.values) else stretches(still)
