@@ -397,4 +397,19 @@ APPLIES = [
         (("    plan.step()\n", ""),),
         ((MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"), (LAST, LAST + "    plan.step()\n")),
     ),
+    Applies(
+        "label_smoothing=0.1",
+        (
+            (
+                "criterion = nn.CrossEntropyLoss()\n",
+                "criterion = nn.CrossEntropyLoss()\ntraining_criterion = nn.CrossEntropyLoss(label_smoothing=0.1)\n",
+            ),
+            ("criterion(out, y)", "training_criterion(out, y)"),
+        ),
+        (
+            ("# -----", "criterion = nn.CrossEntropyLoss()\n# -----"),
+            ("F.cross_entropy(out, y)", "criterion(out, y)"),
+            ("F.cross_entropy(model(x), y)", "criterion(model(x), y)"),
+        ),
+    ),
 ]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 pytest.importorskip("libcst")
@@ -102,3 +105,13 @@ def test_two_calls_with_rates_of_their_own_are_not_one_place() -> None:
     found = edit({"a.py": text}, "a.py", "", ["lr=*0.1"])
     assert isinstance(found, Advice)
     assert found.line == 4
+
+
+def test_without_libcst_the_extra_is_named() -> None:
+    code = (
+        "import sys; sys.modules['libcst'] = None\n"
+        "from traindx.edits import MissingExtra, edit\nimport traindx.edits.files\n"
+        "try:\n    edit({'a.py': ''}, 'a.py', '', ['lr=1'])\nexcept MissingExtra as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "to edit scripts: pip install 'traindx[fix]'\n"

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from traindx.edits.kind import Kind
-from traindx.edits.project import NotCertain, Project
 from traindx.errors import MissingExtra
 from traindx.vocabulary.edit import Advice, Patch
 from traindx.vocabulary.setup import Fact
@@ -50,6 +49,10 @@ def edit(
     `arguments` what follows it in the command; `facts`: the setup of a recording of the *unedited* script, with
     which what stands in the source is compared. All or nothing: one change that is not certain makes it advice.
     Raises MissingExtra where LibCST (or, for YAML, its parser) is not installed."""
+    try:
+        from traindx.edits.project import NotCertain, Project
+    except ImportError as error:
+        raise MissingExtra("to edit scripts: pip install 'traindx[fix]'") from error
     now, words = dict(files), tuple[str, ...]()
     for intervention in interventions or ("",):
         kind = kind_of(fix, intervention)

@@ -9,7 +9,8 @@ from traindx.edits.kind import Kind
 from traindx.edits.losses import Loss, losses, training_loss
 from traindx.edits.origins import put, trace, words_of
 from traindx.edits.project import NotCertain, Project
-from traindx.edits.source import argument, with_argument
+from traindx.edits.source import argument, dotted, with_argument
+from traindx.edits.training import Found
 
 
 def smoothing(project: Project, value: str) -> None:
@@ -31,8 +32,25 @@ def smoothing(project: Project, value: str) -> None:
 
 
 def add(project: Project, loss: Loss, name: str, code: str) -> None:
-    loss.home.change(loss.made, lambda call: with_argument(call, name, code))
-    project.say(loss.home, loss.home.line(loss.made), f"{loss.home.code(loss.made.func)}: {name}={code}")
+    """One more argument of the training loss; where its module computes the validation loss, too, that keeps its
+    meaning: the training gets a module of its own."""
+    shared = [one for one in losses(project) if one.made is loss.made]
+    if not loss.by_module or len(shared) == 1:
+        loss.home.change(loss.made, lambda call: with_argument(call, name, code))
+        project.say(loss.home, loss.home.line(loss.made), f"{loss.home.code(loss.made.func)}: {name}={code}")
+        return
+    home, made = loss.home, Found(loss.home, loss.made)
+    if home is not loss.source or not made.target or made.target != dotted(loss.use.func):
+        why = "the same loss is used for the validation, whose meaning would change"
+        raise NotCertain(f"{name}={code}", why, home.path, made.line)
+    base, _, last = made.target.rpartition(".")
+    own = f"{base}.training_{last}" if base else f"training_{last}"
+    if any(home.code(node) == own for node in (*home.all(cst.Name), *home.all(cst.Attribute))):
+        return
+    new = home.module.code_for_node(with_argument(loss.made, name, code))
+    home.insert_after(made.small, f"{own} = {new}")
+    home.replace(loss.use.func, own)
+    project.say(home, made.line, f"the training gets a loss of its own: {new}")
 
 
 def weights(project: Project, value: str) -> None:
@@ -47,16 +65,12 @@ def weights(project: Project, value: str) -> None:
     if given is not None:
         raise NotCertain("balanced class weights", "the loss has weights of its own", *place)
     labels = labels_of(project, loss)
-    shared = [one for one in losses(project) if one.made is loss.made]
     if not labels or loss.home is not loss.source or (loss.by_module and not known_before(loss, labels)):
         raise NotCertain(
             "weight=len(y) / (classes * torch.bincount(y))", "which tensor holds all labels is not certain", *place
         )
     classes = project.number("classes")
     count = f"{classes:.0f}" if classes else f"len(torch.bincount({labels}))"
-    if len(shared) > 1 and loss.by_module:
-        why = "the same loss is used for the validation, whose meaning would change"
-        raise NotCertain(f"weight=len({labels}) / ({count} * torch.bincount({labels}))", why, *place)
     add(project, loss, "weight", f"len({labels}) / ({count} * torch.bincount({labels}))")
 
 
