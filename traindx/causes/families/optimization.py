@@ -231,7 +231,7 @@ Mistaken for: a learning rate that is too low.
 
 Settled by: a clip norm above the usual gradient norm.""",
         weights={
-            "clipping-always-active": W(2.0, -2.5), "clipping-always-active:tight": W(2.2),
+            "clipping-always-active": W(2.0, -2.5), "clipping-always-active:tight": W(3.0),
             "fact:tight-clip": W(2.8, -0.8), "fact:clip-set": W(0.2, -3.0), "loss-falls-slowly": W(0.5),
             "loss-flat-from-start": W(0.8), "loss-not-finite": W(-1.5), "updates-too-small": W(1.5, -0.5),
             "loss-at-chance": W(0.5), "losses-stay-high": W(0.5),

@@ -35,8 +35,8 @@ def simple_model_does_better(
 
     What it sees: simple predictors, fitted when the run is over on a few hundred or thousand of the training samples
     that were recorded, and tried on others of them; against the net's answers to the training batches late in the run.
-    Medium where the net has gained next to nothing over the commonest answer (or the mean), low where it has gained less
-    than 0.85 of what they gain: coarse and small nets may.
+    Medium where the net has gained next to nothing over the commonest answer (or the mean), low where it has gained
+    less than 0.85 of what they gain: coarse and small nets may.
 
     Why it matters: what a linear model can do, a net can; it was kept from it by its rate, its loss, its inputs or its
     labels.
