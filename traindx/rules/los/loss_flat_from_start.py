@@ -126,7 +126,7 @@ def scattered(curve: Curve, many: float, surely: float, some: float, same: float
     fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):
-        yield told(curve, ("score",), 0.5, "medium")
+        yield told(curve, ("score",), sure=False, short=True)
     if some <= curve.n < many:
         thirds = [float(np.mean(part)) for part in np.array_split(curve.oriented, 3)]
         if thirds[0] - min(thirds) < scatter / 2 and scatter < abs(float(np.mean(curve.values))) / 2:
