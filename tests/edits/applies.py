@@ -202,7 +202,7 @@ APPLIES = [
     ),
     Applies(
         "class_weights=balanced",
-        (("(out, Y[rows])", "(out, Y[rows], weight=len(Y) / (3 * torch.bincount(Y)))"),),
+        (("(out, Y[rows])", "(out, Y[rows], weight=len(Y) / (3 * torch.bincount(Y, minlength=3).clamp(min=1)))"),),
         (
             (
                 "    for x, y in train:\n        out = model(x)\n        loss = F.cross_entropy(out, y)",

@@ -100,6 +100,19 @@ def test_values_are_found_across_files() -> None:
     assert found.words == ("settings.py:2: the learning rate: 3e-1 becomes 0.03",)
 
 
+def test_options_in_options_are_found() -> None:
+    files = {
+        "config.py": "from dataclasses import dataclass, field\n\n\n@dataclass\n"
+        "class Optim:\n    lr: float = 0.5  # steep\n\n\n"
+        "@dataclass\nclass Config:\n    epochs: int = 3\n    optim: Optim = field(default_factory=Optim)\n",
+        "run.py": "import torch\nfrom config import Config\n\n\nclass Engine:\n    def __init__(self, config):\n"
+        "        self.opt = torch.optim.SGD([torch.ones(1)], lr=config.optim.lr)\n\n\nEngine(Config())\n",
+    }
+    found = edit(files, "run.py", "", ["lr=*0.1"], facts={"lr": 0.5})
+    assert isinstance(found, Patch)
+    assert found.words == ("config.py:6: the learning rate: 0.5 becomes 0.05",)
+
+
 def test_two_calls_with_rates_of_their_own_are_not_one_place() -> None:
     text = "import torch\n\ndef fit(lr):\n    return torch.optim.SGD([torch.ones(1)], lr=lr)\n\nfit(0.1)\nfit(0.2)\n"
     found = edit({"a.py": text}, "a.py", "", ["lr=*0.1"])

@@ -151,6 +151,8 @@ def member(
     """A value that some object of options holds: the only thing of this name in the project that could be it."""
     keys, made = path_of(project, source, above, keys)
     maker = maker_of(project, made)
+    if len(keys) > 1 and maker not in LOADING:
+        maker = ""  # it made the outer object: what made the inner one is not known
     loaded = maker in LOADING
     options = [] if loaded else [o for other in project.sources for o in members(project, other, keys[-1], maker)]
     traced = [(trace(project, home, node, depth + 1), words) for home, node, words in options]

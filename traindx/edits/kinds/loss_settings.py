@@ -70,8 +70,11 @@ def weights(project: Project, value: str) -> None:
             "weight=len(y) / (classes * torch.bincount(y))", "which tensor holds all labels is not certain", *place
         )
     classes = project.number("classes")
-    count = f"{classes:.0f}" if classes else f"len(torch.bincount({labels}))"
-    add(project, loss, "weight", f"len({labels}) / ({count} * torch.bincount({labels}))")
+    counts = f"torch.bincount({labels})"
+    if classes:  # one that is not in the training data has a weight, too
+        counts = f"torch.bincount({labels}, minlength={classes:.0f}).clamp(min=1)"
+    number = f"{classes:.0f}" if classes else f"len({counts})"
+    add(project, loss, "weight", f"len({labels}) / ({number} * {counts})")
 
 
 def labels_of(project: Project, loss: Loss) -> str:
