@@ -12,6 +12,7 @@ from traindx.repair.bench import Bench
 from traindx.repair.document import Proof, conclude
 from traindx.repair.search import Options, Search
 from traindx.trials.journal import Journal
+from traindx.vocabulary.diagnosis import Hypothesis
 
 
 def searched(folder: Path, script: Descent, options: Options = Options(), budget: float = 1e6, jobs: int = 1) -> Proof:
@@ -90,3 +91,24 @@ def test_a_script_without_an_end_is_tried_as_far_as_it_came(tmp_path: Path) -> N
     assert report.verdict == "fixed", report.reason
     assert report.steps == int(0.8 * 299)
     assert any("--budget" in note for note in report.notes)
+
+
+def test_a_fix_that_the_source_has_already_speaks_against_its_cause(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("libcst", reason="the extra `fix` is not installed")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.py").write_text(
+        "import torch\n\nmodel = torch.nn.Linear(2, 1)\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for step in range(9):\n    optimizer.zero_grad()\n"
+        "    loss = model(torch.randn(8, 2)).pow(2).mean()\n    loss.backward()\n    optimizer.step()\n"
+    )
+    bench = Bench(["python", "train.py"], Descent(rate=0.02), Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1)
+    search = Search(bench, Config(), Options())
+    search.diagnose()
+    belief = {"missing-optimizer-step": 0.6, "healthy": 0.4}
+    search.hypotheses = tuple(Hypothesis(cause=c, title=c, probability=p) for c, p in belief.items())
+    assert search.plan(search.hypotheses) == ()
+    assert search.hypotheses[0].cause == "healthy"
+    assert [(t.fix, t.verdict) for t in search.trials] == [("step-the-optimizer", "refuted")]

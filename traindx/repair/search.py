@@ -14,7 +14,7 @@ from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench
 from traindx.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
-from traindx.repair.source import Source, outside
+from traindx.repair.source import THERE, Source, outside
 from traindx.trials import objective as objectives
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST, Judged, hopeless, near
 from traindx.trials.plan import Candidate, Record, candidates, merged, steps_for, unknown_record
@@ -140,7 +140,11 @@ class Search:
             hypotheses, fixes.catalogue(), self.first.run.setup, CURES, refusal, self.record, self.no_source
         )
         for one in left:
-            self.untried.setdefault(one.fix, one)
+            if one.why != THERE:
+                self.untried.setdefault(one.fix, one)
+            elif one.fix not in {t.fix for t in self.trials}:  # its lack is not the cause, then
+                found_there = Judged(0.0, (0.0, 0.0), 1.0, "refuted", THERE)
+                self.told(Candidate(one.fix, one.cause, (), 0.0), (), [], found_there)
         vain = {t.fix for t in self.trials if t.verdict != "confirmed"}
         return tuple(c for c in found if c.fix not in vain and not self.clash(c))[:SCREENED]
 

@@ -16,6 +16,7 @@ from traindx.trials.environment import script_of
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 
 MARK = "source="
+THERE = "the source has it already"
 
 
 class Source:
@@ -63,7 +64,7 @@ class Source:
         found = self.written((), (f"{MARK}{fix}",))
         if isinstance(found, Advice):
             return f"{found.place}: {found.write} ({found.why})" if found.place else found.why
-        return "" if found.after else "the source has it already"
+        return "" if found.after else THERE
 
 
 def known(setup: Setup) -> dict[str, Fact]:
