@@ -84,11 +84,10 @@ def loss_flat_from_start(
     if curve.sign < 0 and not constant:
         yield from scattered(curve, many, surely, some, same)
         return
-    error = improvement(curve)[1]
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
-    yield told(curve, marks, sure=not short and (constant or error < moved * level), short=short)
+    yield told(curve, marks, sure=not short and (constant or improvement(curve)[1] < moved * level), short=short)
 
 
 def told(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:
