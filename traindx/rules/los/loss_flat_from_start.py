@@ -77,7 +77,8 @@ def loss_flat_from_start(
         return
     if constant and curve.sign > 0 and best_skill(features) >= good:
         return  # it repeats itself at a good place: a plateau
-    short, rests = curve.n < few, np.ptp(curve.values) < same * level
+    short = curve.n < few
+    rests = np.ptp(curve.values) < same * level
     if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
         raise CannotJudge(f"{curve.n} points that move tell no trend")
     if curve.sign < 0 and not constant:
@@ -86,8 +87,7 @@ def loss_flat_from_start(
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
-    surer = constant or improvement(curve)[1] < moved * level
-    yield told(curve, marks, sure=surer and not short, short=short)
+    yield told(curve, marks, sure=not short and (constant or improvement(curve)[1] < moved * level), short=short)
 
 
 def told(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:

@@ -66,28 +66,25 @@ def loss_jumps_on_resume(
         before, after = curve.values[max(0, cut - k) : cut], curve.values[cut : cut + k]
         if len(before) < 3 or len(after) < 3:
             if len(before) > 1 and len(after) > 1 and before.min() > 0 and after.min() >= times * before.max():
-                yield seam(event.step, float(median(before)), float(after[0]), 0.5)
+                yield told(event.step, float(median(before)), float(after[0]))
             continue
         judged += 1
         a, b = float(median(before)), float(median(after))
         error = median_error(curve.noise, 1 / (1 / len(before) + 1 / len(after)))
         if abs(b - a) < max(surely * error, visible * curve.span) or b == a:
             continue
-        yield seam(event.step, a, b, 1.0)
-    if seams and not judged and curve.n < 2 * points:
-        return
-    if not judged:
+        yield told(event.step, a, b)
+    if not judged and not (seams and curve.n < 2 * points):
         raise CannotJudge("too few points around the resume")
 
 
-def seam(step: float, before: float, after: float, strength: float) -> Evidence:
-    """A jump from one level to another."""
-    direction = "up" if after > before else "down"
+def told(step: float, before: float, after: float) -> Evidence:
+    """The evidence of a jump between two levels."""
+    way = "up" if after > before else "down"
     return Evidence(
         onset=step,
-        severity="medium" if after > before else "low",
-        strength=strength,
-        aspects=(direction,),
-        values={"direction": direction, "onset": step, "before": before, "after": after},
+        severity="medium" if way == "up" else "low",
+        aspects=(way,),
+        values={"direction": way, "onset": step, "before": before, "after": after},
         points=(EvidencePoint("train/loss", step, after, before),),
     )
