@@ -272,8 +272,10 @@ class Search:
         )
 
     def apply(self, winner: Applied) -> Arm:
-        """Keep a confirmed fix; the arm of the first seed that has it."""
-        self.applied.append(winner)
+        """Keep a confirmed fix, or a larger dose of one; the arm of the first seed that has it."""
+        kept = {a.fix: a.interventions for a in self.applied}
+        kept[winner.fix] = merged(kept.get(winner.fix, ()), winner.interventions)
+        self.applied = [Applied(fix, interventions) for fix, interventions in kept.items()]
         self.base = merged(self.base, winner.interventions)
         return self.bench.arms([(self.base, self.seeds[0])])[0]
 

@@ -208,7 +208,8 @@ def side(values: Sequence[float]) -> Side | None:
     interval = None
     if len(known) > 1 and all(map(math.isfinite, known)):
         half = student(0.975, len(known) - 1) * stdev(known) / math.sqrt(len(known))
-        interval = (fmean(known) - half, fmean(known) + half)
+        low = fmean(known) - half
+        interval = (max(low, 0.0) if min(known) >= 0 else low, fmean(known) + half)  # no loss is below 0
     mean = fmean(known) if all(map(math.isfinite, known)) else next(v for v in known if not math.isfinite(v))
     return Side(mean=mean, n=len(known), interval=interval, values=tuple(known))
 
