@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 pytest.importorskip("scipy")
 
-from benchmarks.gym.fitting import evidence, fit, weigh
+from benchmarks.gym.fitting import fit, weigh
 from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import CLEAR
 from traindx.causes.fitted import VIEWS, fitted
@@ -17,7 +19,7 @@ from traindx.causes.fitted import VIEWS, fitted
 
 def test_the_weights_are_what_script_and_signs_give() -> None:
     kept = json.loads(weigh.WEIGHTS.read_text(encoding="utf-8"))
-    made = weigh.fitted(kept["date"])
+    made, homes = weigh.fitted(kept["date"])
     assert made["data"] == kept["data"]
     assert made["rows"] == kept["rows"]
     for view in VIEWS:
@@ -27,6 +29,16 @@ def test_the_weights_are_what_script_and_signs_give() -> None:
     for key, cause in pairs:  # weights just below what is kept may be there or not
         there = [table["weights"].get(key, {}).get(cause, 0.0) for table in (made, kept)]
         assert there[0] == pytest.approx(there[1], abs=0.05), (key, cause)
+    assert flat(made["temper"]) == pytest.approx(flat(kept["temper"]), abs=0.02)
+    assert msgspec.to_builtins(homes).keys() == json.loads(weigh.HOMES.read_text(encoding="utf-8")).keys()
+
+
+def flat(told: dict[str, Any], name: str = "") -> dict[str, float]:
+    """The numbers of a nested table."""
+    found = {}
+    for key, value in told.items():
+        found |= flat(value, f"{name}/{key}") if isinstance(value, dict) else {f"{name}/{key}": value}
+    return found
 
 
 def test_a_sign_that_goes_with_a_cause_gets_its_weight() -> None:
@@ -61,7 +73,7 @@ def test_the_gradient_is_the_slope_of_the_loss() -> None:
 
 
 def test_the_signs_hold_what_the_ranking_reads() -> None:
-    rows = evidence.load(weigh.SIGNS)
+    rows = weigh.all_rows()
     assert {row["view"] for row in rows} == set(VIEWS)
     keys = {key for row in rows for key in row["signs"]}
     assert set(fitted().weights) <= keys
