@@ -17,6 +17,8 @@ import pytest
 
 from tests.cli.process import COMMAND, environment, traindx
 
+pytest.importorskip("torch")
+
 # Three classes in the plane; at a rate of 0.1 it is done in a hundred steps, at 40 never.
 TRAIN = """
 import sys, torch
