@@ -11,8 +11,8 @@ from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
 NOTHING = "no-better-than-trivial"
-WORDS = {"linear": "a linear model", "neighbours": "the nearest neighbours", "bigram": "the token before alone"}
-UNITS = {"accuracy": "of the answers are right", "explained": "of the variance", "nats": "nats a token"}
+WORDS = {"linear": "a linear model", "neighbours": "a vote of the nearest neighbours", "bigram": "the token before alone"}
+UNITS = {"accuracy": "of the answers right", "explained": "of the variance explained", "nats": "nats a token"}
 
 
 @rule(
@@ -21,7 +21,7 @@ UNITS = {"accuracy": "of the answers are right", "explained": "of the variance",
            "outputs_accuracy|outputs_explained|outputs_cross_entropy"),
     min_points=3,
     severity="medium",
-    message="{which} on {samples} reaches {simple:.3g} ({unit}), this net {own:.3g}",
+    message="{which} gets {simple:.3g} {unit} on {samples}, this net {own:.3g}",
 )  # fmt: skip
 def simple_model_does_better(
     run: Run,
