@@ -11,7 +11,7 @@ from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
 NOTHING = "no-better-than-trivial"
-WORDS = {"linear": "a linear model", "neighbours": "a vote of the nearest neighbours", "bigram": "the token before alone"}
+WORDS = {"linear": "a linear model", "neighbours": "a nearest-neighbour vote", "bigram": "the token before alone"}
 UNITS = {"accuracy": "of the answers right", "explained": "of the variance explained", "nats": "nats a token"}
 
 
