@@ -40,7 +40,7 @@ def test_pairs_are_no_copies_of_each_other() -> None:
 
 def test_training_data_that_are_evaluated_beside_others_are_no_overlap() -> None:
     """Two passes follow each other, neither of a known data set, and their sizes are no multiples of anything."""
-    train, held = torch.randn(341, 5, generator=torch.Generator().manual_seed(0)), torch.randn(102, 5)
+    train, held = torch.randn(443, 5, generator=torch.Generator().manual_seed(0)).split([341, 102])
     data = Data(patient=True)
     for _ in range(3):
         data.look(train, None, True, True)

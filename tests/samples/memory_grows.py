@@ -32,6 +32,9 @@ def stays_quiet() -> dict[str, Run]:
     epochs = (8 + 4 * (np.arange(400) % 50) / 50) * GIB
     return {
         "libraries that are loaded late": make.run({"mem/host": np.linspace(0.378, 0.386, 400) * GIB}),
+        "a library that is loaded at the end": make.run(
+            {"mem/host": np.r_[350.6, np.full(8, 357.4), 357.5, 357.5, 357.6, 406.0, 406.1] * 1e6}
+        ),
         "level": make.run({"mem/host": 8 * GIB * noise}),
         "caches fill up": make.run({"mem/device": filling * noise}),
         "a maximum that hardly moves": make.run({"mem/device": records}),

@@ -29,6 +29,7 @@ def memory_grows(
     late: float = threshold(0.2, "of the growth", basis="theory", source="1/3 for a line; caches saturate"),
     line: float = threshold(0.28, "of the growth", basis="theory", source="1/3 for a line: no maximum grows evenly"),
     rises: float = threshold(0.5, "of the last blocks", basis="theory", source="a leak rises in nearly all of them"),
+    leap: float = threshold(0.6, "of the growth", basis="theory", source="1/3 for a line in four blocks, 1 for a jump"),
     start: float = threshold(0.05, "of the run", basis="convention", source="allocators and caches fill up first"),
     points: float = threshold(12, "rows", basis="convention", source="fewer show no trend"),
     bulk: float = threshold(
@@ -38,7 +39,8 @@ def memory_grows(
     """Memory in use grows steadily and does not level off.
 
     What it sees: the level rises with time nearly without setback, by a tenth after the start (half, where the log
-    gives the maximum so far, which does not grow evenly), and a due part of it in the last third. Of fewer than twelve
+    gives the maximum so far, which does not grow evenly), a due part of it in the last third, and not all of it at
+    once (a library that is loaded late). Of fewer than twelve
     readings: host memory that grew by half and by gigabytes from the first to the last, low.
 
     Why it matters: it ends with the run being killed, after hours; meanwhile steps get slower.
@@ -60,7 +62,8 @@ def memory_grows(
             skip = start_up(curve.n, start, 1)
             seen = growth(curve.values[skip:])
             least = doubled if never_falls(curve.values) and seen.late < line else ratio
-            found = seen.ratio >= least and seen.correlation >= steady and seen.late >= late and seen.rises >= rises
+            steadily = seen.correlation >= steady and seen.late >= late and seen.rises >= rises
+            found = seen.ratio >= least and steadily and (seen.leap <= leap or seen.ratio >= doubled)
         if found:
             first, last = float(curve.values[skip]), float(curve.values[-1])
             yield Evidence(
