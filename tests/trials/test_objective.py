@@ -88,10 +88,12 @@ def test_the_level_is_that_of_the_end_by_a_common_step() -> None:
 
 
 def test_a_side_has_students_interval() -> None:
-    found = side([1.0, 2.0, 3.0])
-    assert found is not None
-    assert found.mean == 2.0
-    assert found.interval == pytest.approx((2 - 4.303 / math.sqrt(3), 2 + 4.303 / math.sqrt(3)), abs=1e-3)
+    half = 4.303 / math.sqrt(3)  # the quantile of two degrees of freedom, from a table
+    for values, low in (([11.0, 12.0, 13.0], 12 - half), ([1.0, 2.0, 3.0], 0.0), ([-3.0, -2.0, -1.0], -2 - half)):
+        found = side(values)
+        assert found is not None
+        assert found.mean == sum(values) / 3
+        assert found.interval == pytest.approx((low, found.mean + half), abs=1e-3)
     assert side([math.nan]) is None
 
 
