@@ -5,12 +5,11 @@ records and intervenes.
 from __future__ import annotations
 
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from traindx import pipeline
 from traindx.capture.launch.command import Ended, Request, environment
@@ -22,7 +21,7 @@ from traindx.features.sweep import Suggestion
 from traindx.own import VERSION
 from traindx.trials import conduct as trials
 from traindx.trials import find_lr as rates
-from traindx.trials.conduct import Conducted
+from traindx.trials.conduct import Bounds, Conducted
 from traindx.vocabulary.rates import RateSearch, TriedRate
 from traindx.vocabulary.run import Run
 
@@ -77,27 +76,19 @@ def attempt(
     steps: int | None,
     over: Callable[[Run], bool] | None = None,
     *,
-    seconds: float | None = None,
-    writable: Sequence[str] = (),
-    threads: int | None = None,
-    stop: threading.Event | None = None,
-    edited: Mapping[str, str] = {},
     overhead: float | None = None,
+    **bounds: Unpack[Bounds],
 ) -> rates.Attempt:
-    """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `edited`
-    are texts of files of the folder in which the copy differs."""
+    """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `overhead`
+    is the share of its time that recording may take."""
     done = trials.conduct(
         command,
         interventions,
         record=partial(record, overhead=overhead),
         out=out,
         steps=steps,
-        seconds=seconds,
-        writable=writable,
-        threads=threads,
-        stop=stop,
-        edited=edited,
         until=None if over is None else Glances(out, over),
+        **bounds,
     )
     refused = experiment_stopped(out)
     if refused or not recorded(out):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -32,13 +32,7 @@ class Descent:
         out: Path,
         interventions: Sequence[str],
         steps: int | None,
-        *,
-        seconds: float | None = None,
-        writable: Sequence[str] = (),
-        threads: int | None = None,
-        stop: threading.Event | None = None,
-        edited: Mapping[str, str] = {},
-        overhead: float | None = None,
+        **_: Any,
     ) -> Attempt:
         if self.dies_at is not None and len(self.asked) >= self.dies_at:
             raise SystemExit("kill -9")

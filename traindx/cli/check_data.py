@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import click
 
 from traindx.cli.options import Output, with_options
-from traindx.cli.streams import emit, note, progress, write_whole
+from traindx.cli.streams import emit, note, progress, write_file
 from traindx.config import Config
 from traindx.errors import ConfigError
 
@@ -97,4 +97,4 @@ def write_rows(rows: Mapping[str, Any], path: Path) -> None:
     lines = ["rule,place,row"]
     for slug, numbers in sorted(rows.items()):
         lines += [f"{slug},{place},{row}" for place, row in enumerate(numbers[:ROWS_LISTED].tolist(), 1)]
-    write_whole(path, "\n".join(lines) + "\n", "--rows")
+    write_file(path, "\n".join(lines) + "\n", "--rows")

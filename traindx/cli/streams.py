@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from traindx.errors import ConfigError
+from traindx.whole import write_whole
 
 MIN_WIDTH, MAX_WIDTH, PIPE_WIDTH = 40, 120, 100
 
@@ -36,7 +37,7 @@ def emit(text: str, path: Path | None) -> None:
     if not text.endswith("\n"):
         text += "\n"
     if path is not None:
-        write_whole(path, text)
+        write_file(path, text)
         return
     try:
         sys.stdout.write(text)
@@ -45,38 +46,12 @@ def emit(text: str, path: Path | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def write_whole(path: Path, text: str, option: str = "--output") -> None:
-    """Put `text` into `path` so that at every moment the file holds either the old content or the
-    new: it is written beside and renamed. Something that is no regular file (/dev/stdout, a pipe)
-    is written to directly. Raises ConfigError that names `option`."""
-    import tempfile
-
+def write_file(path: Path, text: str, option: str = "--output") -> None:
+    """Write a whole file. Raises ConfigError that names `option`."""
     try:
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        target = path.resolve()  # a link stays a link; what it points to is replaced
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-                stream.write(text)
-            os.chmod(temporary, permissions(target))
-            os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary)
-            raise
+        write_whole(path, text)
     except OSError as error:
         raise ConfigError(f"{option} {path}: cannot be written: {error.strerror}") from error
-
-
-def permissions(target: Path) -> int:
-    """The mode of the file that is replaced, or the one that a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 def note(text: str, quiet: bool = False) -> None:

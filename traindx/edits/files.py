@@ -5,12 +5,12 @@ from __future__ import annotations
 import difflib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from traindx.errors import ConfigError
 from traindx.vocabulary.edit import Patch
+from traindx.whole import write_whole
 
 SUFFIXES = (".py", ".yaml", ".yml", ".json", ".toml")
 LEFT_OUT = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "traindx-runs", "traindx-fix"})
@@ -80,7 +80,7 @@ def write(folder: Path, patch: Patch) -> dict[str, str]:
         target = folder / path
         backup = free_name(target)
         shutil.copy2(target, backup)
-        replace(target, text)
+        write_whole(target, text)
         backups[path] = backup.relative_to(folder).as_posix()
     return backups
 
@@ -89,17 +89,3 @@ def free_name(path: Path) -> Path:
     """train.py.orig, or train.py.orig.2 ... where that is taken."""
     names = (path.with_name(f"{path.name}.orig{f'.{n}' if n > 1 else ''}") for n in range(1, 1000))
     return next(name for name in names if not name.exists())
-
-
-def replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all; its mode stays."""
-    real = path.resolve()  # a link stays one
-    handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        shutil.copymode(real, name)
-        os.replace(name, real)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Unpack
 
 from traindx import pipeline
 from traindx.errors import ExperimentFailed, ReadError
 from traindx.repair.source import Source, outside
+from traindx.trials.conduct import Bounds
 from traindx.trials.find_lr import Attempt
 from traindx.trials.journal import Journal
 from traindx.trials.parallel import run_all, threads_each
@@ -34,12 +35,8 @@ class Start(Protocol):
         interventions: Sequence[str],
         steps: int | None,
         *,
-        seconds: float | None = None,
-        writable: Sequence[str] = (),
-        threads: int | None = None,
-        stop: threading.Event | None = None,
-        edited: Mapping[str, str] = {},
         overhead: float | None = None,
+        **bounds: Unpack[Bounds],
     ) -> Attempt: ...
 
 

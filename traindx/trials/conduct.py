@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 from traindx.errors import ConfigError
 from traindx.own import OWN_THREADS
@@ -86,6 +86,16 @@ class Conducted(NamedTuple):
             "stopped": "stopped",
             "not-started": f"could not be started: {self.why}",
         }[self.ended]
+
+
+class Bounds(TypedDict, total=False):
+    """What those who start a command hand on to `conduct`, which says what each means."""
+
+    seconds: float | None
+    writable: Sequence[str]
+    threads: int | None
+    stop: threading.Event | None
+    edited: Mapping[str, str]
 
 
 def last_line(text: str) -> str:
