@@ -118,7 +118,7 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
     """One run through every stage."""
     features = Features(run)
     outcomes = rules.judge(run, features, chosen, config.thresholds)
-    found = findings(outcomes)
+    found = findings(outcomes, run.axis)
     ranked = with_fixes(causes.rank(outcomes, run, features), run)
     health, decision = causes.decide(found, ranked, outcomes, run, features)
     return RunDiagnosis(

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
+import numpy as np
 import pytest
 
+from traindx import pipeline
 from traindx.rules.findings import said
 
 
@@ -25,3 +30,20 @@ from traindx.rules.findings import said
 )
 def test_numbers_are_readable_and_one_is_no_plural(template: str, value: object, words: str) -> None:
     assert said(template, {"x": value}) == words
+
+
+def test_a_place_is_told_in_what_the_log_counts_and_a_wobbling_low_is_no_best(tmp_path: Path) -> None:
+    epoch = np.arange(40)
+    wobble = np.where(epoch == 18, -0.03, 0.0)  # one value below the turn of the curve
+    rows = np.stack(
+        [epoch, 0.2 + 2 * np.exp(-epoch / 6), 0.5 + 2 * np.exp(-epoch / 4) + 0.03 * np.maximum(epoch - 14, 0) + wobble]
+    ).T
+    log = tmp_path / "log.csv"
+    np.savetxt(log, rows, "%.5f", ",", header="epoch,loss,val_loss", comments="")
+    diagnosis = pipeline.diagnose(pipeline.read_all(log)).document.runs[0]
+    message = next(f.message for f in diagnosis.findings if f.slug == "validation-gap-grows")
+    told = re.search(r"(best at|lowest around) epoch (\d+) ", message)
+    assert told, message
+    lowest = int(np.argmin(rows[:, 2]))
+    assert (told[1] == "best at") == (int(told[2]) == lowest)
+    assert not any(re.search(r"\bstep \d", f.message) for f in diagnosis.findings)

@@ -49,7 +49,7 @@ def keep_the_best(scene: Scene) -> Recommendation | None:
     step = curve.steps[int(np.argmin(curve.values))]
     return Recommendation(
         "checkpoint",
-        f"Save a checkpoint whenever validation improves; here the best was at {scene.run.axis} {step:g}.",
+        f"Save a checkpoint whenever validation improves; here the lowest loss was at {scene.run.axis} {step:g}.",
         "validation got worse while training went on",
     )
 

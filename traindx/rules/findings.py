@@ -12,16 +12,17 @@ from traindx.vocabulary.rule import Evidence, Outcome
 LONG = 1e6  # from here on a number is written with a power of ten
 DIGITS = 1e12  # below it a step is still written as it stands in the log
 ONE = re.compile(r"(?<![\w.,-])1 (point|time|step|sample|module|unit|row)s\b")
+PLACE = re.compile(r"\bstep (?=-?\d)")  # a place in the log, which need not count steps
 
 
-def findings(outcomes: Iterable[Outcome]) -> tuple[Finding, ...]:
+def findings(outcomes: Iterable[Outcome], axis: str = "step") -> tuple[Finding, ...]:
     """All findings, most important first: primary ones by severity and onset, each followed by
-    its consequences."""
+    its consequences. `axis` is what the log counts: "epoch" where its rows are epochs."""
     fired = [o for o in outcomes if o.status == "fired"]
     strongest = {
         o.rule.slug: max(o.evidence, key=lambda e: (-SEVERITIES.index(severity_of(o, e)), e.strength)) for o in fired
     }
-    made = [finding(o, strongest[o.rule.slug], parent_of(o, fired)) for o in fired]
+    made = [finding(o, strongest[o.rule.slug], parent_of(o, fired), axis) for o in fired]
     return tuple(in_order(made))
 
 
@@ -58,7 +59,7 @@ def said(text: str, values: Mapping[str, object]) -> str:
     return ONE.sub(r"1 \1", text.format_map({name: readable(value) for name, value in values.items()}))
 
 
-def finding(outcome: Outcome, evidence: Evidence, parent: str | None) -> Finding:
+def finding(outcome: Outcome, evidence: Evidence, parent: str | None, axis: str) -> Finding:
     """The finding of one rule, from its strongest evidence; the numbers of the others are kept."""
     points = [p for e in (evidence, *(x for x in outcome.evidence if x is not evidence)) for p in e.points]
     text = evidence.message or outcome.rule.message
@@ -70,7 +71,7 @@ def finding(outcome: Outcome, evidence: Evidence, parent: str | None) -> Finding
         onset_step=evidence.onset,
         last_step=evidence.last,
         where=evidence.where,
-        message=said(text, evidence.values),
+        message=PLACE.sub(f"{axis} ", said(text, evidence.values)),
         consequence_of=parent,
         aspects=evidence.aspects,
         evidence=tuple(points[:12]),

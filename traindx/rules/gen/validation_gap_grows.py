@@ -32,7 +32,7 @@ class Seen(NamedTuple):
     needs=("val/*", "train/*"),
     min_points=1,
     severity="medium",
-    message="{signal} is best at step {at:.6g} ({low:.4g}) and ends at {end:.4g}; "
+    message="{signal} is {best} step {at:.6g} ({low:.4g}) and ends at {end:.4g}; "
     "{beside} goes from {then:.4g} to {now:.4g} meanwhile",
     follows=("train-and-validation-overlap",),
 )
@@ -256,6 +256,7 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
     at, last = pair.val.step_at(rise.at), pair.val.step_at(pair.val.n - 1)
     sign, other = pair.val.sign, pair.train.sign
     low = float(pair.val.values[rise.at])
+    best = "best at" if low * sign == pair.val.oriented.min() else "lowest around" if sign > 0 else "highest around"
     end = rise.end * sign if pair.val.n > 2 * 4 else float(pair.val.values[-1])  # a level, or the last of a few
     return Evidence(
         onset=at,
@@ -265,7 +266,7 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
         aspects=("strong",) * (severity == "high") + ("metric-improves",) * metric_improves,
         severity=severity,
         values={
-            "signal": pair.val.name, "low": low, "at": at, "end": end,
+            "signal": pair.val.name, "best": best, "low": low, "at": at, "end": end,
             "beside": pair.train.name, "then": then * other, "now": now * other,
         },
         points=(
