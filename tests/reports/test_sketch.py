@@ -74,3 +74,14 @@ def test_marks_and_lines_have_one_width() -> None:
     assert below[0].rstrip()[-1] == "3"
     assert below[1].split() == ["0", "499"]
     assert "┊" in lines[0]
+
+
+@pytest.mark.parametrize(
+    "values", [[2.3021, 2.3002, 2.2984], [1e-9, 2e-9, 3e-9], [5.0, 2.5, 0.0], [1.0, 1.0, 1.0], [1e6, 1e6 + 7, 1e6 + 13]]
+)
+def test_labels_of_different_values_differ_and_are_near_them(values: list[float]) -> None:
+    names = sketch.apart(values)
+    assert len(set(names)) == len(set(values))
+    told = [float(n.replace(",", "")) for n in names]
+    span = max(values) - min(values)
+    assert all(abs(a - b) <= max(span, abs(b) * 0.005) for a, b in zip(told, values, strict=True))

@@ -118,6 +118,8 @@ def cause_words(diagnosis: RunDiagnosis, told: Digest, silent: bool) -> tuple[st
     leading, *others = told.hypotheses
     if silent:
         return "", ""
+    if open_ and diagnosis.health == "healthy":
+        return "How it looks", "Nothing that was seen speaks of a fault."
     if open_:
         names = " or ".join(f"{lowered(name(h.title))} ({percent(h.probability)})" for h in open_)
         return "The log does not tell why", f"Candidates: {names}."

@@ -144,7 +144,7 @@ def draw(sketch: Sketch, *, unicode: bool = True) -> tuple[list[str], list[str]]
         rows = [r if r[guide] != " " else r[:guide] + bar + r[guide + 1 :] for r in rows]
     middle = float(np.sqrt(sketch.low * sketch.high)) if sketch.log else (sketch.low + sketch.high) / 2
     values = {0: sketch.high, len(rows) // 2: middle, len(rows) - 1: sketch.low}
-    names = {i: number(float(f"{v:.3g}")) for i, v in values.items()}
+    names = dict(zip(values, apart(list(values.values())), strict=True))
     margin = max(len(n) for n in names.values())
     tick, line, corner = ("┤", "─", "└") if unicode else ("|", "-", "+")
     side = "│" if unicode else "|"
@@ -157,6 +157,16 @@ def draw(sketch: Sketch, *, unicode: bool = True) -> tuple[list[str], list[str]]
     gap = max(width // 2 - len(first) - len(last), 1)
     below = [" " * (margin + 1) + corner + "".join(base), " " * (margin + 2) + first + " " * gap + last]
     return lines, below
+
+
+def apart(values: list[float], digits: tuple[int, int] = (3, 9)) -> list[str]:
+    """The values with as few digits as tell them apart, from three on."""
+    fewest, most = digits
+    names = [number(float(f"{v:.{fewest}g}")) for v in values]
+    if len(set(names)) == len(set(values)):
+        return names
+    written = ([f"{v:.{n}g}" for v in values] for n in range(fewest + 1, most + 1))
+    return next((w for w in written if len(set(w)) == len(set(values))), names)
 
 
 def characters(dots: np.ndarray, unicode: bool) -> str:

@@ -19,7 +19,7 @@ from traindx.vocabulary.setup import Setup
 def propose(setup: Setup) -> str:
     steps = setup.number("planned_steps")
     rise = (
-        f"{max(100.0, 0.02 * steps):g} steps (2 % of the run)"
+        f"{max(100.0, 0.02 * steps):,.0f} steps (2 % of the run)"
         if steps
         else "the first 2 % of the run (at least 100 steps)"
     )

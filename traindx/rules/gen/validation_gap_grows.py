@@ -164,7 +164,10 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
     gain, fall = (before - after) / before, (then - now) / then
     if gain > 2 * least or fall < max(wide * gain, least) or after < wide * now:
         return None
-    at, last = pair.val.step_at(half), pair.val.step_at(pair.val.n - 1)
+    low = int(np.argmin(val[: half + 1]))
+    best = low if val[low] == val.min() else half
+    words = "not" if best == low else "hardly"
+    at, last = pair.val.step_at(best), pair.val.step_at(pair.val.n - 1)
     return Evidence(
         onset=at,
         last=last,
@@ -172,8 +175,8 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
         strength=0.5,
         severity="medium" if after >= huge * now else "low",
         aspects=("stalled",),
-        message=f"{pair.val.name} has not improved since step {at:g} ({after:.4g}) and is {after / now:.2g} times "
-        f"{pair.train.name}, which still falls",
+        message=f"{pair.val.name} has {words} improved since step {at:g} ({val[best]:.4g}) and is "
+        f"{after / now:.2g} times {pair.train.name}, which still falls",
         points=(EvidencePoint(pair.val.name, last, after, before), EvidencePoint(pair.train.name, last, now, then)),
     )
 
