@@ -176,7 +176,7 @@ def one(work: tuple[Path, Mapping[str, Any], Mapping[str, Any]]) -> dict[str, An
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path)
-    parser.add_argument("--half", choices=HALVES, nargs="+", default=HALVES, help="only these (other columns are empty)")
+    parser.add_argument("--half", choices=HALVES, nargs="+", default=HALVES, help="only these (the rest is empty)")
     parser.add_argument("--rows", type=Path, help="keep every case there, as JSON")
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
