@@ -2,8 +2,9 @@
 
 PATH holds `labels.json` (of each log: acceptable verdicts, actions and causes; symptoms that must, may and must not
 be said), `says.json` (what in a diagnosis says a symptom), `logs/` and `threads/`. Two halves are told apart by the
-repository a log comes from: rules are changed while looking at the development half, the other one is only counted.
-`--rows FILE` keeps every case, of the half asked for, with what was missed and what was wrongly said.
+repository a log comes from: rules are changed while looking at the development half, the other one was only counted,
+until half of it was opened for development, too. What is last is still only counted, as totals.
+`--rows FILE` keeps every case, of the parts asked for, with what was missed and what was wrongly said.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from traindx.readers.assemble import assemble
 from traindx.readers.raw import Source
 from traindx.vocabulary.diagnosis import SEVERITIES, Hypothesis, RunDiagnosis
 
-HALVES = ("development", "held back")
+HALVES = ("development", "opened", "last")
 LOUD = SEVERITIES[: SEVERITIES.index("low") + 1]  # said as more than a note
 ALARMS = SEVERITIES[: SEVERITIES.index("medium") + 1]
 # Symptoms that do no harm where they are said without need.
@@ -40,9 +41,10 @@ SURE = 0.8  # probability from which an answer has to be right
 
 
 def half_of(label: Mapping[str, Any]) -> str:
-    """The half that a label belongs to: by the SHA-256 of its repository, so that new logs do not move old ones."""
+    """The part that a label belongs to: by the SHA-256 of its repository, so that new logs do not move old ones."""
     repository = label.get("repo") or label["source"].partition(":")[0]
-    return HALVES[hashlib.sha256(repository.strip().encode()).digest()[0] % 2]
+    first, second = hashlib.sha256(repository.strip().encode()).digest()[:2]
+    return HALVES[1 + second % 2] if first % 2 else HALVES[0]
 
 
 def diagnosed(folder: Path, label: Mapping[str, Any]) -> list[RunDiagnosis] | None:
@@ -147,8 +149,8 @@ COLUMNS = (
 
 
 def table(labels: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]) -> str:
-    """Markdown: files and threads, all of them and each half."""
-    lines = ["| | all | " + " | ".join(HALVES) + " |", "|---" * 4 + "|"]
+    """Markdown: files and threads, all of them and each part."""
+    lines = ["| | all | " + " | ".join(HALVES) + " |", "|---" * (2 + len(HALVES)) + "|"]
     for kind, begins in (("files", "logs/"), ("threads", "threads/")):
         mine = [(half_of(e), row) for e, row in zip(labels, rows, strict=True) if e["path"].startswith(begins)]
         sums = [total(row for half, row in mine if half in halves) for halves in (HALVES, *((h,) for h in HALVES))]
@@ -174,13 +176,13 @@ def one(work: tuple[Path, Mapping[str, Any], Mapping[str, Any]]) -> dict[str, An
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("path", type=Path)
-    parser.add_argument("--half", choices=HALVES, help="only this one (the other columns are then of it, or empty)")
+    parser.add_argument("--half", choices=HALVES, nargs="+", default=HALVES, help="only these (the rest is empty)")
     parser.add_argument("--rows", type=Path, help="keep every case there, as JSON")
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
     says = {k: v for k, v in json.loads((asked.path / "says.json").read_text()).items() if k != "_"}
     labels = json.loads((asked.path / "labels.json").read_text())
-    labels = [e for e in labels if asked.half in (None, half_of(e))]
+    labels = [e for e in labels if half_of(e) in asked.half]
     with ProcessPoolExecutor(asked.jobs) as pool:
         rows = list(pool.map(one, [(asked.path, e, says) for e in labels], chunksize=4))
     print(table(labels, rows))
