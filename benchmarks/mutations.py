@@ -1,11 +1,12 @@
 """Diagnose damaged copies of real logs: nothing may crash, hang or eat the memory.
 
-    python -m benchmarks.mutations LOGS --count 10000 --out mutations.jsonl
+    python -m benchmarks.mutations LOGS --count 20000 --out mutations.jsonl
 
 LOGS is a folder of logs; a folder in it is one log (a TensorBoard directory, a run folder ...). Case
 number i of a seed is always the same damage to the same log: every second one to its bytes, the others to
 what it says (see `structures`). Each case is diagnosed and written in
-one of the four forms by a worker process with a time limit and a memory limit; a warning (a division
+one of the four forms by a worker process with a time limit and a memory limit (one in `SPOKEN` by the command line
+itself, whose answer has to be a document or a sentence and never a traceback); a warning (a division
 by zero in numpy, say) counts as a failure too, and so do more than `--beyond` MiB over the numbers that
 were read. Results are appended to --out, one JSON line a case:
 a run that was stopped goes on where it was.
@@ -20,6 +21,7 @@ import multiprocessing
 import multiprocessing.connection
 import resource
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -37,6 +39,7 @@ GOOD = ("diagnosed", "refused")
 MOST_BYTES = 1 << 26  # of a damaged file
 HANGS = 10  # times the limit that a case may take by the clock on the wall
 FORMS = ("text", "json", "markdown", "html")  # case by case in turn
+SPOKEN = 20  # one case in so many is asked on the command line
 
 
 def flip(data: bytearray, rng: np.random.Generator, _other: bytes) -> None:
@@ -121,7 +124,7 @@ def make_case(number: int, seed: int, logs: list[Path], folder: Path) -> tuple[P
     victim.write_bytes(data)
     if number % 2 and rng.integers(8) == 0:
         done.append(special(victim, rng))
-        copy = folder if rng.integers(2) else copy
+        copy = folder if rng.integers(2) or not copy.exists() else copy
     if copy.is_fifo():  # named on the command line it is waited for, as it should be
         copy = folder
     return copy, f"{log.name}: {'+'.join(done)}"
@@ -197,6 +200,35 @@ class Worker:
         self.process.join()
 
 
+def spoken(path: Path, form: str, limit: float, memory: int) -> tuple[str, str, int, float]:
+    """As `Worker.ask`, by `traindx diagnose`: exit status 0 or 1 with a document, or 2 with a sentence."""
+
+    def bounded() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    command = [sys.executable, "-W", "error", "-m", "traindx.cli.main", "diagnose", "--format", form, "--", str(path)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=HANGS * limit, preexec_fn=bounded, check=False)
+    except subprocess.TimeoutExpired:
+        return "timeout", f"hangs for {HANGS * limit:g} s", 0, HANGS * limit
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    said = done.stderr.decode("utf-8", "replace")
+    if spent > limit:
+        return "timeout", f"{spent:.1f} s", 0, spent
+    if "Traceback" in said or done.returncode not in (0, 1, 2):
+        return "traceback", f"exit status {done.returncode}: {said[-600:]}", 0, spent
+    if done.returncode == 2:
+        sentence = bool(said.strip()) and not done.stdout
+        return "refused" if sentence else "speechless", said[:300], 0, spent
+    try:
+        whole = json.loads(done.stdout)["runs"] if form == "json" else done.stdout.decode("utf-8").strip()
+    except ValueError as error:
+        return "undocumented", str(error), 0, spent
+    return "diagnosed" if whole else "speechless", "", 0, spent
+
+
 def cases_to_do(out: Path, count: int) -> Iterator[int]:
     done = {json.loads(line)["case"] for line in out.read_text().splitlines()} if out.exists() else set()
     return (number for number in range(count) if number not in done)
@@ -248,7 +280,13 @@ def run_all(given: argparse.Namespace, logs: list[Path]) -> int:
         for number in cases_to_do(given.out, given.count):
             with tempfile.TemporaryDirectory() as folder:
                 path, what = make_case(number, given.seed, logs, Path(folder))
-                result, detail, extra, spent = worker.ask(path, FORMS[number // 2 % len(FORMS)], given.limit)
+                form = FORMS[number // 2 % len(FORMS)]
+                if number % SPOKEN == SPOKEN - 1:
+                    form = FORMS[number // SPOKEN % len(FORMS)]
+                    result, detail, extra, spent = spoken(path, form, given.limit, worker.memory)
+                    what += " (spoken)"
+                else:
+                    result, detail, extra, spent = worker.ask(path, form, given.limit)
             if extra > given.beyond and result in GOOD:
                 result, detail = "greedy", f"{extra} MiB beyond the numbers"
             line = {"case": number, "what": what, "result": result, "seconds": round(spent, 3), "beyond": extra}

@@ -12,7 +12,11 @@ import json
 import os
 import re
 import shutil
+import socket
+import struct
+import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +65,10 @@ def nesting(data: bytearray, rng: Rng, _other: bytes) -> None:
         try:
             lines[at] = json.dumps(bent(json.loads(lines[at]), rng)).encode()
         except (ValueError, RecursionError):
-            lines[at] = (b"{}", b"[]", b"null", b"[{}]", b'{"a": ' * 200)[int(rng.integers(5))]
+            deep = b'{"a": ' * int(10 ** rng.uniform(1, 5))
+            lines[at] = (b"{}", b"[]", b"null", b"[{}]", deep, deep + b"1" + b"}" * (len(deep) // 6))[
+                int(rng.integers(6))
+            ]
     data[:] = b"\n".join(lines)
 
 
@@ -142,6 +149,41 @@ def archive(data: bytearray, rng: Rng, _other: bytes) -> None:
     data[:] = packed
 
 
+def bomb(data: bytearray, rng: Rng, _other: bytes) -> None:
+    """Gigabytes in a small file: zeros, or the log itself over and over, compressed."""
+    piece = bytes(1 << 24) if rng.integers(2) or not data else bytes(data) * max((1 << 22) // len(data), 1)
+    member = gzip.compress(piece[: 1 << 24], 6)
+    head = gzip.compress(bytes(data)) if rng.integers(2) else b""
+    data[:] = head + member * int(min(2 ** rng.uniform(0, 8), 1 + (1 << 23) // len(member)))
+
+
+def lengths(data: bytearray, rng: Rng, _other: bytes) -> None:
+    """Places where a binary format may keep a length or a clock hold a number beyond all reason."""
+    for _ in range(int(rng.integers(1, 6))):
+        form = ("<I", "<Q", ">I", "<d", "<H")[int(rng.integers(5))]
+        most = (1 << (8 * struct.calcsize(form))) - 1
+        value = (most, most >> 1, (most >> 1) + 1, 0, 1 << 20)[int(rng.integers(5))]
+        packed = struct.pack(form, (1.8e308, -float("inf"), 1e300, 5e-324)[value % 4] if form == "<d" else value & most)
+        place = int(rng.integers(0, min(len(data), 400) if rng.integers(2) else len(data)))
+        data[place : place + len(packed)] = packed
+
+
+def extent(data: bytearray, rng: Rng, _other: bytes) -> None:
+    """Lines longer, columns more, or names more than any log has."""
+    lines, kind = bytes(data).split(b"\n"), int(rng.integers(4))
+    many = int(10 ** rng.uniform(2, 4.7))
+    at = int(rng.integers(len(lines)))
+    if kind == 0:
+        lines[at] = lines[at] * max(many // (len(lines[at]) + 1), 1) * 20
+    elif kind == 1:
+        lines = [b",".join(b"m%d" % i for i in range(many)), *(b",".join([b"1.5"] * many) for _ in range(3)), *lines]
+    elif kind == 2:
+        lines[at:at] = [b"step %d loss%d %.3f" % (i, i, 1 / (i + 1)) for i in range(many)]
+    else:
+        lines[at:at] = [b'{"step": %d, "m%d": 0.5}' % (i, i) for i in range(many)]
+    data[:] = b"\n".join(lines)
+
+
 def arrays(data: bytearray, rng: Rng, _other: bytes) -> None:
     """A NumPy archive whose arrays have other shapes and types; what is no such archive becomes one."""
     shapes = ((), (0,), (5,), (5, 3), (5, 0), (3, 2, 2), (5, 1))
@@ -155,12 +197,27 @@ def arrays(data: bytearray, rng: Rng, _other: bytes) -> None:
             del made[name]
     packed = io.BytesIO()
     (np.savez if rng.integers(2) else np.savez_compressed)(packed, **made)
+    if rng.integers(4) == 0:
+        promise(packed, rng)
     data[:] = packed.getvalue()
+
+
+def promise(packed: io.BytesIO, rng: Rng) -> None:
+    """A member that says it has more numbers than there are, or that are all zero and compressed a thousandfold."""
+    count = int(2 ** rng.uniform(10, 40))
+    head = io.BytesIO()
+    np.lib.format.write_array_header_1_0(head, {"descr": "<f8", "fortran_order": False, "shape": (count, 3)})
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("timesteps", "results"):
+            with archive.open(f"{name}.npy", "w") as member:
+                member.write(head.getvalue())
+                for _ in range(min(count // (1 << 19), 64) if rng.integers(2) else 0):
+                    member.write(bytes(1 << 22))
 
 
 def special(victim: Path, rng: Rng) -> str:
     """The file is a pipe, a loop of links, a folder, a device, or has a hole of gigabytes."""
-    kind = int(rng.integers(8))
+    kind = int(rng.integers(11))
     if kind == 0:
         with open(victim, "r+b") as stream:
             stream.truncate(victim.stat().st_size + int(2 ** rng.uniform(20, 36)))
@@ -178,10 +235,21 @@ def special(victim: Path, rng: Rng) -> str:
             place.unlink() if not place.is_dir() else shutil.rmtree(place)
         os.mkfifo(place)
         return f"pipe {place.name}"
+    if kind == 8:
+        name = NAMED[int(rng.integers(len(NAMED)))]
+        victim.rename(victim.with_name(os.fsdecode(name) + victim.suffix))
+        return f"named {name!r}"
     name = SIBLINGS[int(rng.integers(len(SIBLINGS)))]
     place = victim.with_name(name)
     if place.exists():
         return "nothing"
+    if kind == 9:
+        place.symlink_to("..", target_is_directory=True)
+        return f"way up {name}"
+    if kind == 10:
+        with socket.socket(socket.AF_UNIX) as end, suppress(OSError):
+            end.bind(str(place))
+        return f"socket {name}"
     if kind == 4:
         place.symlink_to(place)
     elif kind == 5:
@@ -196,6 +264,9 @@ def special(victim: Path, rng: Rng) -> str:
 SIBLINGS = ("hparams.yaml", "args.yaml", "setup.json", "steps-0-1.arrows", "events-0-1.jsonl", "config.json",
             "trainer_state.json", "meta.yaml", "progress.csv", "x.monitor.csv", "evaluations.npz", "run-x.wandb",
             "events.out.tfevents.1.x", "metrics.csv", "metrics.json", "run.json", "stdout.log")  # fmt: skip
+NAMED = (b"\xff\xfe", b"two\nlines", b"\x1b[31mred", b"<script>alert(1)</script>".replace(b"/", b""), b"n" * 240, b"-",
+         b"--full", b"*", b"[x]", b"|pipe|", "\u202ekcab".encode(), b"loss_nan")  # fmt: skip
 KINDS: tuple[Callable[[bytearray, Rng, bytes], None], ...] = (
     odd_numbers, odd_numbers, scaled_numbers, nesting, nesting, columns, columns, encoding, archive, arrays,
+    bomb, lengths, extent,
 )  # fmt: skip

@@ -245,3 +245,12 @@ def test_a_stretch_of_nothing_but_nan_is_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert not is_inner_counter(steps, values, np.array([5, 10, 15]))
+
+
+def test_whole_numbers_beyond_all_reason_are_facts_in_words() -> None:
+    raw = RawLog("log", "made", columns={"loss": column([1.0, 0.5], [0, 1])})
+    raw.facts = {"seed": 10**400, "run_id": 10**5000, "batch_size": 10**400, "lr": 0.1, "workers": 1e300}
+    (run,) = assemble(raw)
+    assert run.setup.lr == 0.1
+    assert (run.setup.seed, run.setup.batch_size, run.setup.workers) == (None, None, None)
+    assert run.setup.facts["run_id"] == "of 16610 bits"

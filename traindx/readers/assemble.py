@@ -175,7 +175,7 @@ def late_start(built: Mapping[str, Series], begun: Sequence[Event]) -> Sequence[
 
 def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
     """Facts of the log, and the peak learning rate where only its trace is known."""
-    typed: dict[str, Fact] = {k: v for k, v in facts.items() if isinstance(v, (str, int, float, bool))}
+    typed: dict[str, Fact] = {k: held(v) for k, v in facts.items() if isinstance(v, (str, int, float, bool))}
     for name in FACT_FIELDS & typed.keys():
         value = coerced(name, typed[name])
         if value is None:
@@ -190,6 +190,12 @@ def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
     return setup
 
 
+def held(value: Fact) -> Fact:
+    """A fact as it is; a whole number that 64 bits do not hold becomes words (of 5,000 digits not even a text is made)."""
+    return value if not isinstance(value, int) or abs(value) < MOST_WHOLE else f"of {value.bit_length()} bits"
+
+
+MOST_WHOLE = 1 << 63  # beyond, neither a float nor the readers of JSON keep a whole number
 TEXT_FACTS = frozenset({"optimizer", "schedule", "precision", "loss", "model", "device"})
 COUNT_FACTS = frozenset({"classes", "workers", "seed"})
 
@@ -204,7 +210,9 @@ def coerced(name: str, value: Fact) -> Fact | None:
         return None
     if not math.isfinite(number):
         return None
-    return int(number) if name in COUNT_FACTS else number
+    if name in COUNT_FACTS:
+        return int(number) if abs(number) < MOST_WHOLE else None
+    return number
 
 
 def is_complete(raw: RawLog, built: Mapping[str, Series], setup: Setup, events: Sequence[Event]) -> bool | None:
