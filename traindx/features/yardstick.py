@@ -9,7 +9,7 @@ from traindx.features.middle import median
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Run
 
-LEAST = 3  # points of a level
+LEAST = 3  # points of a series that has a level
 
 
 class Beside(NamedTuple):
@@ -37,9 +37,12 @@ class Beside(NamedTuple):
 
 
 def level(features: Features, name: str) -> float | None:
-    """Median of the last third of a series."""
-    curve = features.curve(name)
-    return None if curve is None or curve.n < LEAST else float(median(curve.values[-max(LEAST, curve.n // 3) :]))
+    """Median over the last third of the run's steps, whatever few points lie there: earlier ones tell how it began."""
+    curve, first, last = features.curve(name), features.run.first_step, features.run.last_step
+    if curve is None or curve.n < LEAST or first is None or last is None:
+        return None
+    late = curve.values[curve.steps >= last - (last - first) / 3]
+    return float(median(late)) if len(late) else None
 
 
 def beside(

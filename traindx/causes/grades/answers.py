@@ -14,14 +14,6 @@ LEAST = 3  # rows below which a level is chance
 TINY = 1e-12  # keeps quotients finite
 
 
-def late_level(features: Features, name: str) -> float | None:
-    """Median of the last third of a series."""
-    curve = features.curve(name)
-    if curve is None or curve.n < LEAST:
-        return None
-    return float(median(curve.values[-max(LEAST, curve.n // 3) :]))
-
-
 CLASSED = ("cross_entropy", "nll_loss", "binary_cross_entropy", "multi_margin", "multilabel", "margin")
 
 
@@ -52,13 +44,13 @@ def answers_are_classes(
 
 
 def train_accuracy(run: Run, features: Features) -> float | None:
-    told = late_level(features, "outputs_accuracy") if answers_are_classes(run, features) else None
-    return late_level(features, "train/accuracy") if told is None else told
+    told = yardstick.level(features, "outputs_accuracy") if answers_are_classes(run, features) else None
+    return yardstick.level(features, "train/accuracy") if told is None else told
 
 
 def train_skill(run: Run, features: Features) -> float | None:
     """Of training batches, between guessing (the commonest class, the mean) and perfect, late in the run."""
-    explained = late_level(features, "outputs_explained")
+    explained = yardstick.level(features, "outputs_explained")
     if explained is not None:
         return explained
     accuracy = train_accuracy(run, features)
@@ -82,25 +74,25 @@ def train_learning(run: Run, features: Features) -> float | None:
 
 def val_over_train(run: Run, features: Features) -> float | None:
     """Accuracy on validation data less that on training batches, late in the run."""
-    train, val = train_accuracy(run, features), late_level(features, "val/accuracy")
+    train, val = train_accuracy(run, features), yardstick.level(features, "val/accuracy")
     return None if train is None or val is None else val - train
 
 
 def contradicted(run: Run, features: Features) -> float | None:
     """Share of training labels that the outputs firmly contradict, late in the run."""
-    return late_level(features, "outputs_contradict_share") if answers_are_classes(run, features) else None
+    return yardstick.level(features, "outputs_contradict_share") if answers_are_classes(run, features) else None
 
 
 def same_answer(run: Run, features: Features) -> float | None:
     """Share of the commonest answer against the commonest label's."""
-    said, true = late_level(features, "outputs_majority_share"), run.setup.number("class_majority_share")
+    said, true = yardstick.level(features, "outputs_majority_share"), run.setup.number("class_majority_share")
     if features.is_game:
         return None
     return None if said is None or not true or true >= 1 else (said - true) / (1 - true)
 
 
 def val_same_answer(run: Run, features: Features) -> float | None:
-    said = late_level(features, "val_outputs_majority_share")
+    said = yardstick.level(features, "val_outputs_majority_share")
     true = run.setup.number("val_class_majority_share") or run.setup.number("class_majority_share")
     return None if said is None or not true or true >= 1 else (said - true) / (1 - true)
 
