@@ -4,7 +4,9 @@ records and intervenes.
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -22,10 +24,12 @@ from traindx.own import VERSION
 from traindx.trials import conduct as trials
 from traindx.trials import find_lr as rates
 from traindx.trials.conduct import Bounds, Conducted
+from traindx.trials.warm import Warm
 from traindx.vocabulary.rates import RateSearch, TriedRate
 from traindx.vocabulary.run import Run
 
 GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
+LATE = ("traindx.capture.launch.attach",)  # what of ours a recording loads
 PATIENT = 10.0  # times as long as the last look took
 
 
@@ -77,6 +81,7 @@ def attempt(
     over: Callable[[Run], bool] | None = None,
     *,
     overhead: float | None = None,
+    warm: Warm | None = None,
     **bounds: Unpack[Bounds],
 ) -> rates.Attempt:
     """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `overhead`
@@ -88,12 +93,47 @@ def attempt(
         out=out,
         steps=steps,
         until=None if over is None else Glances(out, over),
+        warm=warm,
         **bounds,
     )
     refused = experiment_stopped(out)
     if refused or not recorded(out):
         return rates.Attempt(done, None, refused or why_not(done, command))
     return rates.Attempt(done, pipeline.read(out))
+
+
+class Starter:
+    """Starts one command again and again, in a Python that has its libraries loaded where that can be. The script as it
+    is, without intervention or seed, is started as the user starts it, while that Python loads (with so many `threads`
+    for arithmetic); a fork that fails is made up for by a start."""
+
+    def __init__(self, command: Sequence[str], folder: Path, threads: int | None = None) -> None:
+        self.warm = Warm(command, folder, reserve="torch", late=LATE)
+        self.threads = threads
+        self.asked = False
+
+    def __call__(
+        self, command: Sequence[str], out: Path, interventions: Sequence[str], steps: int | None, **options: Any
+    ) -> rates.Attempt:
+        if not interventions:
+            environment = trials.with_threads(self.warm.base, self.threads)
+            threading.Thread(target=self.warm.prepare, args=(environment,), daemon=True).start()
+            return attempt(command, out, interventions, steps, **options)
+        self.asked = True
+        tried = attempt(command, out, interventions, steps, warm=self.warm, **options)
+        done = tried.conducted
+        if not done.warm or done.ok or done.ended != "finished" or tried.run is not None:
+            return tried
+        shutil.rmtree(out)
+        again = attempt(command, out, interventions, steps, **options)
+        if again.conducted.ok or again.run is not None:
+            self.warm.give_up(f"in one of these the script {done.words()}")
+        return again
+
+    def note(self) -> str:
+        """What the user should know of how the starts were made, or ""."""
+        told = self.warm.why if self.asked else ""
+        return f"every start loaded its libraries anew: {told}" if told else ""
 
 
 def why_not(done: Conducted, command: Sequence[str]) -> str:

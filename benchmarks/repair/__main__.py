@@ -13,37 +13,38 @@ from typing import Any
 from benchmarks.gym.runner import note, rows
 from benchmarks.repair import edited
 from benchmarks.repair.cases import Case, cases, with_seed
-from benchmarks.repair.runs import Fixed, fix, run
+from benchmarks.repair.runs import Fixed, Known, fix
 from benchmarks.repair.scoring import judged, table
 
 UNSEEN = (101, 102, 103)  # numbers of the runs whose seeds `traindx fix` never used
 
 
-def measured(case: Case, options: list[str]) -> dict[str, Any]:
-    """One script through `traindx fix`, and what came of it."""
-    plain = run(case.files, case.script)
+def measured(case: Case, options: list[str], known: Known) -> dict[str, Any]:
+    """One script through `traindx fix`, and what came of it. A script that is returned as it was needs no run on
+    unseen seeds to be no worse."""
+    plain = known.run(case.files, case.script)
     found = fix(case.files, case.script, options)
-    skills = {
-        "faulty": [case.skill(run(with_seed(case.files, n), case.script).final) for n in UNSEEN],
-        "twin": [case.skill(run(with_seed(case.twin, n), case.script).final) for n in UNSEEN] if case.causes else [0.0],
-        "returned": returned(case, found),
-    }
+    skills: dict[str, list[float]] = {"returned": returned(case, found, known)}
+    if case.causes or skills["returned"]:
+        for name, files in (("faulty", case.files), ("twin", case.twin)):
+            skills[name] = [case.skill(known.run(with_seed(files, n), case.script).final) for n in UNSEEN]
     return {
         "id": case.name, "kind": case.kind, "style": case.style, "faults": len(case.causes),
-        "plain_seconds": plain.seconds, "seconds": found.seconds, "status": found.status, "words": found.words,
+        "plain_seconds": plain.seconds, "plain_cpu": plain.cpu_seconds,
+        "seconds": found.seconds, "cpu": found.cpu_seconds, "status": found.status, "words": found.words,
         **judged(case, found.document, skills),
     }  # fmt: skip
 
 
-def returned(case: Case, found: Fixed) -> list[float]:
+def returned(case: Case, found: Fixed, known: Known) -> list[float]:
     """The skill of what was returned, on unseen seeds: the patched project, else the script under its interventions;
     nothing where nothing was."""
     if found.files is not None:
-        return [case.skill(run(with_seed(found.files, n), case.script).final) for n in UNSEEN]
+        return [case.skill(known.run(with_seed(found.files, n), case.script).final) for n in UNSEEN]
     interventions = found.document.get("interventions", [])
     if not interventions:
         return []
-    return [case.skill(run(with_seed(case.files, n), case.script, interventions).final) for n in UNSEEN]
+    return [case.skill(known.run(with_seed(case.files, n), case.script, interventions).final) for n in UNSEEN]
 
 
 def main() -> None:
@@ -61,10 +62,11 @@ def main() -> None:
         return
     journal = given.folder / "journal.jsonl"
     done = {row["id"] for row in rows(journal)}
+    known = Known(given.folder / "runs.jsonl")
     for case in cases():
         wanted = not given.cases or any(word in case.name for word in given.cases)
         if wanted and (not given.kinds or case.kind in given.kinds) and case.name not in done:
-            row = measured(case, own[cut + 1 :])
+            row = measured(case, own[cut + 1 :], known)
             note(journal, row)
             print(json.dumps(row), file=sys.stderr, flush=True)
     print(table(rows(journal)))

@@ -20,19 +20,23 @@ def judged(case: Case, document: dict[str, Any], skills: dict[str, Sequence[floa
     hypotheses = document.get("diagnosis", {}).get("hypotheses", [])
     named = [one["cause"] for one in hypotheses if one["cause"] != "healthy"][: len(case.causes)]
     confirmed = [one.get("fix") for one in document.get("trials", []) if one.get("verdict") == CONFIRMED]
-    faulty, twin = mean(skills["faulty"]), mean(skills["twin"])
+    faulty, twin = (mean(skills.get(name) or [0.0]) for name in ("faulty", "twin"))
     returned = mean(skills["returned"]) if skills.get("returned") else faulty
     gap = twin - faulty
     return {
         "verdict": document.get("verdict"),
         "applied": document.get("applied", []),
         "causes_found": sum(bool(set(right) & set(named)) for right in case.causes),
+        "named": named,
+        "trials": [[one.get(k) for k in ("fix", "verdict", "interventions")] for one in document.get("trials", [])],
+        "notes": document.get("notes", []),
+        "reason": document.get("reason"),
         "fix_confirmed": bool(confirmed),
         "faulty": faulty,
         "twin": twin,
         "returned": returned,
         "worse": returned < faulty - NOISE,
-        "closed": (returned - faulty) / gap if gap > HARM else None,
+        "closed": (returned - faulty) / gap if gap > HARM and case.causes else None,
     }
 
 
@@ -51,7 +55,11 @@ def counted(kind: str, rows: list[dict[str, Any]]) -> list[str]:
     n = len(rows)
     worse = f"made worse on unseen seeds: {sum(row['worse'] for row in rows)} of {n}"
     times = [row["seconds"] / row["plain_seconds"] for row in rows if row["plain_seconds"]]
-    price = f"wall time beside one plain training: median {median(times):.1f}x, most {max(times):.1f}x"
+    used = [row["cpu"] / row["plain_cpu"] for row in rows if row["plain_cpu"]]
+    price = (
+        f"wall time beside one plain training: median {median(times):.1f}x, most {max(times):.1f}x; "
+        f"processor time: median {median(used):.1f}x"
+    )
     if kind in ("healthy", "trap"):
         silent = sum(row["verdict"] == "nothing-to-fix" for row in rows)
         return [f"{kind}: nothing to fix said of {silent} of {n}", f"  {worse}", f"  {price}"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -82,9 +83,9 @@ def fix(
     begun = time.monotonic()
     options = Options(starts.steps, seeds, min_effect, None if metric is None else direction(metric))
     memory = Memory(not no_knowledge)
-    with Told(out.quiet) as told:
+    with Told(out.quiet) as told, ExitStack() as stack:
         journal = opened(command, FOLDER, starts.folder, options)
-        bench = starts.bench(command, journal, told)
+        bench = stack.enter_context(starts.bench(command, journal, told))
         search = Search(bench, config, options, record=memory.record, show=told.plan, tell=told.say)
         search.diagnose()
         if not search.well:

@@ -7,7 +7,9 @@ import re
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -35,20 +37,27 @@ class Starts(NamedTuple):
     folder: str | None
     writable: tuple[str, ...]
 
-    def bench(self, command: tuple[str, ...], journal: Journal, told: Told) -> Bench:
+    @contextmanager
+    def bench(self, command: tuple[str, ...], journal: Journal, told: Told) -> Iterator[Bench]:
         """Where the arms are run."""
         from traindx import experiments
         from traindx.repair.bench import Bench
+        from traindx.trials.parallel import threads_each
 
-        return Bench(
-            command,
-            experiments.attempt,
-            journal,
-            budget=self.budget,
-            jobs=self.jobs,
-            writable=self.writable,
-            tell=told.at,
-        )
+        starter = experiments.Starter(command, Path.cwd(), threads_each(self.jobs) if self.jobs > 1 else None)
+        try:
+            yield Bench(
+                command,
+                starter,
+                journal,
+                budget=self.budget,
+                jobs=self.jobs,
+                writable=self.writable,
+                tell=told.at,
+                how=starter.note,
+            )
+        finally:
+            starter.warm.close()
 
 
 def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., int]]:

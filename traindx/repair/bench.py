@@ -82,7 +82,9 @@ class Bench:
         jobs: int = 2,
         writable: Sequence[str] = (),
         tell: Callable[[str], None] = lambda _: None,
+        how: Callable[[], str] = lambda: "",
     ) -> None:
+        self.how = how  # what is to be known of how the starts were made, or ""
         self.command, self.start, self.journal = tuple(command), start, journal
         self.budget, self.jobs, self.writable, self.tell = budget, jobs, writable, tell
         self.records = journal.path.parent / RECORDS

@@ -81,7 +81,7 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
         diagnosis=msgspec.structs.replace(search.diagnosis, hypotheses=search.hypotheses),
         after_fix=after,
         belief=tuple(search.belief),
-        notes=(*search.notes, *taken_back, *bench.notes, *noise_notes(search, pairs)),
+        notes=(*search.notes, *taken_back, *bench.notes, *noise_notes(search, pairs), *filter(None, [bench.how()])),
         folder=str(bench.journal.path.parent),
         steps=bench.steps,
         seconds=round(time.monotonic() - begun, 1),

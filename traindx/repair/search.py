@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from traindx import fixes, pipeline
 from traindx.capture.torch.interventions import parse
 from traindx.causes.belief import updated
@@ -19,6 +21,7 @@ from traindx.trials import objective as objectives
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST, Judged, hopeless, near
 from traindx.trials.plan import Candidate, Record, candidates, merged, steps_for, unknown_record
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
+from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Objective, Trial, Untried
 
 ROUNDS = 3  # of fixes on top of each other
@@ -296,9 +299,17 @@ def refusal(*specs: str) -> str:
 
 
 def from_speed(first: Arm, diagnosis: RunDiagnosis, first_value: float | None) -> int | None:
-
+    """The steps of each arm, by how long the script takes and how soon its fault shows."""
     onsets = [
         f.onset_step for f in diagnosis.findings if f.onset_step is not None and f.severity in ("critical", "high")
     ]
     reach = int(1.2 * min(onsets)) if onsets else None
-    return steps_for(first.last, first.seconds, reach, first_value)
+    assert first.run is not None
+    return steps_for(first.last, training_seconds(first.run) or first.seconds, reach, first_value)
+
+
+def training_seconds(run: Run) -> float | None:
+    """How long a run trained, without what came before its first step; None where its log has no times."""
+    times = [s.times for s in run.series.values() if s.times is not None and len(s.times) > 1]
+    known = [(float(np.nanmin(t)), float(np.nanmax(t))) for t in times if np.isfinite(t).any()]
+    return max(last for _, last in known) - min(first for first, _ in known) if known else None

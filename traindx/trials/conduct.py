@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 from traindx.errors import ConfigError
 from traindx.own import OWN_THREADS
 from traindx.trials import scratch
+from traindx.trials.warm import Forked, Warm
 
 HOME = Path(__file__).parents[2]  # the folder that holds the package
 KEEPER = "import sys; sys.path.insert(0, sys.argv.pop(1)); from traindx.trials.keeper import main; main()"
@@ -33,6 +34,7 @@ FREE_BYTES = 256 << 20  # left on the scratch's disk; below that an experiment i
 LOOK = 0.25  # seconds between two looks at the disk and at `stop`
 GRACE = 2.0  # seconds between being asked to end and being killed
 
+Keeping = subprocess.Popen[bytes] | Forked
 EndedHow = Literal["finished", "out-of-time", "full-disk", "stopped", "not-started"]
 
 
@@ -67,6 +69,7 @@ class Conducted(NamedTuple):
     changed: tuple[str, ...]
     why: str = ""
     left_out: tuple[str, ...] = ()
+    warm: bool = False  # forked from a Python that had its libraries loaded
 
     @property
     def ok(self) -> bool:
@@ -120,6 +123,7 @@ def conduct(
     stop: threading.Event | None = None,
     until: Callable[[], bool] | None = None,
     edited: Mapping[str, str] = {},
+    warm: Warm | None = None,
 ) -> Conducted:
     """Run `command` as if in `folder` (default: here), recorded into `out`, and wait for its end.
 
@@ -128,7 +132,7 @@ def conduct(
     is the environment (default: ours), `threads` the number of threads for its arithmetic,
     `writable` further paths that it may write to, `grace` the seconds
     that it gets to end by itself when it is asked to, `edited` the texts of files of the folder that it
-    finds changed. Raises ConfigError when there is no such program
+    finds changed, `warm` has Pythons that it may be forked from. Raises ConfigError when there is no such program
     or intervention, OSError when the scratch copy has no room."""
     here = (folder or Path.cwd()).resolve()
     base = dict(os.environ if base is None else base)
@@ -143,7 +147,7 @@ def conduct(
         environment = record(out, interventions, steps, inside, str(copy.folder))
         may_write = [str(out.resolve()), *scratch.caches(base), *writable]
         request = {**order(command, copy, may_write), "seconds": seconds, "grace": grace}
-        tail, answer = kept(request, environment, copy, out / "stdout.log", stop, until)
+        tail, answer = kept(request, environment, copy, out / "stdout.log", stop, until, warm)
         changed = scratch.changes(before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root))
     finally:
         scratch.remove(copy.place)
@@ -173,6 +177,7 @@ def conducted(
         linked=(),
         changed=(),
         why=str(answer.get("why", "")),
+        warm=bool(answer.get("warm", False)),
     )
 
 
@@ -183,27 +188,22 @@ def kept(
     log: Path,
     stop: threading.Event | None,
     until: Callable[[], bool] | None,
+    warm: Warm | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """Run a request under a keeper; the end of its output, and the keeper's answer."""
     output = Output(log)
     lifeline, ours = os.pipe()
     answers, answer = os.pipe()
-    asked = {**request, "lifeline": lifeline, "answer": answer}
+    ended: dict[str, Any] = {}
     try:
-        keeper = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", KEEPER, str(HOME), json.dumps(asked)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=copy.folder,
-            env=dict(environment),
-            pass_fds=(lifeline, answer),
-            start_new_session=True,
-        )
+        keeper: Keeping | None = None
+        if warm is not None:
+            keeper = forked(request, environment, copy, warm, (lifeline, answer, answers))
+            ended["warm"] = keeper is not None
+        keeper = keeper or started(request, environment, copy, lifeline, answer)
     finally:
         os.close(lifeline)
         os.close(answer)
-    ended: dict[str, Any] = {}
     try:
         ended |= follow(keeper, output, copy.place, stop, until)
     finally:
@@ -215,8 +215,47 @@ def kept(
     return output.tail.decode("utf-8", "replace"), ended
 
 
+def started(
+    request: Mapping[str, object], environment: Mapping[str, str], copy: scratch.Scratch, lifeline: int, answer: int
+) -> Keeping:
+    """A keeper of its own."""
+    asked = {**request, "lifeline": lifeline, "answer": answer}
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", KEEPER, str(HOME), json.dumps(asked)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=copy.folder,
+        env=dict(environment),
+        pass_fds=(lifeline, answer),
+        start_new_session=True,
+    )
+
+
+def forked(
+    request: Mapping[str, object],
+    environment: Mapping[str, str],
+    copy: scratch.Scratch,
+    warm: Warm,
+    pipes: tuple[int, int, int],
+) -> Keeping | None:
+    """A keeper that is forked from a Python with the script's libraries in it; None where that cannot be. `pipes`:
+    lifeline, answer, and where the answer can be read."""
+    lifeline, answer, answers = pipes
+    output, theirs = os.pipe()
+    asked = {**request, "environment": environment, "folder": str(copy.folder)}
+    try:
+        begun = warm.fork(asked, (theirs, lifeline, answer))
+    finally:
+        os.close(theirs)
+    if not begun:
+        os.close(output)
+        return None
+    return Forked(os.fdopen(output, "rb", buffering=0), answers)
+
+
 def follow(
-    keeper: subprocess.Popen[bytes],
+    keeper: Keeping,
     output: Output,
     place: Path,
     stop: threading.Event | None,
@@ -239,7 +278,7 @@ class Output:
         self.log, self.room = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), KEPT_BYTES
         self.tail = b""
 
-    def take(self, keeper: subprocess.Popen[bytes], patience: float) -> bool:
+    def take(self, keeper: Keeping, patience: float) -> bool:
         """What there is within `patience` seconds. False when there was nothing, or no writer is left."""
         assert keeper.stdout is not None
         ready, _, _ = select.select([keeper.stdout], [], [], patience)
@@ -252,7 +291,7 @@ class Output:
             time.sleep(0.01)  # it has closed its output and still runs
         return bool(data)
 
-    def rest(self, keeper: subprocess.Popen[bytes]) -> None:
+    def rest(self, keeper: Keeping) -> None:
         """What is printed until the keeper has ended: it must not wait for a reader meanwhile."""
         while keeper.poll() is None:
             self.take(keeper, LOOK)

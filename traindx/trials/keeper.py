@@ -36,20 +36,21 @@ class Keeper:
         self.lifeline: int = request["lifeline"]
         self.fenced = False
         self.status: int | None = None  # as os.waitpid gives it, once the command has ended
-        self.woken, wake = os.pipe()
-        os.set_blocking(wake, False)
+        self.woken, self.wake = os.pipe()
+        os.set_blocking(self.wake, False)
         os.set_blocking(self.woken, False)
-        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self.wake, warn_on_full_buffer=False)
         for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self.heard)
         self.told_to_end = False
-        self.child = 0
+        self.child = -1
 
     def heard(self, number: int, _frame: object) -> None:
         self.told_to_end |= number != signal.SIGCHLD
 
-    def start(self) -> None:
-        """Start the command. Raises OSError when that cannot be."""
+    def start(self, fork: bool = False) -> bool:
+        """Start the command, or fork it from this very process; True in the process that was forked, which is then to
+        run it. Raises OSError when that cannot be."""
         writable = self.request["writable"]
         self.fenced = writable is not None and fence.version() > 0
 
@@ -59,11 +60,47 @@ class Keeper:
                 fence.restrict(writable)
 
         fence.adopt_orphans()
+        if fork:
+            self.child = os.fork()
+            if not self.child:
+                os.setsid()
+                self.let_go()
+                before()
+            return not self.child
         process = subprocess.Popen(
             self.request["command"], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=before
         )
         self.child = process.pid
         process.returncode = 0  # it is waited for here, together with those that were adopted
+        return False
+
+    def let_go(self) -> None:
+        """In a process that was forked: have none of what is the keeper's."""
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for descriptor in (self.woken, self.wake, self.lifeline, self.request["answer"]):
+            os.close(descriptor)
+
+    def run(self, fork: bool = False) -> bool:
+        """Start the command, keep it to its end and answer; True in a process that was forked to run it."""
+        try:
+            if self.start(fork):
+                return True
+        except (OSError, subprocess.SubprocessError) as error:
+            if fork and not self.child:
+                raise  # in the command's own process
+            answer: dict[str, Any] = {"ended": "not-started", "why": getattr(error, "strerror", None) or str(error)}
+        else:
+            ended = self.keep()
+            code = 0 if self.status is None else os.waitstatus_to_exitcode(self.status)
+            if self.told_to_end:  # nobody may be left to do it
+                shutil.rmtree(self.request["place"], ignore_errors=True)
+            answer = {"ended": ended, "status": max(code, 0), "signal": max(-code, 0), "fenced": self.fenced}
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self.request["answer"], json.dumps(answer).encode())
+        return False
 
     def keep(self) -> str:
         """Wait for the end of the command, whichever way it comes: `finished`, `out-of-time`, `stopped`."""
@@ -153,17 +190,4 @@ def descendants(root: int) -> list[int]:
 
 
 def main() -> None:
-    request = json.loads(sys.argv[1])
-    keeper = Keeper(request)
-    try:
-        keeper.start()
-    except (OSError, subprocess.SubprocessError) as error:
-        answer: dict[str, Any] = {"ended": "not-started", "why": getattr(error, "strerror", None) or str(error)}
-    else:
-        ended = keeper.keep()
-        code = 0 if keeper.status is None else os.waitstatus_to_exitcode(keeper.status)
-        if keeper.told_to_end:  # nobody may be left to do it
-            shutil.rmtree(request["place"], ignore_errors=True)
-        answer = {"ended": ended, "status": max(code, 0), "signal": max(-code, 0), "fenced": keeper.fenced}
-    with contextlib.suppress(BrokenPipeError):
-        os.write(request["answer"], json.dumps(answer).encode())
+    Keeper(json.loads(sys.argv[1])).run()

@@ -14,6 +14,7 @@ LEAST = 0.05  # probability of a cause below which nothing is tried for it
 # What a fix's place in the list of what it cures, and a second choice among its alternatives, take from its chance.
 PLACES = (1.0, 0.5, 0.3, 0.2)
 SECOND = 0.6
+SHORT = 2.0  # seconds of training: fewer are not worth a cut, which takes another start at full length
 LENGTHS = ("train-longer", "stop-early")  # fixes that do nothing within the steps of a trial
 Way = tuple[str, ...]  # interventions that are tried together
 # How far a change goes: what is tried beside the first (at once), and after it where the end of these was best.
@@ -149,9 +150,9 @@ def slot(spec: str) -> tuple[str, bool]:
 
 
 def steps_for(
-    steps: float, seconds: float, reach: int | None, first_value: float | None, *, short: float = 30.0
+    steps: float, seconds: float, reach: int | None, first_value: float | None, *, short: float = SHORT
 ) -> int | None:
-    """Steps of each arm for a script that makes `steps` in `seconds`: all of them (None) where it is short; else a
+    """Steps of each arm for a script that trains `steps` in `seconds`: all of them (None) where that is short; else a
     third, at least what shows the finding (`reach`), what takes `short` seconds, and the first values of the
     objective (at step `first_value`, twice over)."""
     if seconds <= short or steps <= 0:
