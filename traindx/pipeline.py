@@ -17,12 +17,14 @@ from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.features.forecast import forecast
 from traindx.features.lies import repaired, suspicions
+from traindx.features.profile import profile_of
 from traindx.features.shared import Features
 from traindx.own import VERSION
 from traindx.rules.findings import findings, not_evaluated
 from traindx.vocabulary.check import Check, CheckReport, CheckResult
 from traindx.vocabulary.check import Experiment as CheckExperiment
 from traindx.vocabulary.diagnosis import Document, Hypothesis, RunDiagnosis, RunInfo, SignalInfo
+from traindx.vocabulary.profile import Profile
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
@@ -120,6 +122,9 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
     outcomes = rules.judge(run, features, chosen, config.thresholds)
     found = findings(outcomes, run.axis)
     ranked = with_fixes(causes.rank(outcomes, run, features), run)
+    profile = profile_of(run)
+    if profile is not None:
+        return traced(run, profile, outcomes, ranked)
     health, decision = causes.decide(found, ranked, outcomes, run, features)
     return RunDiagnosis(
         run=describe(run),
@@ -131,6 +136,22 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
         next=causes.next_measures(ranked, outcomes, run, features),
         forecast=forecast(run, features),
         recommendations=causes.recommend(found, ranked, outcomes, run, features),
+    )
+
+
+def traced(run: Run, profile: Profile, outcomes: Sequence[Outcome], ranked: tuple[Hypothesis, ...]) -> RunDiagnosis:
+    """A run that was traced: what it learns cannot be judged, only what its time goes to."""
+    found = findings(outcomes)
+    health, decision = causes.decide_profile(found, profile)
+    return RunDiagnosis(
+        run=describe(run),
+        health=health,
+        decision=decision,
+        findings=found,
+        not_evaluated=not_evaluated(outcomes),
+        hypotheses=ranked,
+        recommendations=causes.profile_advice(found),
+        profile=profile,
     )
 
 

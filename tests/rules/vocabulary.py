@@ -144,6 +144,11 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "out-of-memory",
         "accelerator-underused",
         "model-not-compiled",
+        "step-idles",
+        "host-waits-for-accelerator",
+        "operators-are-tiny",
+        "copies-take-time",
+        "optimizer-takes-time",
     ),
     "DST": (
         "rank-straggles",

@@ -21,6 +21,7 @@ FORMATS: tuple[tuple[Any, ...], ...] = (
     ('traindx.readers.formats.store', 'traindx', 1.0, True, True, True),
     ('traindx.readers.formats.tensorboard', 'tensorboard', 1.0, True, True, True),
     ('traindx.readers.formats.text', 'text', 0.5, False, True, False),
+    ('traindx.readers.formats.torch_trace', 'torch-trace', 1.0, False, True, False),
     ('traindx.readers.formats.wandb_store', 'wandb', 1.0, True, True, True),
     ('traindx.readers.formats.wandb_summary', 'wandb-summary', 0.95, False, True, False),
     ('traindx.readers.formats.yolo_csv', 'yolo-csv', 0.95, False, True, False),

@@ -10,6 +10,8 @@ from typing import Literal
 
 import msgspec
 
+from traindx.vocabulary.profile import Profile
+
 SCHEMA = "traindx.diagnosis/1"
 
 Severity = Literal["critical", "high", "medium", "low", "info"]
@@ -140,7 +142,8 @@ class Recommendation(msgspec.Struct, frozen=True):
 
 
 class RunDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
-    """`belief`: the probabilities of causes before and after each experiment, with what it was."""
+    """`belief`: the probabilities of causes before and after each experiment, with what it was; `profile`: where the
+    time of a step goes, of a run that was traced."""
 
     run: RunInfo
     health: Health
@@ -153,6 +156,7 @@ class RunDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
     recommendations: tuple[Recommendation, ...] = ()
     trials: tuple[dict[str, object], ...] = ()
     belief: tuple[tuple[str, dict[str, float]], ...] = ()
+    profile: Profile | None = None
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):

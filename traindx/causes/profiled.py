@@ -1,0 +1,42 @@
+"""What to think of a traced run: its time is what is judged, not what it learns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from traindx.vocabulary.diagnosis import Decision, Finding, Health, Recommendation
+from traindx.vocabulary.profile import Profile
+
+GRAVE = ("critical", "high", "medium")
+MEASURED, LIKELY = 0.9, 0.7  # sure, with several steps and with one
+
+ADVICE: dict[str, str] = {
+    "step-waits-for-data": "give the loader more workers, or load and decode less for each batch",
+    "host-waits-for-accelerator": "read numbers back (.item(), .cpu(), print of a tensor, a mask used as an index) only "
+    "every so many steps",
+    "step-idles": "see what stands between the operators below: logging, checkpoints, metrics in Python, tokenizing; "
+    "move it out of the step or do it more rarely",
+    "operators-are-tiny": "do more in each operator: a larger batch, torch.compile, foreach or fused variants instead "
+    "of loops over tensors",
+    "copies-take-time": "make tensors where they are used, in the number format and memory layout they are used in; "
+    "pin memory and copy with non_blocking=True",
+    "optimizer-takes-time": "use the optimizer's fused=True or foreach=True, or step on more samples at once",
+    "accelerator-underused": "see what the host does meanwhile, in the table of the step",
+}
+
+
+def decide_profile(findings: Sequence[Finding], profile: Profile) -> tuple[Health, Decision]:
+    """Health and decision of a run of which only the time is known."""
+    sure = MEASURED if profile.steps > 1 else LIKELY
+    grave = [f for f in findings if f.severity in GRAVE]
+    if grave:
+        return "watch", Decision("inspect", grave[0].message, sure)
+    largest = max(profile.parts, key=lambda part: part.seconds)
+    return "healthy", Decision(
+        "continue", f"no part of a step takes more than it should; most goes to {largest.part}", sure
+    )
+
+
+def profile_advice(findings: Sequence[Finding]) -> tuple[Recommendation, ...]:
+    """What to do about each finding, in their order."""
+    return tuple(Recommendation("speed", ADVICE[f.slug], f.message) for f in findings if f.slug in ADVICE)

@@ -1,0 +1,1 @@
+"""Traces of a profiler: events of a few steps, in bounded memory."""

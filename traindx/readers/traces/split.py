@@ -1,0 +1,194 @@
+"""What a step of a traced training does with its time, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from traindx.features.timeline import Nested, Stretches, between, bridged, covered, exclusive, nested, sums, union
+from traindx.readers.traces.events import Table
+from traindx.vocabulary.run import Floats, Ints
+
+STEP, LOADER, OPTIMIZER = "ProfilerStep", "enumerate(DataLoader)", ("Optimizer.step#", "Optimizer.zero_grad#")
+BACKWARD = "autograd::engine::evaluate_function"
+WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "hipStreamSynchronize",
+         "hipDeviceSynchronize", "hipEventSynchronize")  # fmt: skip
+MARKS = (STEP, LOADER, *OPTIMIZER, BACKWARD)
+COPIES = frozenset({"aten::copy_", "aten::_to_copy", "aten::to", "aten::contiguous", "aten::clone"})
+COLLECTIVE = ("nccl", "rccl", "gloo:", "nccl:")
+TOP = 20  # operators and kernels that are told by name
+
+
+@dataclass(frozen=True)
+class Split:
+    """A trace and its steps. All times in seconds."""
+
+    table: Table
+
+    @cached_property
+    def host(self) -> Ints:
+        return self.table.of("host")
+
+    @cached_property
+    def kernels(self) -> Ints:
+        return np.sort(np.concatenate([self.table.of("kernel"), self.table.of("copy")]))
+
+    @property
+    def on_device(self) -> bool:
+        """Whether an accelerator computed anything."""
+        return len(self.table.of("kernel")) > 0
+
+    def stretches(self, rows: Ints) -> Stretches:
+        return Stretches(self.table.starts[rows], self.table.stops[rows])
+
+    @cached_property
+    def windows(self) -> Stretches:
+        """The steps: the profiler's own, or from one step of the optimizer to the next, or the trace as one."""
+        table, marks = self.table, self.table.named(self.host, STEP)
+        optimizer = table.named(self.host, OPTIMIZER[0])
+        if len(marks):
+            found = self.stretches(marks)
+            worked = covered(self.stretches(optimizer), found) > 0
+            return Stretches(found.starts[worked], found.stops[worked]) if worked.any() else found
+        begin, end = float(table.starts.min(initial=0.0)), float(table.stops.max(initial=0.0))
+        if len(optimizer):
+            names, counts = np.unique(table.name[optimizer], return_counts=True)
+            own = optimizer[table.name[optimizer] == names[counts.argmax()]]
+            stops = np.sort(table.stops[own])
+            return Stretches(np.append(begin, stops[:-1]), stops)
+        return Stretches(np.array([begin]), np.array([end]))
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """The steps' numbers: the profiler's, or 0, 1, 2 ..."""
+        marks = self.table.named(self.host, STEP)
+        told = {float(self.table.starts[i]): self.table.names[self.table.name[i]].partition("#")[2] for i in marks}
+        words = [told.get(float(start), "") for start in self.windows.starts]
+        if words and all(word.isdecimal() and len(word) < 16 for word in words):
+            return np.array([float(word) for word in words])
+        return np.arange(len(words), dtype=np.float64)
+
+    @cached_property
+    def calls(self) -> Nested:
+        """Of every row of `host`: its own time, and whether nothing called it."""
+        table = self.table
+        return nested(self.stretches(self.host), table.thread[self.host])
+
+    @cached_property
+    def operators(self) -> Ints:
+        """Rows of `host` that compute: no marks of the profiler."""
+        marks = np.array([name.startswith(MARKS) for name in self.table.names], dtype=bool)
+        return self.host[~marks[self.table.name[self.host]]] if len(self.host) else self.host
+
+    @cached_property
+    def main(self) -> Ints:
+        """Operators of the thread that trains: the one with the optimizer, or else with most operators."""
+        table = self.table
+        asked = table.named(self.host, *OPTIMIZER)
+        asked = asked if len(asked) else self.operators
+        threads, counts = np.unique(table.thread[asked], return_counts=True)
+        if not len(threads):
+            return self.operators
+        return self.operators[table.thread[self.operators] == threads[counts.argmax()]]
+
+    @cached_property
+    def phases(self) -> dict[str, Stretches]:
+        """What the host does: data, optimizer, backward, and all other operators, the forward pass and the loss."""
+        table = self.table
+        data, update = self.stretches(table.named(self.host, LOADER)), self.stretches(table.named(self.host, *OPTIMIZER))
+        backward = self.stretches(table.named(self.host, BACKWARD))
+        rest = self.stretches(self.main)
+        inside = covered(union(backward), rest) if len(rest.starts) else np.empty(0)
+        outside = rest.starts[inside < rest.stops - rest.starts]
+        marks = np.concatenate([data.starts, update.starts, outside, self.windows.starts])
+        return {"data": data, "optimizer": update, "backward": bridged(backward, marks), "forward": rest}
+
+    def columns(self) -> dict[str, Floats]:
+        """Every signal, shape `[steps]`, under its name."""
+        windows = self.windows
+        waits = self.table.named(self.table.of("runtime"), *WAITS)
+        split = exclusive({"synchronize": self.stretches(waits), **self.phases}, windows)
+        out = {"time/step": windows.stops - windows.starts}
+        out |= {f"time/{name}": split[name] for name in ("data", "forward", "backward", "optimizer")}
+        busy = self.stretches(self.kernels)
+        if not self.on_device:
+            work = Stretches(*map(np.concatenate, zip(*self.phases.values(), strict=True)))
+            return out | self.idle(work, split[""])
+        out |= self.idle(busy, out["time/step"] - covered(busy, windows))
+        out["util/device"] = 1.0 - out["time/idle"] / np.maximum(out["time/step"], np.finfo(float).tiny)
+        out["time/synchronize"] = split["synchronize"]
+        out["time/transfer"] = covered(self.stretches(self.table.of("copy")), windows)
+        out["calls/synchronize"] = self.count(waits)
+        together = self.table.named(self.table.of("kernel"), *COLLECTIVE)
+        if len(together):
+            out["time/collective"] = covered(self.stretches(together), windows)
+        when, used = self.table.memory
+        if len(when):
+            order = np.argsort(when, kind="stable")
+            out["mem/device"] = peaks(when[order], used[order], windows)
+        return out
+
+    def idle(self, work: Stretches, idle: Floats) -> dict[str, Floats]:
+        gaps, at = between(work, self.windows)
+        longest = np.zeros(len(self.windows.starts))
+        np.maximum.at(longest, at, gaps.stops - gaps.starts)
+        return {"time/idle": idle, "time/idle_longest": longest}
+
+    def count(self, rows: Ints) -> Floats:
+        at = self.step_of(self.table.starts[rows])
+        return np.bincount(at[at >= 0], minlength=len(self.windows.starts)).astype(np.float64)
+
+    def step_of(self, when: Floats) -> Ints:
+        """The step in which each moment lies; -1 for none."""
+        at = np.searchsorted(self.windows.starts, when, side="right") - 1
+        inside = (at >= 0) & (when <= self.windows.stops[np.maximum(at, 0)])
+        return np.where(inside, at, -1)
+
+    def panels(self) -> Iterator[tuple[str, tuple[str, ...], Floats]]:
+        """(signal, names, values `[steps, names]`): own time and calls of operators, and time of kernels."""
+        at_host = np.searchsorted(self.host, self.operators)
+        own = self.calls.own[at_host]
+        for signal, weights in (("operator_time", own), ("operator_calls", np.ones(len(own)))):
+            yield signal, *self.by_name(self.operators, weights, ranked=own)
+        if self.on_device:
+            lengths = (self.table.stops - self.table.starts)[self.kernels]
+            yield "kernel_time", *self.by_name(self.kernels, lengths, ranked=lengths)
+            yield "kernel_calls", *self.by_name(self.kernels, np.ones(len(lengths)), ranked=lengths)
+
+    def by_name(self, rows: Ints, weights: Floats, *, ranked: Floats) -> tuple[tuple[str, ...], Floats]:
+        """Sums by step of the names that take most, and of the others together."""
+        at = self.step_of(self.table.starts[rows])
+        rows, weights, ranked, at = (a[at >= 0] for a in (rows, weights, ranked, at))
+        totals = np.bincount(self.table.name[rows], weights=ranked, minlength=len(self.table.names))
+        first = [int(i) for i in np.argsort(-totals, kind="stable")[:TOP] if totals[i] > 0]
+        places = np.full(len(self.table.names), len(first))
+        places[first] = np.arange(len(first))
+        found = sums(weights, places[self.table.name[rows]], at, (len(self.windows.starts), len(first) + 1))
+        return (*(self.table.names[i] for i in first), "others"), found
+
+    def gaps(self, most: int = 5) -> list[tuple[float, float, str, str]]:
+        """The longest idle times: (step, seconds, what the host ended last before, what it began first after)."""
+        work = self.stretches(self.kernels) if self.on_device else self.stretches(
+            np.concatenate([self.main, *(self.table.named(self.host, *OPTIMIZER, LOADER, BACKWARD),)]))  # fmt: skip
+        found, at = between(work, self.windows)
+        lengths = found.stops - found.starts
+        tops = self.host[self.calls.top == 1] if self.on_device else self.main
+        ends = np.sort(self.table.stops[tops])
+        by_end = tops[np.argsort(self.table.stops[tops], kind="stable")]
+        told = []
+        for i in np.argsort(-lengths, kind="stable")[:most]:
+            before = int(np.searchsorted(ends, found.starts[i], side="right")) - 1
+            after = int(np.searchsorted(self.table.starts[tops], found.stops[i], side="left"))
+            names = [self.table.names[self.table.name[rows[j]]] if 0 <= j < len(rows) else ""
+                     for rows, j in ((by_end, before), (tops, after))]  # fmt: skip
+            told.append((float(self.numbers[at[i]]), float(lengths[i]), *names))
+        return told  # type: ignore[return-value]
+
+
+def peaks(when: Floats, values: Floats, windows: Stretches) -> Floats:
+    """The largest value in each window; the last one before where it has none."""
+    lo, hi = np.searchsorted(when, windows.starts), np.searchsorted(when, windows.stops)
+    return np.array([values[a:b].max() if b > a else values[max(a - 1, 0)] for a, b in zip(lo, hi, strict=True)])

@@ -1,0 +1,66 @@
+"""SYS012 copies-take-time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.middle import median
+from traindx.features.shared import Features
+from traindx.features.systems import SHORTEST
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+COPIES = frozenset({"aten::copy_", "aten::_to_copy", "aten::to", "aten::contiguous", "aten::clone", "aten::cat"})
+
+
+@rule(
+    code="SYS012",
+    needs=("operator_time/*", "time/step"),
+    min_points=1,
+    severity="low",
+    message="{share:.0%} of a step goes to copying tensors",
+)
+def copies_take_time(
+    run: Run,
+    features: Features,
+    *,
+    some: float = threshold(0.15, "of the step", basis="convention", source="more than a batch and its casts need"),
+    much: float = threshold(0.3, "of the step", basis="convention", source="as much as a loader may take: SYS001"),
+) -> Iterator[Evidence]:
+    """Tensors are copied, converted or moved for a notable part of the step.
+
+    What it sees: in a trace, the time in copying operators (copy, to, contiguous, clone, cat), or on an accelerator
+    the time of memory copies, over the time of a step. Low from 15 %, medium from 30 %.
+
+    Why it matters: a copy computes nothing; most can be avoided or hidden behind computation.
+
+    When it is wrong: mixed precision casts on purpose, and its casts pay for themselves on hardware made for it.
+
+    What to try: make tensors on the device and in the format they are needed in; pinned memory and
+    non_blocking=True; one memory layout throughout (channels_last).
+
+    Sources: PyTorch, Performance tuning guide.
+    """
+    step, moved = features.curve("time/step"), features.curve("time/transfer")
+    panel = run.panels["operator_time"]
+    assert step is not None
+    if step.n == 0 or not panel.values.size:
+        raise CannotJudge("no finite time was traced")
+    columns = [i for i, name in enumerate(panel.modules) if name in COPIES]
+    seconds = np.nansum(panel.values[:, columns], axis=1)
+    if moved is not None and moved.n:
+        seconds = moved.values
+    share = min(float(median(seconds)) / max(float(median(step.values)), SHORTEST), 1.0)
+    if share < some:
+        return
+    yield Evidence(
+        onset=step.step_at(0),
+        last=step.step_at(step.n - 1),
+        strength=1.0 if share >= much else 0.5,
+        severity="medium" if share >= much else "low",
+        values={"share": share},
+        points=(EvidencePoint("operator_time", step.step_at(step.n - 1), float(median(seconds)), None, "s"),),
+    )

@@ -1,0 +1,65 @@
+"""SYS010 host-waits-for-accelerator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.middle import median
+from traindx.features.shared import Features
+from traindx.features.systems import SHORTEST
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS010",
+    needs=("calls/synchronize", "time/idle", "time/step"),
+    min_points=1,
+    severity="medium",
+    message="the host stops {count:.0f} times a step until the accelerator is done, which then idles ({share:.0%} of "
+    "the step)",
+)
+def host_waits_for_accelerator(
+    run: Run,
+    features: Features,
+    *,
+    usual: float = threshold(2, "times a step", basis="convention", source="the loss is read, and a norm"),
+    some: float = threshold(0.15, "of the step", basis="convention", source="a sixth of the accelerator's time"),
+    much: float = threshold(0.3, "of the step", basis="convention", source="as much as a loader may take: SYS001"),
+) -> Iterator[Evidence]:
+    """The host waits for the accelerator again and again within a step.
+
+    What it sees: in a trace, more than two synchronizations in a typical step, and an accelerator that idles for 15 %
+    of it or more. Medium from 30 %, else low.
+
+    Why it matters: after each of them the accelerator has nothing to do until the host has launched the next kernels.
+
+    When it is wrong: where the accelerator is idle for another reason (data), fewer synchronizations change little.
+
+    What to try: read losses and norms every so many steps; keep masks and counts on the device; copy with
+    non_blocking=True from pinned memory.
+
+    Sources: PyTorch, Performance tuning guide, "Avoid unnecessary CPU-GPU synchronization".
+    """
+    calls, idle, step = (features.curve(name) for name in ("calls/synchronize", "time/idle", "time/step"))
+    assert calls is not None
+    assert idle is not None
+    assert step is not None
+    if calls.n == 0 or idle.n == 0 or step.n == 0:
+        raise CannotJudge("no finite time was traced")
+    count = float(median(calls.values))
+    shares = np.clip(idle.values / np.maximum(step.at_steps(idle.steps), SHORTEST), 0.0, 1.0)
+    share = float(median(shares))
+    if count <= usual or share < some:
+        return
+    yield Evidence(
+        onset=calls.step_at(0),
+        last=calls.step_at(calls.n - 1),
+        strength=1.0 if share >= much else 0.5,
+        severity="medium" if share >= much else "low",
+        values={"count": count, "share": share},
+        points=(EvidencePoint("calls/synchronize", calls.step_at(calls.n - 1), count, usual, "times a step"),),
+    )

@@ -1,0 +1,69 @@
+"""SYS011 operators-are-tiny."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.middle import median
+from traindx.features.shared import Features
+from traindx.features.systems import SHORTEST
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS011",
+    needs=("operator_time/*", "operator_calls/*", "time/step", "time/idle"),
+    min_points=1,
+    severity="low",
+    message="a step is {calls:.0f} calls that mostly take microseconds: {share:.0%} of it goes to starting them",
+)
+def operators_are_tiny(
+    run: Run,
+    features: Features,
+    *,
+    small: float = threshold(1e-5, "s", basis="measured", source="calls that cost what it costs to call them"),
+    many: float = threshold(200, "calls a step", basis="convention", source="fewer cost a millisecond at most"),
+    some: float = threshold(0.5, "of the step", basis="convention", source="more overhead than work"),
+    long: float = threshold(0.005, "s", basis="convention", source="a shorter step gains little by anything"),
+) -> Iterator[Evidence]:
+    """A step consists of very many operators that do almost nothing each.
+
+    What it sees: in a trace, the time in operators (on an accelerator, kernels) that take less than 10 microseconds a
+    call, with the time between operators, makes up half of a step of 200 calls or more. Info where a step takes less
+    than 5 ms.
+
+    Why it matters: a call costs some microseconds whatever it computes. The device could do much more in that time.
+
+    When it is wrong: the profiler adds one or two microseconds to each call. Small models are like this by nature, and
+    harmless where they train in minutes.
+
+    What to try: larger batches, torch.compile, one operation on a stacked tensor instead of a loop over parts.
+
+    Sources: PyTorch, "Where does the time go": overhead-bound regimes (He 2022, Making deep learning go brrrr).
+    """
+    kind = "kernel" if "kernel_time" in run.panels and "kernel_calls" in run.panels else "operator"
+    times, calls = run.panels[f"{kind}_time"].values, run.panels[f"{kind}_calls"].values
+    step, idle = features.curve("time/step"), features.curve("time/idle")
+    assert step is not None
+    assert idle is not None
+    if times.shape != calls.shape or not times.size or step.n == 0 or idle.n == 0:
+        raise CannotJudge("no operators were traced")
+    spent, count = np.nanmean(times, axis=0), np.nanmean(calls, axis=0)
+    tiny = (count > 0) & (spent < small * count)
+    typical = max(float(median(step.values)), SHORTEST)
+    share = min((float(spent[tiny].sum()) + float(median(idle.values))) / typical, 1.0)
+    number = float(count.sum())
+    if number < many or share < some or float(count[tiny].sum()) < number / 2:
+        return
+    yield Evidence(
+        onset=step.step_at(0),
+        last=step.step_at(step.n - 1),
+        strength=0.5,
+        severity="low" if typical >= long else "info",
+        values={"calls": number, "share": share},
+        points=(EvidencePoint(f"{kind}_calls", step.step_at(step.n - 1), number, many, "calls a step"),),
+    )

@@ -1,0 +1,64 @@
+"""SYS013 optimizer-takes-time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.features.middle import median
+from traindx.features.shared import Features
+from traindx.features.systems import SHORTEST
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS013",
+    needs=("time/optimizer", "time/forward", "time/backward", "operator_time/*"),
+    min_points=1,
+    severity="low",
+    message="updating the weights takes {share:.0%} of the computation of a step",
+)
+def optimizer_takes_time(
+    run: Run,
+    features: Features,
+    *,
+    some: float = threshold(0.4, "of the computation", basis="convention", source="as much as the forward pass"),
+    much: float = threshold(0.6, "of the computation", basis="convention", source="more than both passes"),
+    brief: float = threshold(0.005, "s", basis="convention", source="a shorter step gains little by anything"),
+) -> Iterator[Evidence]:
+    """The optimizer takes more of a step than a pass through the model.
+
+    What it sees: in a trace, the time of the optimizer over the time of forward, backward and optimizer, typical row. Low from
+    40 %, medium from 60 %; info where the three take less than 5 ms.
+
+    Why it matters: with larger batches or a fused implementation the same samples take much less time.
+
+    When it is wrong: on an accelerator the host's time in the optimizer is the time to launch it, and a wait may hide
+    in it. Optimizers of second order are slow by design.
+
+    What to try: fused=True or foreach=True; more samples for each step; leave frozen weights out of the optimizer.
+
+    Sources: PyTorch, documentation of torch.optim (foreach and fused implementations).
+    """
+    curves = [features.curve(f"time/{part}") for part in ("optimizer", "forward", "backward")]
+    if any(c is None or c.n == 0 for c in curves):
+        raise CannotJudge("no finite time was measured")
+    first = curves[0]
+    assert first is not None
+    own, rest = first.values, [c.at_steps(first.steps) for c in curves[1:] if c is not None]
+    whole = own + np.sum(rest, axis=0)
+    share, seconds = float(median(own / np.maximum(whole, SHORTEST))), float(median(whole))
+    if share < some:
+        return
+    weighty = share >= much and seconds >= brief
+    yield Evidence(
+        onset=first.step_at(0),
+        last=first.step_at(first.n - 1),
+        strength=1.0 if weighty else 0.5,
+        severity="info" if seconds < brief else "medium" if weighty else "low",
+        values={"share": share},
+        points=(EvidencePoint("time/optimizer", first.step_at(first.n - 1), float(median(own)), some * seconds, "s"),),
+    )
