@@ -36,6 +36,18 @@ def test_a_run_that_ended_with_an_error_has_failed(kind: str) -> None:
     assert (health, decision.action) == ("failed", "stop")
 
 
+@pytest.mark.parametrize(("then", "health"), [("resume", "healthy"), ("note", "failed")])
+def test_an_error_after_which_the_log_starts_again_ended_nothing(then: str, health: str) -> None:
+    events = (Event("crash", "Aborted (core dumped)", 90.0), Event(then, "from a checkpoint", 90.0))  # type: ignore[arg-type]
+    run = make.run({"train/loss": make.healthy_loss(200)}, events=events)
+    assert decided(run=run)[0] == health
+
+
+def test_a_loss_scale_of_nothing_is_a_failure() -> None:
+    health, decision = decided(fired("steps-skipped-often:scale-lost", severity="critical"))
+    assert (health, decision.action) == ("failed", "stop")
+
+
 def test_memory_that_ran_out_and_was_survived_is_no_failure() -> None:
     run = make.run({"train/loss": make.healthy_loss(200)}, events=(Event("out-of-memory", "skipped a batch", 50.0),))
     health, _ = decided(fired("out-of-memory:survived", severity="high"), run=run)

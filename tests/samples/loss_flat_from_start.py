@@ -16,6 +16,12 @@ def fires() -> dict[str, Run]:
         "exactly constant": run({"train/loss": np.full(50, 37.2)}),
         "noisy, long, level": run({"train/loss": 1.5 + 0.08 * noise.standard_normal(3000)}),
         "no rate": run({"train/loss": 1.5 + 0.05 * noise.standard_normal(400), "lr": np.zeros(400)}),
+        "an agent that has explored": run(
+            {
+                "train/reward": -300 + 20 * noise.standard_normal(60),
+                "Epsilon": 0.95 ** np.arange(60),
+            }
+        ),
     }
 
 
@@ -29,6 +35,7 @@ def stays_quiet() -> dict[str, Run]:
         "slow but sure": run({"train/loss": np.linspace(2.3, 2.1, 300) + 0.02 * noise.standard_normal(300)}),
         "the metric improves": run({"train/loss": 0.7 + 0.01 * noise.standard_normal(100), "train/accuracy": accuracy}),
         "fine-tune": run({"train/loss": fine_tune(200)}),
+        "a score that is good from the start": run({"train/f1_score": 0.97 + 0.001 * noise.standard_normal(40)}),
     }
 
 

@@ -35,8 +35,16 @@ def stays_quiet() -> dict[str, Run]:
         "noise alone": run({"train/loss": 1.5 + 0.3 * noise.standard_normal(400)}),
         "heavy-tailed": run({"train/loss": heavy_tailed()}),
         "log-normal": run({"train/loss": log_normal()}),
+        "means since the epoch's start": means_of_epochs(),
         "a ripple on a real descent": run({"train/loss": healthy_loss(400) + 0.01 * np.sin(t / 5)}),
     }
+
+
+def means_of_epochs() -> Run:
+    """A loss that falls within each epoch and is averaged since the epoch's start: a saw-tooth."""
+    epoch, at = np.divmod(np.arange(1200), 100)
+    loss = 4.6 - 0.02 * epoch - 0.04 * (1 - at / 100) + 0.0005 * rng(6).standard_normal(1200)
+    return run({"train/loss": loss, "epoch": epoch})
 
 
 EXCEPTIONS = {

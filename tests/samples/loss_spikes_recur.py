@@ -28,4 +28,5 @@ def stays_quiet() -> dict[str, Run]:
         "a single one": run({"train/loss": spiky([400])}),
         "heavy-tailed": run({"train/loss": heavy_tailed()}),
         "log-normal": run({"train/loss": log_normal()}),
+        "nothing but a climb": run({"train/loss": np.cumsum(rng(4).exponential(1.7, 50)) + 8}),
     }

@@ -16,7 +16,7 @@ from traindx.features.shared import Features
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
 from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Event, Run
 
 ENDED_BADLY = {"crash": "the log shows an error that ended the run", "out-of-memory": "the device ran out of memory"}
 
@@ -87,6 +87,7 @@ def health_of(
     if recorded and case.healthy < hardly and leading is not None and leading.probability >= likely:
         return "sick"
     doubtful = (leading is not None and leading.probability > case.healthy) or (recorded and case.healthy < sure)
+    doubtful = doubtful or case.healthy < hardly
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)
     unknown = unknown or case.has("loss-improves-too-little-noise-considered") or validation_worsens(case)
     unknown = unknown or bool(poor_and_settled(case.features)) or nothing_carries_over(case)
@@ -181,18 +182,33 @@ def others_agree(
 
 def broken(case: Case) -> str | None:
     """Why the run is of no use any more, or None."""
-    survived = "survived" in case.aspects.get("out-of-memory", frozenset())
-    for event in case.run.events:
-        if event.kind in ENDED_BADLY and not (survived and event.kind == "out-of-memory"):
-            return f"{ENDED_BADLY[event.kind]} ({shortened(event.message)})"
+    ended = ended_badly(case)
+    if ended is not None:
+        return f"{ENDED_BADLY[ended.kind]} ({shortened(ended.message)})"
     grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
     if grave and ends_not_finite(case):
         return "the loss is not finite and does not come back"
     if diverged_for_good(case):
         return "the loss has diverged and ends above where it began"
+    if "scale-lost" in case.aspects.get("steps-skipped-often", frozenset()):
+        return "the loss scale has sunk to nothing: the gradients are not finite, and no step is taken any more"
     if "frozen" in case.aspects.get("loss-at-chance", frozenset()):
         return "the loss repeats the value of a guess digit for digit: nothing reaches the outputs any more"
     return None
+
+
+def ended_badly(case: Case) -> Event | None:
+    """The error that ended the run: the first after which the log tells of no further start."""
+    survived = "survived" in case.aspects.get("out-of-memory", frozenset())
+    last = max((i for i, e in enumerate(case.run.events) if e.kind == "resume"), default=-1)
+    return next(
+        (
+            e
+            for e in case.run.events[last + 1 :]
+            if e.kind in ENDED_BADLY and not (survived and e.kind == "out-of-memory")
+        ),
+        None,
+    )
 
 
 def shortened(
@@ -221,7 +237,7 @@ def diverged_for_good(case: Case) -> bool:
 
 def stop_broken(case: Case, health: Health) -> Decision | None:
     why = broken(case)
-    ended = any(e.kind in ENDED_BADLY for e in case.run.events) and not ends_not_finite(case)
+    ended = ended_badly(case) is not None and not ends_not_finite(case)
     then = "mend that first" if ended else "go back to the last good checkpoint"
     return Decision("stop", f"{why}; {then}", 0.95) if why else None
 

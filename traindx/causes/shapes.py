@@ -152,6 +152,11 @@ def levelled_off(
     return bool(abs(change) < rest * fall)
 
 
+def recovered_spike(seen: Seen, run: Run, features: Features) -> bool:
+    """The loss came back after a spike; of one long ago, what the curve has done since says more."""
+    return "long-ago" not in seen.get("loss-spikes-and-recovers", frozenset({"long-ago"}))
+
+
 def still_learning(seen: Seen, run: Run, features: Features) -> bool:
     """The loss ends lower than it began and is not level yet."""
     level = seen.get("loss-plateaus", frozenset({"validation"})) != {"validation"}
@@ -175,7 +180,7 @@ SHAPES: tuple[tuple[str, Callable[[Seen, Run, Features], bool]], ...] = (
     ("adversarial-balance", adversarial_balance),
     ("warmup-phase", warmup_phase),
     ("restart-bump", restart_bump),
-    ("recovered-spike", saw("loss-spikes-and-recovers")),
+    ("recovered-spike", recovered_spike),
     ("regularization-gap", saw("validation-beats-training")),
     ("converged", converged),
     ("still-learning", still_learning),

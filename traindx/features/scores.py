@@ -45,8 +45,8 @@ def words_of(name: str) -> frozenset[str]:
 def scale_of(name: str, values: Floats, classes: int | None = None) -> Scale | None:
     """The scale of a score by its name and values (finite); None where its name says nothing of one."""
     words = words_of(name)
-    if words & EXTREMES or not len(values):
-        return None
+    if words & EXTREMES or "loss" in words or not len(values):
+        return None  # a part of a loss (`loss_iou`) is no score
     unit = 100.0 if float(np.max(values)) > OFTEN else 1.0
     if words & ERRORS:
         return Scale(unit, 0.0, 0.0, math.inf)

@@ -10,7 +10,7 @@ import numpy as np
 from traindx.features.generalization import Rise, rise_after_low
 from traindx.features.middle import median
 from traindx.features.pairs import Pair, pairs, score
-from traindx.features.scores import scale_of
+from traindx.features.scores import best_skill, scale_of
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -62,10 +62,10 @@ def validation_gap_grows(
     A gap that grows while validation still improves is not it. Where validation has stopped improving for half of
     the run while training fell to a third of it or less, that is said ("stalled", low; medium from a tenth); and so is
     a gap that stands ("wide": a loss of three times the training loss, an accuracy 0.15 below; medium from ten times or
-    0.4 on).
+    0.4 on; where a held-out score is as close to perfect as that, a loss of ten times the other's is low).
     Why it matters: from the minimum on the network learns what holds for its training data only; the weights at
     the minimum are the better ones.
-    When it is wrong: accuracy may improve while the held-out loss rises (the finding is milder then and says
+    When it is wrong: accuracy may improve while the held-out loss rises (the finding is low then and says
     "metric-improves"); in grokking and double descent the rise is taken back later; a held-out set of a few dozen
     samples drifts by itself.
     What to try: keep the weights of the minimum; compare the amount of data with the size of the model; look at
@@ -83,6 +83,7 @@ def validation_gap_grows(
         yield tell(worst, improves(features, worst), strong, mild, lost)
     if seen:
         return
+    huge = np.inf if carries_over(features, apart) else huge
     level = [e for p in candidates[:1] if (e := stalled(p, wide, huge, relative)) is not None]
     level += [e for p in few if (e := stands(features, p, (wide, huge, apart, torn), relative)) is not None]
     yield from level[:1]
@@ -141,13 +142,29 @@ def ends(seen: Seen) -> tuple[float, float]:
     return float(seen.train[seen.rise.at]), float(median(tail))
 
 
-def improves(features: Features, seen: Seen) -> bool:
-    """Whether a held-out score still gets better after the minimum of the loss."""
+def improves(
+    features: Features,
+    seen: Seen,
+    *,
+    worth: float = threshold(0.05, "of what was missing", basis="convention", source="a twentieth fewer errors"),
+) -> bool:
+    """Whether a held-out score still gets better after the minimum of the loss, beyond its noise and by a part of what
+    it lacked then that counts."""
     metric = score(features, "val/")
     if metric is None or metric is seen.pair.val or metric.n < 4:
         return False
     start = int(np.searchsorted(metric.steps, seen.pair.val.step_at(seen.rise.at)))
-    return bool(start < metric.n and metric.end < metric.trend[start] - metric.noise)
+    if start >= metric.n:
+        return False
+    then, scale = float(metric.trend[start]), scale_of(metric.name, metric.values)
+    missing = 0.0 if scale is None else abs(then - scale.perfect * metric.sign)
+    return bool(metric.end < then - max(metric.noise, worth * missing))
+
+
+def carries_over(features: Features, apart: float) -> bool:
+    """Whether a held-out score lies so close to perfect that no wide gap of scores is left: a training loss of almost
+    nothing makes any ratio of losses large."""
+    return best_skill(features, ("val/",)) > 1 - apart
 
 
 def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | None:
@@ -183,7 +200,8 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
 
 def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | None:
     """The held-out loss of a few evaluations is where it was at the first, and training has fallen below it."""
-    fall = 1 - float(train[-1]) / float(train[0])
+    # The first epoch's mean holds the descent from the start, which validation saw only the end of.
+    fall = 1 - float(train[-1]) / float(train[1])
     if np.ptp(val) > least * float(val[0]) or fall < 3 * least or train[-1] > (1 - least / 2) * val[-1]:
         return None
     at, last = pair.val.step_at(0), pair.val.step_at(pair.val.n - 1)
@@ -195,7 +213,7 @@ def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | 
         severity="low",
         aspects=("stalled",),
         message=f"{pair.val.name} stays at {float(val[-1]):.4g} in {len(val)} evaluations while {pair.train.name} "
-        f"goes from {float(train[0]):.4g} to {float(train[-1]):.4g}",
+        f"goes from {float(train[1]):.4g} to {float(train[-1]):.4g}",
         points=(EvidencePoint(pair.val.name, last, float(val[-1]), float(val[0])),),
     )
 
@@ -252,10 +270,10 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
     pair, rise = seen.pair, seen.rise
     then, now = ends(seen)
     severity: Severity = "medium"
-    if seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
-        severity = "medium" if metric_improves else "high"
-    elif max(seen.relative, seen.lost) < (strong / 2 if metric_improves else mild):
+    if metric_improves or max(seen.relative, seen.lost) < mild:
         severity = "low"
+    elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
+        severity = "high"
     at, last = pair.val.step_at(rise.at), pair.val.step_at(pair.val.n - 1)
     sign, other = pair.val.sign, pair.train.sign
     low = float(pair.val.values[rise.at])

@@ -70,6 +70,7 @@ def loss_diverges(
     curve = features.curve("objective")
     assert curve is not None
     climb = (climbs(curve, times, 1 + visible) or steps_up(curve, times)) if curve.n < few else None
+    climb = climb or next((e for p in perplexities(features, few) if (e := climbs(p, times, times))), None)
     if climb is not None or curve.n < 2 * 3:
         yield from [climb] if climb is not None else []
         return
@@ -90,6 +91,12 @@ def loss_diverges(
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
     yield told(curve, best, end, from_start, ending, sudden, severity)
+
+
+def perplexities(features: Features, few: float) -> list[Curve]:
+    """Short curves of perplexity: a loss that rises by a third can be a perplexity of fifty times."""
+    found = [features.curve(f"{split}/perplexity") for split in ("train", "val")]
+    return [c for c in found if c is not None and 2 < c.n < few]
 
 
 def told(

@@ -16,7 +16,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="LOS005",
     needs=("objective",),
-    min_points=10,
+    min_points=16,
     severity="low",
     message="{name} falls slowly, nearly in a straight line: from {start:.4g} to {end:.4g}, by {fraction:.1%}",
     follows=("learning-rate-vanishes-early",),

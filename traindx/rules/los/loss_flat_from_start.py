@@ -11,11 +11,13 @@ from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
-from traindx.features.scores import best_skill, is_late
+from traindx.features.scores import best_skill, is_late, scale_of, skill, words_of
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS, block_medians
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
+
+EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
 
 
 @rule(
@@ -59,7 +61,7 @@ def loss_flat_from_start(
     ## When it is wrong
     Some runs lie flat at first and then fall (an S-curve): judge only after twice the usual flat stretch. Losses that
     are about zero by construction (policy ratios) have nothing to fall; where a reward or an accuracy is logged and
-    improves, the rule is silent.
+    improves, the rule is silent. An agent that draws most of its actions at random is not judged yet.
 
     ## What to try
     Check that parameters change at all; overfit a single batch; multiply the learning rate by ten.
@@ -77,6 +79,10 @@ def loss_flat_from_start(
         return
     if constant and curve.sign > 0 and best_skill(features) >= good:
         return  # it repeats itself at a good place: a plateau
+    if begins_well(features, curve, good):
+        return  # a score that is good from the first point on has nothing to gain
+    if exploring(features):
+        raise CannotJudge("the agent still explores at random more often than not")
     short = curve.n < few
     rests = np.ptp(curve.values) < same * level
     if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
@@ -88,6 +94,23 @@ def loss_flat_from_start(
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
     yield told(curve, marks, sure=not short and (constant or improvement(curve)[1] < moved * level), short=short)
+
+
+def begins_well(features: Features, curve: Curve, good: float) -> bool:
+    """Whether the curve is a score that lies near perfect throughout."""
+    scale = scale_of(curve.name, curve.values, features.run.setup.classes)
+    known = None if scale is None else skill(float(median(curve.values)), scale)
+    return known is not None and known >= good
+
+
+def exploring(
+    features: Features,
+    *,
+    most: float = threshold(0.5, "of the actions", basis="theory", source="most are drawn at random, not chosen"),
+) -> bool:
+    """Whether an agent's logged rate of exploration ends above one half."""
+    rates = [features.curve(n) for n in features.run.series if words_of(n) & EXPLORATION]
+    return features.is_reinforcement and any(c is not None and c.n and most < c.values[-1] <= 1 for c in rates)
 
 
 def told(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:

@@ -62,7 +62,8 @@ def loss_oscillates(
     Steps that overshoot: the optimizer jumps across the valley instead of going down it.
 
     ## When it is wrong
-    Noise alone is not oscillation and does not fire. Cyclic schedules, rising and falling losses of adversarial nets
+    Noise alone is not oscillation and does not fire, nor does a period of one epoch: means since the epoch's start, and
+    data that come in the same order, draw a saw-tooth. Cyclic schedules, rising and falling losses of adversarial nets
     and evaluations on alternating data sets swing on purpose.
 
     ## What to try
@@ -88,6 +89,8 @@ def loss_oscillates(
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
     stuck = slope(y).change > -2 * found.amplitude
+    if found.kind == "periodic" and is_epoch(features, curve, found.period):
+        return
     if found.kind != "alternating" or stuck:
         yield swings(curve, y, found, scale, stuck=stuck, growing=grows(y, growing))
 
@@ -156,6 +159,22 @@ def erratic_scores(features: Features, share: float, enough: float, visible: flo
             points=(EvidencePoint(name, float(curve.steps[-1]), scatter, share * gained, "scatter"),),
         )
         return
+
+
+def is_epoch(
+    features: Features,
+    curve: Curve,
+    period: float,
+    *,
+    close: float = threshold(0.1, "of the epoch", basis="convention", source="a spectrum has bins"),
+) -> bool:
+    """Whether a period (points) is the length of an epoch."""
+    epoch = features.curve("epoch")
+    if epoch is None or epoch.n < 2 or np.ptp(epoch.values) <= 1:
+        return False
+    within = (epoch.steps >= curve.steps[0]) & (epoch.steps <= curve.steps[-1])
+    length = curve.n / max(float(np.ptp(epoch.values[within])) if within.any() else 0.0, 1.0)
+    return abs(period / length - 1) < close
 
 
 def point(name: str, step: float, found: Swing) -> tuple[EvidencePoint, ...]:

@@ -36,6 +36,7 @@ def loss_plateaus(
     little: float = threshold(0.3, "of the starting level", basis="convention", source="hardly anything learned"),
     done: float = threshold(0.1, "of the starting level", basis="convention", source="that is arrival"),
     decayed: float = threshold(0.1, "of the peak learning rate", basis="convention", source="what schedules do"),
+    some: float = threshold(8, "points", basis="convention", source="two thirds of fewer are no stretch"),
     least: float = threshold(12, "points", basis="convention", source="fewer show no plateau, unless one repeats"),
     good: float = threshold(0.9, "accuracy", basis="convention", source="a level reached for a good reason"),
     tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: < 0.01 vanishes"),
@@ -70,6 +71,8 @@ def loss_plateaus(
     flat = repeated(curve)
     if flat is None and curve.n >= least:
         flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
+    if flat is None and some <= curve.n < 2 * least:
+        flat = at_rest(curve, moved)
     if flat is None:
         yield from beside(features, curve, still, most, least)
         return
@@ -120,6 +123,20 @@ def beside(features: Features, objective: Curve, still: float, most: float, leas
 def repeated(curve: Curve) -> Flat | None:
     """The whole log as one plateau, where it repeats one value."""
     return Flat(0, 0.0, 0.0, 1.0) if curve.n and np.ptp(curve.values) == 0 else None
+
+
+def at_rest(curve: Curve, moved: float) -> Flat | None:
+    """The last two thirds of a few points, where these end within `moved` of the level at which they begin, were not
+    better in between, and no more than `moved` of all that was gained is gained there."""
+    first = curve.n // 3
+    y = curve.oriented[first:]
+    begin, end = float(y[0]), float(median(y[-3:]))
+    gained = float(curve.oriented[0]) - end
+    bound = moved * min(abs(end), gained)
+    # The level must be one: a curve that is better in between, or scatters widely, has none.
+    if gained <= 0 or abs(begin - end) > bound or y.min() < end - bound:
+        return None
+    return Flat(first, end - begin, bound, len(y) / curve.n)
 
 
 def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:

@@ -40,6 +40,7 @@ def loss_spikes_and_recovers(
     start: float = threshold(
         0.03, "of the points", basis="convention", source="the first steps, where warm-up belongs"
     ),
+    past: float = threshold(0.25, "of the points", basis="convention", source="most of the curve came after it"),
 ) -> Iterator[Evidence]:
     """A rise far above the noise that is gone after a few points, once or twice.
 
@@ -72,14 +73,17 @@ def loss_spikes_and_recovers(
         if other is curve and len(found) >= many:
             return
         if 0 < len(found) < many:
-            yield told(features, other, max(found, key=lambda s: s.height), large if other is curve else np.inf, start)
+            worst = max(found, key=lambda s: s.height)
+            yield told(features, other, worst, large if other is curve else np.inf, (start, past))
             return
 
 
-def told(features: Features, curve: Curve, worst: Spike, large: float, start: float) -> Evidence:
-    """The evidence of one spike; that of a score is a drop."""
+def told(features: Features, curve: Curve, worst: Spike, large: float, since: tuple[float, float]) -> Evidence:
+    """The evidence of one spike; that of a score is a drop. `since`: what is early, and what is long ago."""
+    start, past = since
     early = ("early",) if worst.first <= max(3, start * curve.n) else ()
-    tall = worst.height >= large * abs(worst.before) and not early and curve.sign > 0
+    early += ("long-ago",) if worst.last < past * curve.n else ()
+    tall = worst.height >= large * abs(worst.before) and "early" not in early and curve.sign > 0
     peak, step = (worst.before + worst.height) * curve.sign, curve.step_at(worst.peak)
     before = worst.before * curve.sign
     return Evidence(

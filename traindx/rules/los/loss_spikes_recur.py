@@ -35,6 +35,7 @@ def loss_spikes_recur(
     heavy: float = threshold(
         0.5, "of all that was gained", basis="convention", source="a spike that undoes half of the training"
     ),
+    visibly: float = threshold(0.5, "of the level", basis="convention", source="half as much again"),
     late: float = threshold(0.5, "of the run", basis="convention", source="spikes that go on are not those of warm-up"),
     large: float = threshold(3.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
     enough: float = threshold(50, "points", basis="convention", source="of a curve that is not the objective"),
@@ -42,8 +43,9 @@ def loss_spikes_recur(
     """Three or more spikes, each far out of the noise.
 
     ## What it sees
-    As for single spikes; at least three of them. Medium when they go on in the second half of the run and some are as
-    high as half of the curve's range; else low where one goes to four times the level, info where none does. Where the
+    As for single spikes; at least three of them, from which the curve came down again (a curve that only climbs has
+    none). Medium when they go on in the second half of the run and some are as high as half of all that was gained and
+    half of the level; else low where one goes to four times the level, info where none does. Where the
     objective is calm, the held-out loss, the parts of the
     loss and the players of a game are looked at as well (info; medium where they go on and tower tenfold). When they
     come at a fixed interval, that is said.
@@ -68,16 +70,24 @@ def loss_spikes_recur(
             continue
         found = curve_spikes(other, multiple=multiple, visible=visible)
         found = towers(other, found) if is_rough(other, found) else found
+        found = [s for s in found if came_down(other, s)]
         if len(found) < many:
             continue
-        height = max(s.height for s in found)
-        serious = height > heavy * (other.start - other.best) and found[-1].first > late * other.n
+        highest = max(found, key=lambda s: s.height)
+        serious = highest.height > heavy * (other.start - other.best) and found[-1].first > late * other.n
+        serious = serious and highest.height > visibly * abs(highest.before)
         # What is not the objective is told for itself only where its spikes tower above all else.
         serious = serious and (other is curve or len(towers(other, found)) >= many)
         tall = sum(s.height > large * abs(s.before) for s in found) >= 1
         mild: Severity = "low" if other is curve and tall else "info"
         yield recurring(other, found, "medium" if serious else mild, int(many))
         return
+
+
+def came_down(curve: Curve, spike: Spike) -> bool:
+    """Whether the curve was at the lower half of a spike again, however much later."""
+    later = curve.oriented[spike.last + 1 :]
+    return spike.recovered or not len(later) or bool(later.min() < spike.before + spike.height / 2)
 
 
 def recurring(curve: Curve, found: list[Spike], severity: Severity, shown: int) -> Evidence:

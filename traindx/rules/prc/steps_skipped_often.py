@@ -53,6 +53,7 @@ def steps_skipped_often(
     least: float = threshold(3, "skips", basis="convention", source="fewer may be chance"),
     few: float = threshold(10, "points", basis="convention", source="of fewer, shares say nothing: skips are counted"),
     in_a_row: float = threshold(4, "skips", basis="convention", source="16-fold; one or two are everyday"),
+    lost: float = threshold(1e-6, "scale", basis="theory", source="float16 ends at 65504: the gradients exceed 6e10"),
     usual: float = threshold(2.0**14, "scale", basis="convention", source="fp16 runs settle at 2**15 to 2**20"),
 ) -> Iterator[Evidence]:
     """The optimizer skips many of its steps.
@@ -60,7 +61,7 @@ def steps_skipped_often(
     What it sees: in some fifth of the run, at least one step in twenty was skipped; the first twenty skips
     of the run are not counted. High when it is one in four. In a log of hardly anything but skips these are counted:
     four and more; medium from twenty on or where the scale they tell of has sunk below 2**14, high at 1 and below,
-    where a single one is told, too.
+    where a single one is told, too, critical below a millionth: only NaN and infinity overflow there.
 
     Why it matters: a skipped step is work thrown away, and a sign that gradients are often not finite.
 
@@ -72,7 +73,7 @@ def steps_skipped_often(
     Sources: Micikevicius et al. (2018), Mixed precision training; Megatron-LM's count of skipped iterations.
     """
     if run.points < few:
-        yield from burst(run, in_a_row, search, usual)
+        yield from burst(run, in_a_row, search, usual, lost)
         return
     steps, shares = skipped_shares(run, features)
     n = len(shares)
@@ -103,7 +104,7 @@ def steps_skipped_often(
 COUNT, SCALE = re.compile(r"^(\d+) skipped"), re.compile(r"\bscale\b.*?\bto:?\s*([-+\d.e]+?)\.?$", re.IGNORECASE)
 
 
-def burst(run: Run, in_a_row: float, search: float, usual: float) -> Iterator[Evidence]:
+def burst(run: Run, in_a_row: float, search: float, usual: float, lost: float) -> Iterator[Evidence]:
     """Skips that a short log tells of one after the other, and the loss scale that their last line names."""
     events = [e for e in run.events if e.kind == "skipped-step"]
     count = sum(int(m[1]) if (m := COUNT.match(e.message)) else 1 for e in events)
@@ -114,13 +115,15 @@ def burst(run: Run, in_a_row: float, search: float, usual: float) -> Iterator[Ev
     if count < in_a_row and scale >= 1:
         return
     severity: Severity = "high" if scale <= 1 else "medium" if count > search or scale < usual else "low"
-    sunk = f", down to a loss scale of {scale:g}" if scale < float("inf") else ""
+    sunk = f", down to a loss scale of {scale:.4g}" if scale < float("inf") else ""
+    if scale < lost:
+        severity, sunk = "critical", f"{sunk}: no range is left to look for, the gradients are not finite"
     yield Evidence(
         onset=run.first_step,
         last=run.last_step,
-        strength=1.0 if severity == "high" else 0.5,
+        strength=1.0 if severity in ("critical", "high") else 0.5,
         severity=severity,
-        aspects=("scale-sinks",) if scale < usual else (),
+        aspects=(*(["scale-sinks"] if scale < usual else []), *(["scale-lost"] if scale < lost else [])),
         message=f"{count} optimizer step{'s were' if count > 1 else ' was'} skipped one after the other{sunk}",
         points=(EvidencePoint("event:skipped-step", run.last_step, float(count), in_a_row, "skips"),),
     )

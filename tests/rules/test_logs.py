@@ -1,0 +1,83 @@
+"""Rules on what logs hold: exploring agents, epochs at rest, perplexities, parts of a loss, gaps beside scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests import make
+from traindx.features.scores import scale_of
+from traindx.features.shared import Features
+from traindx.rules import judge_one
+from traindx.rules.gen.validation_gap_grows import validation_gap_grows
+from traindx.rules.los.loss_diverges import loss_diverges
+from traindx.rules.los.loss_flat_from_start import loss_flat_from_start
+from traindx.rules.los.loss_plateaus import loss_plateaus
+from traindx.vocabulary.rule import Outcome, Rule
+from traindx.vocabulary.run import Run
+
+
+def judged(rule: Rule, run: Run) -> Outcome:
+    return judge_one(rule, run, Features(run), {})
+
+
+@pytest.mark.parametrize(("decay", "status"), [(0.998, "not-evaluated"), (0.95, "fired")])
+def test_an_agent_that_explores_is_not_judged_yet(decay: float, status: str) -> None:
+    reward = -300 + 20 * make.rng(2).standard_normal(60)
+    assert (
+        judged(loss_flat_from_start, make.run({"train/reward": reward, "Epsilon": decay ** np.arange(60)})).status
+        == status
+    )
+
+
+@pytest.mark.parametrize(("last", "status"), [(162.0, "fired"), (150.0, "clear")])
+def test_a_few_epochs_at_rest_are_a_plateau(last: float, status: str) -> None:
+    """The curve gains nothing in its last two thirds, against a tenth of its level."""
+    loss = np.concatenate([[673.0, 259.0, 186.0, 164.0], np.linspace(166.0, last, 8)])
+    assert judged(loss_plateaus, make.run({"val/loss": loss})).status == status
+
+
+@pytest.mark.parametrize(("level", "status"), [(5140.0, "fired"), (140.0, "clear")])
+def test_perplexity_tells_of_a_rise_that_the_loss_hides(level: float, status: str) -> None:
+    steps = np.array([11_000.0, 12_500.0, 13_000.0, 14_000.0])
+    run = make.run(
+        {"val/loss": [8.1, 7.9, 9.6, 9.8], "val/perplexity": [131.2, 118.5, level, 1.1 * level]}, steps=steps
+    )
+    assert judged(loss_diverges, run).status == status
+
+
+def test_a_part_of_the_loss_is_no_score() -> None:
+    assert scale_of("val/loss_iou", np.array([3.7, 3.1])) is None
+    assert scale_of("val/iou", np.array([0.3, 0.6])) is not None
+
+
+@pytest.mark.parametrize(("accuracy", "severity"), [(0.95, "low"), (0.7, "medium")])
+def test_a_ratio_of_losses_weighs_less_where_the_score_carries_over(accuracy: float, severity: str) -> None:
+    """A training loss of next to nothing makes every ratio of losses large."""
+    epochs = np.arange(50.0)
+    run = make.run(
+        {
+            "train/loss": 0.007 + 0.8 * np.exp(-epochs / 3),
+            "val/loss": 0.14 + 0.7 * np.exp(-epochs / 3),
+            "val/accuracy": accuracy - 0.3 * np.exp(-epochs / 3),
+        }
+    )
+    outcome = judged(validation_gap_grows, run)
+    assert outcome.status == "fired"
+    assert outcome.evidence[0].severity == severity
+
+
+@pytest.mark.parametrize(("improves", "severities"), [(True, {"low"}), (False, {"high", "medium"})])
+def test_a_rise_beside_a_score_that_improves_is_low(improves: bool, severities: set[str]) -> None:
+    epochs = np.arange(40.0)
+    score = 0.6 + 0.3 * (1 - np.exp(-epochs / 12)) if improves else 0.8 - 0.2 * np.exp(-epochs / 3)
+    run = make.run(
+        {
+            "train/loss": 1.5 * np.exp(-epochs / 8),
+            "val/loss": 0.6 + 0.9 * np.exp(-epochs / 3) + 0.01 * np.maximum(epochs - 12, 0),
+            "val/accuracy": score,
+        }
+    )
+    outcome = judged(validation_gap_grows, run)
+    assert outcome.status == "fired"
+    assert {e.severity or "medium" for e in outcome.evidence} <= severities
