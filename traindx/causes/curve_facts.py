@@ -81,7 +81,7 @@ def validation_never_improves(
 ) -> bool | None:
     """Training loss falls, and validation loss shows none of it from the first evaluation on."""
     train, val = features.curve("train/loss"), features.curve("val/loss")
-    if train is None or val is None or train.n < 4 or val.n < 4:
+    if train is None or val is None or train.n < 4 or val.n < 4 or evaluated_late(features):
         return None
     fall = train.start - train.best
     if train.start <= 0 or fall < learned * train.start:
@@ -93,6 +93,18 @@ def validation_never_improves(
     return bool(bad and best >= train.start - shared * fall and first - best < own * abs(first))
 
 
+def evaluated_late(
+    features: Features,
+    *,
+    passes: float = threshold(3.0, "epochs", basis="convention", source="enough to learn a small set by heart"),
+) -> bool:
+    """Whether the first evaluation comes after so many passes over the data that overfitting may explain it."""
+    val, epoch = features.curve("val/loss"), features.curve("epoch")
+    if val is None or epoch is None or not val.n or not epoch.n or features.run.axis == "epoch":
+        return False
+    return float(np.interp(val.steps[0], epoch.steps, epoch.values)) - float(epoch.values[0]) > passes
+
+
 def validation_bad_at_once(
     run: Run,
     features: Features,
@@ -102,7 +114,7 @@ def validation_bad_at_once(
 ) -> bool | None:
     """The first validation loss is several times the training loss beside it, and never gets near."""
     train, val = features.curve("train/loss"), features.curve("val/loss")
-    if train is None or val is None or train.n < 4 or val.n < 2:
+    if train is None or val is None or train.n < 4 or val.n < 2 or evaluated_late(features):
         return None
     beside = np.interp(val.steps, train.steps, train.trend)
     if beside.min() <= 0 or val.steps[0] > train.steps[0] + early * (train.steps[-1] - train.steps[0]):

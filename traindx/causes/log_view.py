@@ -18,7 +18,7 @@ from traindx.vocabulary.run import Run
 TERMS: Mapping[str, Mapping[str, float]] = {
     "validation-gap-grows": {"healthy": -1.2, "insufficient-regularization": 0.6, "too-little-data": 0.3},
     "validation-gap-grows:wide": {"val-preprocessing-mismatch": 0.5},
-    "loss-not-finite": {"healthy": -1.5, "learning-rate-too-high": 0.9},
+    "loss-not-finite": {"healthy": -2.5, "learning-rate-too-high": 0.9},
     "loss-not-finite:recovered": {"corrupt-samples": 1.2, "unstable-numerics": 0.8},
     "loss-diverges": {"healthy": -0.8, "insufficient-capacity": -1.5},
     "loss-diverges:short": {"learning-rate-too-high": 0.6},

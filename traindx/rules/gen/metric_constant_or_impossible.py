@@ -127,6 +127,9 @@ def impossible(curve: Curve, absurd: float, slack: float) -> str:
     if scale is None:
         return ""
     size = abs(scale.perfect) or 1.0
+    within = (curve.values >= scale.low) & (curve.values <= scale.high)
+    if not within.any():
+        return ""  # never a value of that scale: another number that is called alike
     for value, beyond in ((high, high > scale.high + slack * size), (low, low < scale.low - slack * size)):
         if beyond:
             return f"{curve.name} is {value:.6g}, and cannot be: its scale goes from {scale.low:g} to {scale.high:g}"

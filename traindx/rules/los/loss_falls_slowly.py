@@ -82,9 +82,10 @@ def loss_falls_slowly(
 
 
 def cut_short(features: Features, curve: Curve) -> bool:
-    """Whether the learning rate is at most half of its peak over the second half of the points."""
+    """Whether the learning rate comes down over the second half of the points, to half of its peak and less: by then
+    what the loss does is the schedule's (a linear one is at a half there)."""
     lr = features.curve("lr")
     if lr is None or lr.n < 2 or lr.values.max() <= 0:
         return False
     rates = lr.at_steps(curve.steps[curve.n // 2 :])
-    return bool(median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2 and rates[0] > lr.values.max() / 2)
+    return bool(median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2 and rates[0] > lr.values.max() / 4)

@@ -9,6 +9,7 @@ import numpy as np
 from traindx.features.chance import chance_classes
 from traindx.features.curve import Curve
 from traindx.features.middle import median
+from traindx.features.noise import robust_sigma
 from traindx.features.plateaus import Flat, flat_tail, improvement
 from traindx.features.scores import best_skill, scores
 from traindx.features.shared import Features
@@ -16,6 +17,8 @@ from traindx.features.smoothing import TREND_PARTS
 from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
+
+STEADY = 0.02  # of the level: as for `loss-at-chance`
 
 
 @rule(
@@ -157,7 +160,9 @@ def aspects(
     features: Features, curve: Curve, flat: Flat, level: float, bounds: tuple[float, float, float, float]
 ) -> Iterator[str]:
     little, decayed, good, tiny = bounds
-    if curve.name.endswith("loss") and chance_classes(level, features.run.setup.classes):
+    # A guess scatters hardly at all from batch to batch: a level that does only passes by ln k.
+    steady = robust_sigma(curve.values[flat.first :]) < STEADY * abs(level)
+    if curve.name.endswith("loss") and steady and chance_classes(level, features.run.setup.classes):
         yield "at-chance"
     fall = curve.start - level
     yield "high" if curve.sign > 0 and fall < little * abs(curve.start) else "low"

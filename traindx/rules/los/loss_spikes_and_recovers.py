@@ -81,7 +81,7 @@ def loss_spikes_and_recovers(
 def told(features: Features, curve: Curve, worst: Spike, large: float, since: tuple[float, float]) -> Evidence:
     """The evidence of one spike; that of a score is a drop. `since`: what is early, and what is long ago."""
     start, past = since
-    early = ("early",) if worst.first <= max(3, start * curve.n) else ()
+    early: tuple[str, ...] = ("early",) if worst.first <= max(3, start * curve.n) else ()
     early += ("long-ago",) if worst.last < past * curve.n else ()
     tall = worst.height >= large * abs(worst.before) and "early" not in early and curve.sign > 0
     peak, step = (worst.before + worst.height) * curve.sign, curve.step_at(worst.peak)
