@@ -111,7 +111,7 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
         return None  # a heading over a table, not its header
     if share < 0.5 or len(text) == width or (text and (not has_header or delimiter == " ")):
         return None
-    names = header_names(first, width) if has_header else _from_comment(comments, delimiter, width)
+    names = header_names(tuple(first), width) if has_header else _from_comment(comments, delimiter, width)
     filled = sum(1 for column in samples for cell in column if cell.strip())
     if names is None or not filled:
         return None
@@ -145,12 +145,13 @@ def _header_only(lines: list[str], delimiter: str, comments: list[str]) -> tuple
     known = {"epoch", "step", "iteration", "iter", "loss", "r"}
     if len(lines) > 1 or len(cells) < 2 or not known & {cell.lower() for cell in cells}:
         return None
-    names = header_names(cells, len(cells))
+    names = header_names(tuple(cells), len(cells))
     samples: tuple[tuple[str, ...], ...] = ((),) * len(cells)
     return 0.1, Layout(delimiter, False, names, True, len(comments) + 1, frozenset(), samples, tuple(comments))
 
 
-def header_names(cells: Sequence[str], width: int) -> tuple[str, ...]:
+@lru_cache(maxsize=8)
+def header_names(cells: tuple[str, ...], width: int) -> tuple[str, ...]:
     """Unique names for `width` columns. A header that is one short lacks the name of an index
     column in front (R, old pandas); otherwise what is missing is called c<i>."""
     names = [cell.strip().lstrip("#").strip() for cell in cells]
@@ -171,5 +172,5 @@ def _from_comment(comments: list[str], delimiter: str, width: int) -> tuple[str,
     if comments:
         words = split_line(comments[-1].lstrip().lstrip("#%/").strip(), delimiter)
         if len(words) == width and not any(is_number(word, False) for word in words):
-            return header_names(words, width)
+            return header_names(tuple(words), width)
     return tuple(f"c{i}" for i in range(width))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from traindx.readers._columns import Columns, in_split
+from traindx.readers._columns import Columns, in_split, plain_numbers
 from traindx.readers._layout import DECIMAL_COMMA, Layout, header_names, is_number, split_line
 from traindx.vocabulary.run import Floats, Ints
 
@@ -55,18 +55,18 @@ class Rows:
     def add_regular(self, block: bytes, lines: list[str]) -> bool:
         """Take lines that all have the right number of cells, each a plain number; else do nothing."""
         delimiter = None if self.layout.delimiter == " " else self.layout.delimiter
-        if b'"' in block or b"_" in block or self.layout.decimal_comma or self.split is not None:
-            return False  # float() takes 1_000, which no log means
+        if b'"' in block or self.layout.decimal_comma or self.split is not None:
+            return False
         rows = [line.split(delimiter) for line in lines]
         if set(map(len, rows)) != {len(self.names)}:
             return False
         cells = list(zip(*rows, strict=True))
-        try:
-            arrays = [np.array(list(map(float, cells[i])), dtype=np.float64) for i, _ in self.numeric()]
-        except ValueError:
+        arrays = [plain_numbers(cells[i]) for i, _ in self.numeric()]
+        if any(values is None for values in arrays):
             return False
         self.marks.append((self.row, self.line))
         for (_, name), values in zip(self.numeric(), arrays, strict=True):
+            assert values is not None
             self.columns.add(name, values, range(self.row, self.row + len(lines)))
         self.row += len(lines)
         return True
@@ -83,7 +83,7 @@ class Rows:
             if self.is_header(cells):
                 self.flush(pending)
                 pending, broken = [], True
-                self.names = header_names(cells, len(cells))
+                self.names = header_names(tuple(cells), len(cells))
                 self.boundaries.append(self.row)
                 continue
             if len(cells) > len(self.names) and not "".join(cells[len(self.names) :]).strip():
@@ -101,8 +101,10 @@ class Rows:
     def is_header(self, cells: list[str]) -> bool:
         """Whether a row in the middle is the header again, perhaps with other names: no numbers,
         nothing empty, and at least one name that is known (two, if there are more)."""
+        if not self.layout.header or cells[0][:1].isdigit():
+            return False
         names = {cell.strip() for cell in cells}
-        if not self.layout.header or "" in names or len(names) < len(cells):
+        if "" in names or len(names) < len(cells):
             return False
         known = len(names & set(self.names))
         return known >= min(2, len(self.names), len(names)) and not any(is_number(c, False) for c in cells)
@@ -134,6 +136,8 @@ class Rows:
             if self.layout.decimal_comma:
                 column = [c.replace(",", ".") if DECIMAL_COMMA.fullmatch(c) else c for c in column]
             known = in_split(name, split) if split else name
-            strange = self.columns.add_cells(known, column, rows)
-            if strange:
+            plain = plain_numbers(column)
+            if plain is not None:
+                self.columns.add(known, plain, rows if isinstance(rows, range) else np.array(rows, dtype=np.int64))
+            elif strange := self.columns.add_cells(known, column, rows):
                 self.strange[known] = self.strange.get(known, 0) + strange
