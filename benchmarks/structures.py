@@ -171,7 +171,7 @@ def lengths(data: bytearray, rng: Rng, _other: bytes) -> None:
 def extent(data: bytearray, rng: Rng, _other: bytes) -> None:
     """Lines longer, columns more, or names more than any log has."""
     lines, kind = bytes(data).split(b"\n"), int(rng.integers(4))
-    many = int(10 ** rng.uniform(2, 4.7))
+    many = int(10 ** rng.uniform(2, 4.2))
     at = int(rng.integers(len(lines)))
     if kind == 0:
         lines[at] = lines[at] * max(many // (len(lines[at]) + 1), 1) * 20

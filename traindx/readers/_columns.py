@@ -88,6 +88,10 @@ class Growing:
         self.array[self.size : needed] = values
         self.size = needed
 
+    def ends(self, count: int) -> Floats:
+        """The first `count` numbers and the last."""
+        return np.concatenate([self.array[: min(count, self.size)], self.array[max(self.size - count, 0) : self.size]])
+
     def finish(self) -> Floats:
         self.array.resize(self.size, refcheck=False)
         return self.array

@@ -29,6 +29,7 @@ MOST_VARIANTS = 20_000  # templates with numbers kept in all
 # Lines of new shapes that are taken apart whatever they say, and those that speak of training: a log repeats its
 # shapes, prose and code do not.
 STUDIED, MOST_STUDIED = 5_000, 20_000
+MOST_STRAYS = 40_000  # lines of a known signature that no template fits
 SPEAKS = re.compile(r"loss|acc|epoch|step|iter|rew|error|\blr\b", re.IGNORECASE)
 MOST_ALIKE = 64  # templates of one signature
 WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
@@ -52,7 +53,7 @@ class Scanner:
         self.facts = Facts()
         self.marks = Marks()
         self.last_row = 0
-        self.dropped = self.studied = 0
+        self.dropped = self.studied = self.strays = 0
 
     def run(self) -> None:
         """Read the whole stream."""
@@ -152,6 +153,10 @@ class Scanner:
                 variant.take(line, row)
                 self.seen[mark] = variant.take
                 return
+        self.strays += 1
+        if self.strays > MOST_STRAYS:
+            self.dropped += 1
+            return
         parsed = parse(line)
         if len(alike) < MOST_ALIKE:
             if parsed.fields:
