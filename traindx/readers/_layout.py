@@ -17,6 +17,7 @@ DELIMITERS = ("\t", ";", ",", "|", " ")  # " " stands for runs of blanks
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 COMMENT = ("#", "%", "//")
 MAX_CELLS = 20_000
+LEAST = 5  # rows of one width in a row that are no accident
 
 
 class Layout(NamedTuple):
@@ -97,7 +98,7 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     if not body:
         return _header_only(lines, delimiter, comments)
     again = next((i for i, row in enumerate(body) if has_header and i and _repeats(row, first)), len(body))
-    body = body[:again]
+    body = as_headed(first, body[:again]) if has_header else body[:again]
     widths = Counter(len(row) for row in body)
     width, same = widths.most_common(1)[0]
     if has_header and 2 * widths[len(first)] >= len(body):
@@ -123,6 +124,13 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
 def _repeats(row: list[str], header: list[str]) -> bool:
     """Whether a row is a header too: it shares names and has no number."""
     return bool(set(row) & set(header) - {""}) and not any(is_number(cell, False) for cell in row)
+
+
+def as_headed(header: list[str], body: list[list[str]]) -> list[list[str]]:
+    """The rows, or those before the first that is not as wide as the header: several that are show that it is
+    theirs, though more of another width follow."""
+    turn = next((i for i, row in enumerate(body) if len(row) != len(header)), len(body))
+    return body[:turn] if LEAST <= turn and 2 * sum(len(row) == len(header) for row in body) < len(body) else body
 
 
 def _trailing(header: list[str] | None, width: int, body: list[list[str]]) -> tuple[int, list[list[str]]]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from traindx.readers._columns import Columns, in_split, number, plain_numbers
-from traindx.readers._layout import DECIMAL_COMMA, Layout, header_names, is_number, split_line
-from traindx.readers._widths import LEAST, names_of
+from traindx.readers._layout import DECIMAL_COMMA, LEAST, Layout, header_names, is_number, split_line
+from traindx.readers._widths import names_of
 from traindx.vocabulary.run import Floats, Ints
 
 KEPT_MISFITS = 8

@@ -13,9 +13,9 @@ from math import comb
 import numpy as np
 
 from traindx.features.middle import median
+from traindx.readers._layout import LEAST
 from traindx.vocabulary.run import Floats
 
-LEAST = 5  # rows of one new width in a row that are no accident
 MOST_WAYS = 2_000  # of laying cells under columns that are tried
 PART = 0.02  # of a value that it may differ from the one before, beside the noise
 FAR = 2.0  # mean cost of a column (log of 1 + distance in noise) beyond which nothing fits
