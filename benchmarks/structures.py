@@ -151,8 +151,8 @@ def archive(data: bytearray, rng: Rng, _other: bytes) -> None:
 
 def bomb(data: bytearray, rng: Rng, _other: bytes) -> None:
     """Gigabytes in a small file: zeros, or the log itself over and over, compressed."""
-    piece = bytes(1 << 24) if rng.integers(2) or not data else bytes(data) * max((1 << 22) // len(data), 1)
-    member = gzip.compress(piece[: 1 << 24], 6)
+    zeros = bool(rng.integers(2)) or not data
+    member = ZEROS if zeros else gzip.compress((bytes(data) * ((1 << 21) // len(data) + 1))[: 1 << 22], 5)
     head = gzip.compress(bytes(data)) if rng.integers(2) else b""
     data[:] = head + member * int(min(2 ** rng.uniform(0, 8), 1 + (1 << 23) // len(member)))
 
@@ -171,7 +171,7 @@ def lengths(data: bytearray, rng: Rng, _other: bytes) -> None:
 def extent(data: bytearray, rng: Rng, _other: bytes) -> None:
     """Lines longer, columns more, or names more than any log has."""
     lines, kind = bytes(data).split(b"\n"), int(rng.integers(4))
-    many = int(10 ** rng.uniform(2, 4.7))
+    many = int(10 ** rng.uniform(2, 4.2))
     at = int(rng.integers(len(lines)))
     if kind == 0:
         lines[at] = lines[at] * max(many // (len(lines[at]) + 1), 1) * 20
@@ -264,6 +264,7 @@ def special(victim: Path, rng: Rng) -> str:
 SIBLINGS = ("hparams.yaml", "args.yaml", "setup.json", "steps-0-1.arrows", "events-0-1.jsonl", "config.json",
             "trainer_state.json", "meta.yaml", "progress.csv", "x.monitor.csv", "evaluations.npz", "run-x.wandb",
             "events.out.tfevents.1.x", "metrics.csv", "metrics.json", "run.json", "stdout.log")  # fmt: skip
+ZEROS = gzip.compress(bytes(1 << 24), 9)
 NAMED = (b"\xff\xfe", b"two\nlines", b"\x1b[31mred", b"<script>alert(1)</script>".replace(b"/", b""), b"n" * 240, b"-",
          b"--full", b"*", b"[x]", b"|pipe|", "\u202ekcab".encode(), b"loss_nan")  # fmt: skip
 KINDS: tuple[Callable[[bytearray, Rng, bytes], None], ...] = (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-PLENTY = 1 << 24  # bytes that any file may give
+PLENTY = 1 << 23  # bytes that any file may give
 RATIO = 50  # times what is stored that a file may give; logs are compressed 5 to 40 times
 MOST_PIPED = 1 << 30  # bytes of a pipe, which are held in memory
 PIECE = 1 << 16  # compressed bytes taken at a time

@@ -63,6 +63,17 @@ def text_number(text: str) -> float | None:
     return float(wrapped[1]) if wrapped else None
 
 
+def plain_numbers(cells: Sequence[str]) -> Floats | None:
+    """The numbers in cells that all hold a plain one; None where one needs a closer look (float() takes 1_000,
+    which no log means)."""
+    if "_" in "".join(cells):
+        return None
+    try:
+        return np.array(list(map(float, cells)), dtype=np.float64)
+    except ValueError:
+        return None
+
+
 class Growing:
     """Numbers that become more; the array grows in place, so that reading never holds them twice."""
 
@@ -76,6 +87,10 @@ class Growing:
             self.array.resize(max(needed, self.size * 9 // 8), refcheck=False)
         self.array[self.size : needed] = values
         self.size = needed
+
+    def ends(self, count: int) -> Floats:
+        """The first `count` numbers and the last."""
+        return np.concatenate([self.array[: min(count, self.size)], self.array[max(self.size - count, 0) : self.size]])
 
     def finish(self) -> Floats:
         self.array.resize(self.size, refcheck=False)

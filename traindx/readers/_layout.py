@@ -17,6 +17,7 @@ DELIMITERS = ("\t", ";", ",", "|", " ")  # " " stands for runs of blanks
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 COMMENT = ("#", "%", "//")
 MAX_CELLS = 20_000
+LEAST = 5  # rows of one width in a row that are no accident
 
 
 class Layout(NamedTuple):
@@ -97,7 +98,7 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     if not body:
         return _header_only(lines, delimiter, comments)
     again = next((i for i, row in enumerate(body) if has_header and i and _repeats(row, first)), len(body))
-    body = body[:again]
+    body = as_headed(first, body[:again]) if has_header else body[:again]
     widths = Counter(len(row) for row in body)
     width, same = widths.most_common(1)[0]
     if has_header and 2 * widths[len(first)] >= len(body):
@@ -111,7 +112,7 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
         return None  # a heading over a table, not its header
     if share < 0.5 or len(text) == width or (text and (not has_header or delimiter == " ")):
         return None
-    names = header_names(first, width) if has_header else _from_comment(comments, delimiter, width)
+    names = header_names(tuple(first), width) if has_header else _from_comment(comments, delimiter, width)
     filled = sum(1 for column in samples for cell in column if cell.strip())
     if names is None or not filled:
         return None
@@ -123,6 +124,13 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
 def _repeats(row: list[str], header: list[str]) -> bool:
     """Whether a row is a header too: it shares names and has no number."""
     return bool(set(row) & set(header) - {""}) and not any(is_number(cell, False) for cell in row)
+
+
+def as_headed(header: list[str], body: list[list[str]]) -> list[list[str]]:
+    """The rows, or those before the first that is not as wide as the header: several that are show that it is
+    theirs, though more of another width follow."""
+    turn = next((i for i, row in enumerate(body) if len(row) != len(header)), len(body))
+    return body[:turn] if LEAST <= turn and 2 * sum(len(row) == len(header) for row in body) < len(body) else body
 
 
 def _trailing(header: list[str] | None, width: int, body: list[list[str]]) -> tuple[int, list[list[str]]]:
@@ -145,12 +153,13 @@ def _header_only(lines: list[str], delimiter: str, comments: list[str]) -> tuple
     known = {"epoch", "step", "iteration", "iter", "loss", "r"}
     if len(lines) > 1 or len(cells) < 2 or not known & {cell.lower() for cell in cells}:
         return None
-    names = header_names(cells, len(cells))
+    names = header_names(tuple(cells), len(cells))
     samples: tuple[tuple[str, ...], ...] = ((),) * len(cells)
     return 0.1, Layout(delimiter, False, names, True, len(comments) + 1, frozenset(), samples, tuple(comments))
 
 
-def header_names(cells: Sequence[str], width: int) -> tuple[str, ...]:
+@lru_cache(maxsize=8)
+def header_names(cells: tuple[str, ...], width: int) -> tuple[str, ...]:
     """Unique names for `width` columns. A header that is one short lacks the name of an index
     column in front (R, old pandas); otherwise what is missing is called c<i>."""
     names = [cell.strip().lstrip("#").strip() for cell in cells]
@@ -171,5 +180,5 @@ def _from_comment(comments: list[str], delimiter: str, width: int) -> tuple[str,
     if comments:
         words = split_line(comments[-1].lstrip().lstrip("#%/").strip(), delimiter)
         if len(words) == width and not any(is_number(word, False) for word in words):
-            return header_names(words, width)
+            return header_names(tuple(words), width)
     return tuple(f"c{i}" for i in range(width))

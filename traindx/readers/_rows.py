@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from traindx.readers._columns import Columns, in_split
-from traindx.readers._layout import DECIMAL_COMMA, Layout, header_names, is_number, split_line
+from traindx.readers._columns import Columns, in_split, number, plain_numbers
+from traindx.readers._layout import DECIMAL_COMMA, LEAST, Layout, header_names, is_number, split_line
+from traindx.readers._widths import names_of
 from traindx.vocabulary.run import Floats, Ints
 
 KEPT_MISFITS = 8
+MOST_TRIED = 8  # times that rows of another width are looked at closely
 
 
 class Rows:
@@ -28,11 +30,14 @@ class Rows:
         self.strange: dict[str, int] = {}
         self.misfits: list[tuple[int, int]] = []  # line, cells of the first few
         self.misfit_count = 0
+        self.waiting: list[list[str]] = []  # the last rows, where all are of one other width
+        self.tried = 0
+        self.widths: list[tuple[int, tuple[str, ...]]] = []  # line, names from there on
 
     def numeric(self) -> list[tuple[int, str]]:
         """Index and name of the columns that are not words."""
-        words = self.layout.text if self.names == self.layout.names else frozenset()
-        return [(i, name) for i, name in enumerate(self.names) if i not in words]
+        words = {self.layout.names[i] for i in self.layout.text}
+        return [(i, name) for i, name in enumerate(self.names) if name not in words]
 
     def add_arrays(self, block: bytes, count: int, arrays: list[tuple[Floats, Ints | None]]) -> None:
         """A block of `count` lines, as one (values, rows or None) for each numeric column."""
@@ -55,18 +60,18 @@ class Rows:
     def add_regular(self, block: bytes, lines: list[str]) -> bool:
         """Take lines that all have the right number of cells, each a plain number; else do nothing."""
         delimiter = None if self.layout.delimiter == " " else self.layout.delimiter
-        if b'"' in block or b"_" in block or self.layout.decimal_comma or self.split is not None:
-            return False  # float() takes 1_000, which no log means
+        if b'"' in block or self.layout.decimal_comma or self.split is not None:
+            return False
         rows = [line.split(delimiter) for line in lines]
         if set(map(len, rows)) != {len(self.names)}:
             return False
         cells = list(zip(*rows, strict=True))
-        try:
-            arrays = [np.array(list(map(float, cells[i])), dtype=np.float64) for i, _ in self.numeric()]
-        except ValueError:
+        arrays = [plain_numbers(cells[i]) for i, _ in self.numeric()]
+        if any(values is None for values in arrays):
             return False
         self.marks.append((self.row, self.line))
         for (_, name), values in zip(self.numeric(), arrays, strict=True):
+            assert values is not None
             self.columns.add(name, values, range(self.row, self.row + len(lines)))
         self.row += len(lines)
         return True
@@ -75,7 +80,7 @@ class Rows:
         """Take lines one by one: blank ones, headers and misfits may be among them."""
         pending: list[list[str]] = []
         broken = True  # whether the next row does not follow the last one's line
-        for number, line in enumerate(lines, self.line):
+        for line_number, line in enumerate(lines, self.line):
             if not line.strip():
                 broken = True
                 continue
@@ -83,17 +88,20 @@ class Rows:
             if self.is_header(cells):
                 self.flush(pending)
                 pending, broken = [], True
-                self.names = header_names(cells, len(cells))
+                self.names = header_names(tuple(cells), len(cells))
                 self.boundaries.append(self.row)
                 continue
             if len(cells) > len(self.names) and not "".join(cells[len(self.names) :]).strip():
                 del cells[len(self.names) :]
             if len(cells) != len(self.names):
-                self.misfit(number, len(cells))
+                if self.misfit(line_number, cells):
+                    self.flush(pending)
+                    pending = self.told_apart(line_number)
                 broken = True
                 continue
+            self.waiting.clear()
             if broken:
-                self.marks.append((self.row + len(pending), number))
+                self.marks.append((self.row + len(pending), line_number))
                 broken = False
             pending.append(cells)
         self.flush(pending)
@@ -101,16 +109,42 @@ class Rows:
     def is_header(self, cells: list[str]) -> bool:
         """Whether a row in the middle is the header again, perhaps with other names: no numbers,
         nothing empty, and at least one name that is known (two, if there are more)."""
+        if not self.layout.header or cells[0][:1].isdigit():
+            return False
         names = {cell.strip() for cell in cells}
-        if not self.layout.header or "" in names or len(names) < len(cells):
+        if "" in names or len(names) < len(cells):
             return False
         known = len(names & set(self.names))
         return known >= min(2, len(self.names), len(names)) and not any(is_number(c, False) for c in cells)
 
-    def misfit(self, line: int, cells: int) -> None:
+    def misfit(self, line: int, cells: list[str]) -> bool:
+        """Leave out a row of another width; whether it is the last of `LEAST` alike, which may be told apart."""
         self.misfit_count += 1
         if len(self.misfits) < KEPT_MISFITS:
-            self.misfits.append((line, cells))
+            self.misfits.append((line, len(cells)))
+        if self.waiting and len(self.waiting[0]) != len(cells):
+            self.waiting.clear()
+        if len(self.waiting) == LEAST or self.tried == MOST_TRIED:
+            return False
+        self.waiting.append(cells)
+        return len(self.waiting) == LEAST
+
+    def told_apart(self, line: int) -> list[list[str]]:
+        """The rows that wait, if it can be told which of their cells is which column: their names are now `names`."""
+        self.tried += 1
+        mark = "," if self.layout.decimal_comma else "."
+        cells = [[number(cell.replace(mark, ".")) for cell in row] for row in self.waiting]
+        known = {name: grown.ends(LEAST) for name, grown in self.columns.values.items()}
+        names = names_of(self.names, known, np.array(cells, dtype=np.float64))
+        if names is None:
+            return []
+        first = line - LEAST + 1
+        self.names, taken, self.waiting = names, self.waiting, []
+        self.misfit_count -= LEAST
+        self.misfits = [m for m in self.misfits if m[0] < first]
+        self.widths.append((first, names))
+        self.marks.append((self.row, first))
+        return taken
 
     def flush(self, pending: list[list[str]]) -> None:
         """Rows of the right width into columns; cells may be empty or words."""
@@ -134,6 +168,8 @@ class Rows:
             if self.layout.decimal_comma:
                 column = [c.replace(",", ".") if DECIMAL_COMMA.fullmatch(c) else c for c in column]
             known = in_split(name, split) if split else name
-            strange = self.columns.add_cells(known, column, rows)
-            if strange:
+            plain = plain_numbers(column)
+            if plain is not None:
+                self.columns.add(known, plain, rows if isinstance(rows, range) else np.array(rows, dtype=np.int64))
+            elif strange := self.columns.add_cells(known, column, rows):
                 self.strange[known] = self.strange.get(known, 0) + strange

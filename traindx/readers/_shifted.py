@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from traindx.readers._cuts import MOST_RUNS
 from traindx.readers.raw import RawColumn
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.signals import direction_of
@@ -25,14 +26,14 @@ def unshift(columns: dict[str, RawColumn], edges: list[int]) -> list[tuple[int, 
     """Put losses back under their names, in place.
 
     `edges` are the rows at which runs begin, with the row count as the last one; only columns
-    that are filled in every row are judged. Returns (first row, name -> name it stood under) of
-    each run that was put right.
+    that are filled in every row are judged, and only the runs that are kept of a log. Returns (first row,
+    name -> name it stood under) of each run that was put right.
     """
     count = edges[-1]
     dense = {name: c.values for name, c in columns.items() if len(c.values) == count}
     long = [(a, b) for a, b in pairwise(edges) if b - a >= LEAST_ROWS]
     fixed = []
-    for first, last in long[1:]:
+    for first, last in long[1:][-MOST_RUNS:]:
         run = {name: values[first:last] for name, values in dense.items()}
         start = {name: values[slice(*long[0])] for name, values in dense.items()}
         moved = {name: own for name in run if (own := true_column(name, run, start)) is not None}

@@ -126,9 +126,14 @@ def finish(source: Source, rows: Rows, events: list[Event]) -> Table:
             del columns[name]
         elif name in columns:
             events.append(Event("parse-warning", f"{strange} cells of {name[:80]} are not numbers; left out"))
+    before = len(rows.layout.names)
+    for line, names in rows.widths:
+        text = f"rows have {len(names)} cells instead of {before}; by their values they are {', '.join(names)[:200]}"
+        events.append(Event("parse-warning", text, place=f"line {line}"))
+        before = len(names)
     if rows.misfit_count:
-        line, cells = rows.misfits[0]
-        what = f"{cells} cells instead of {len(rows.names)}"
+        line, cells = rows.misfits[0] if rows.misfits else (rows.line, 0)
+        what = f"{cells} cells instead of {len(rows.layout.names)}"
         if rows.misfit_count == 1 and line == rows.line - 1 and not rows.ended:
             text = f"the last line is cut off ({what}); left out"
         else:
@@ -137,7 +142,8 @@ def finish(source: Source, rows: Rows, events: list[Event]) -> Table:
     if not columns:
         why = "has a header and no row of numbers" if rows.layout.header else "holds no numbers"
         raise NotALog(source.name, why, hint="the run may not have logged anything yet")
-    events += vanished(columns, rows.row)
+    gone = {name for name in columns for _, names in rows.widths if name not in names}
+    events += vanished({name: c for name, c in columns.items() if name not in gone}, rows.row)
     return Table(rows.layout, columns, rows.row, rows.boundaries, events, rows.marks)
 
 

@@ -191,7 +191,7 @@ def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
 
 
 def held(value: Fact) -> Fact:
-    """A fact as it is; a whole number that 64 bits do not hold becomes words (of 5,000 digits no text is made)."""
+    """A fact as it is; a whole number that 64 bits do not hold becomes words: of 5,000 digits no text can be made."""
     return value if not isinstance(value, int) or abs(value) < MOST_WHOLE else f"of {value.bit_length()} bits"
 
 

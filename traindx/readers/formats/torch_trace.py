@@ -78,6 +78,8 @@ def idle_events(split: Split) -> list[Event]:
 
 
 def words(before: str, after: str) -> str:
-    return (f" after {before}" if before else "") + (" and" if before and after else "") + (
-        f" before {after}" if after else ""
+    return (
+        (f" after {before}" if before else "")
+        + (" and" if before and after else "")
+        + (f" before {after}" if after else "")
     )

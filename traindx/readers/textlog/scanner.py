@@ -26,6 +26,11 @@ Handler = Callable[[str, int], None]
 HOLDS_VALUE = re.compile(r"\d|nan|inf", re.IGNORECASE)
 MOST_SIGNATURES = 50_000  # remembered at a time
 MOST_VARIANTS = 20_000  # templates with numbers kept in all
+# Lines of new shapes that are taken apart whatever they say, and those that speak of training: a log repeats its
+# shapes, prose and code do not.
+STUDIED, MOST_STUDIED = 5_000, 20_000
+MOST_STRAYS = 40_000  # lines of a known signature that no template fits
+SPEAKS = re.compile(r"loss|acc|epoch|step|iter|rew|error|\blr\b", re.IGNORECASE)
 MOST_ALIKE = 64  # templates of one signature
 WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
 MOST_WRAPS = 12  # lines that one record can be wrapped over
@@ -48,7 +53,7 @@ class Scanner:
         self.facts = Facts()
         self.marks = Marks()
         self.last_row = 0
-        self.dropped = 0
+        self.dropped = self.studied = self.strays = 0
 
     def run(self) -> None:
         """Read the whole stream."""
@@ -75,6 +80,10 @@ class Scanner:
             return
         mark = signature(line)
         handler = self.form_of(line)
+        if handler is None and not (self.studied < STUDIED or (self.studied < MOST_STUDIED and SPEAKS.search(line))):
+            self.dropped += bool(HOLDS_VALUE.search(line))
+            return
+        self.studied += handler is None
         self.facts.offer(line, row)
         if handler is None:
             handler = self.marks.claims(line)
@@ -144,6 +153,10 @@ class Scanner:
                 variant.take(line, row)
                 self.seen[mark] = variant.take
                 return
+        self.strays += 1
+        if self.strays > MOST_STRAYS:
+            self.dropped += 1
+            return
         parsed = parse(line)
         if len(alike) < MOST_ALIKE:
             if parsed.fields:

@@ -98,7 +98,10 @@ class Split:
     def phases(self) -> dict[str, Stretches]:
         """What the host does: data, optimizer, backward, and all other operators, the forward pass and the loss."""
         table = self.table
-        data, update = self.stretches(table.named(self.host, LOADER)), self.stretches(table.named(self.host, *OPTIMIZER))
+        data, update = (
+            self.stretches(table.named(self.host, LOADER)),
+            self.stretches(table.named(self.host, *OPTIMIZER)),
+        )
         backward = self.stretches(table.named(self.host, BACKWARD))
         rest = self.stretches(self.main)
         inside = covered(union(backward), rest) if len(rest.starts) else np.empty(0)
