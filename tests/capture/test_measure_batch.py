@@ -6,11 +6,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from traindx.capture.torch.measure.batch import Data  # noqa: E402 - needs torch
+from traindx.capture.torch.measure.batch import data as recorded  # noqa: E402 - needs torch
 
 
 def overlap(train: object, held: object) -> object:
-    data = Data(patient=True)
+    data = recorded(patient=True)
     data.look(train, None, True, True)
     data.look(held, None, False, True)
     return data.facts()["train_val_overlap_share"]
@@ -32,7 +32,7 @@ def test_a_tensor_that_is_not_by_sample_does_not_count() -> None:
 
 
 def test_pairs_are_no_copies_of_each_other() -> None:
-    data = Data(patient=True)
+    data = recorded(patient=True)
     data.look((torch.arange(64) % 8, torch.arange(64) // 8), None, True, True)
     assert data.facts()["batch_duplicate_samples_share"] == 0
     assert data.facts()["train_samples_hashed"] == 64
@@ -41,7 +41,7 @@ def test_pairs_are_no_copies_of_each_other() -> None:
 def test_training_data_that_are_evaluated_beside_others_are_no_overlap() -> None:
     """Two passes follow each other, neither of a known data set, and their sizes are no multiples of anything."""
     train, held = torch.randn(443, 5, generator=torch.Generator().manual_seed(0)).split([341, 102])
-    data = Data(patient=True)
+    data = recorded(patient=True)
     for _ in range(3):
         data.look(train, None, True, True)
         data.look(train, None, False, True)

@@ -15,9 +15,9 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
+from traindx.capture.arrays.data import Batches  # noqa: E402
 from traindx.capture.session.noise import noise_scale_of_pairs  # noqa: E402
 from traindx.capture.torch.backend import torch_session  # noqa: E402
-from traindx.capture.torch.measure.data import Batches  # noqa: E402
 from traindx.capture.torch.measure.directions import PAIRS, Directions  # noqa: E402
 from traindx.capture.torch.measure.graph import activations, last_activation, reduction  # noqa: E402
 from traindx.capture.torch.measure.outputs import class_counts, rows_of, sample_spread  # noqa: E402

@@ -16,14 +16,15 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture import loops  # noqa: E402
+from traindx.capture.arrays import activations as arrays  # noqa: E402
+from traindx.capture.arrays.data import Batches, Labels, Moments, sample_hashes  # noqa: E402
 from traindx.capture.session.measures import Measures  # noqa: E402
 from traindx.capture.session.noise import noise_scale  # noqa: E402
 from traindx.capture.session.pace import Pace, worth  # noqa: E402
 from traindx.capture.signals import catalogue  # noqa: E402
 from traindx.capture.torch.backend import TorchBackend  # noqa: E402
 from traindx.capture.torch.measure import activations  # noqa: E402
-from traindx.capture.torch.measure.data import Batches, Labels, Moments, sample_hashes  # noqa: E402
-from traindx.capture.torch.measure.views import flat, square_sum  # noqa: E402
+from traindx.capture.torch.measure.views import flat  # noqa: E402
 from traindx.vocabulary.run import Panel, Run  # noqa: E402
 
 
@@ -164,9 +165,9 @@ def test_activation_functions_are_seen_where_they_are_taken_in(
 def test_units_of_images_are_channels() -> None:
     x = torch.rand(5, 3, 4, 4)
     x[:, 1] = 0
-    assert activations.by_unit(x.numpy(), False).tolist() == x.amax((0, 2, 3)).tolist()
-    assert activations.by_unit(x[..., 0], True).tolist() == x[..., 0].amax((0, 2)).tolist()
-    assert activations.by_unit(x[..., 0], False).tolist() == x[..., 0].amax((0, 1)).tolist()
+    assert arrays.by_unit(x.numpy(), False).tolist() == x.amax((0, 2, 3)).tolist()
+    assert arrays.by_unit(x[..., 0], True).tolist() == x[..., 0].amax((0, 2)).tolist()
+    assert arrays.by_unit(x[..., 0], False).tolist() == x[..., 0].amax((0, 1)).tolist()
 
 
 def test_outputs_that_do_not_depend_on_the_input_have_rank_zero() -> None:
@@ -202,7 +203,7 @@ def test_measuring_on_a_device_agrees_with_the_host() -> None:
     for kind in ("", "squasher", "tanh output", "sigmoid output"):
         x = torch.randn(64, 50) * 3
         before = x * 2
-        host = activations.measured(x.numpy(), kind, before.numpy(), activations.host_part(x))
+        host = arrays.measured(x.numpy(), kind, before.numpy(), activations.host_part(x))
         other = [float(v) for v in activations.measured_on_device(x, kind, before, x)]
         np.testing.assert_allclose(other, host, rtol=1e-4, atol=1e-6)
 
@@ -220,10 +221,10 @@ def test_memory_order_does_not_matter() -> None:
         torch.eye(4).to_sparse(),
     ):
         dense = tensor.to_dense() if tensor.is_sparse else tensor
-        assert square_sum(flat(tensor)) == pytest.approx(float((dense.abs().double() ** 2).sum()), rel=1e-2)
+        assert arrays.square_sum(flat(tensor)) == pytest.approx(float((dense.abs().double() ** 2).sum()), rel=1e-2)
     with np.errstate(over="ignore"):
-        assert square_sum(np.array([1e30, 1e30], np.float32)) == pytest.approx(2e60)
-    assert np.isnan(square_sum(np.array([np.nan, 1], np.float32)))
+        assert arrays.square_sum(np.array([1e30, 1e30], np.float32)) == pytest.approx(2e60)
+    assert np.isnan(arrays.square_sum(np.array([np.nan, 1], np.float32)))
 
 
 def test_shared_and_own_parameters_have_one_owner(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ def loop_of(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: 
     """The loop of the framework that `model` and `optimizer` are of. One that is not loaded cannot have made them,
     and is not loaded for it. `options` are those of `Session`. Raises ConfigError."""
     if "keras" in sys.modules:  # first: on its backend of PyTorch, models of Keras are modules, too
-        from traindx.capture.keras.discover import KerasLoop
-        from traindx.capture.keras.discover import watches as of_keras
+        from traindx.capture.keras.watching import KerasLoop
+        from traindx.capture.keras.watching import watches as of_keras
 
         if of_keras(model):
             return KerasLoop(model, optimizer, out, **options)

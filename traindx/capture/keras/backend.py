@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import keras
 import numpy as np
 
-from traindx.capture.session.backend import Backend
+from traindx.capture.arrays.data import Array
+from traindx.capture.arrays.windows import Windows, gains, sizes, window
+from traindx.capture.keras import facts
+from traindx.capture.keras.looks import KerasLooks
+from traindx.capture.keras.state import values_of
+from traindx.capture.session.backend import Backend, Looks, Rate, Updates, View
 from traindx.capture.session.layout import Part
 from traindx.vocabulary.setup import Fact
 
 
 class KerasBackend(Backend):
-    """Variables are Keras's own; their gradients' norms are told before each step."""
+    """Variables are Keras's own. What a step did is told after it was made: `held[2, p]` (gradients' norms and shares
+    of zeros, in the model's order) and `rate`; `before` is called ahead of a sampled one."""
 
     name = "keras"
 
     def __init__(self) -> None:
+        self.model: Any = None
         self._known: list[Any] = []
         self._variables: list[Any] = []  # trained, in the model's order
-        self.norms: list[float] = []  # of the last step, in that order
+        self.held: Array = np.zeros((2, 0))
+        self.rate: float | None = None
+        self.windows = Windows(self._parts, lambda: self._of(self.asked, 1, np.nan))
+        self.asked: Sequence[Any] = ()  # the parameters of the session's plan, in its order
+        self.seen: KerasLooks | None = None
 
     def parts(self, model: Any, prefix: str) -> Sequence[Part] | None:
         if any(known is model for known in self._known):
             return None
         self._known.append(model)
+        self.model = model
         self._variables = list(model.trainable_variables)
         # Not `weights`, which holds the statistics of normalizations, too: nobody has frozen those.
         found = [v for layer in model._flatten_layers() for v in layer._trainable_variables]
-        return [Part(v, v.path, v.path.rpartition("/")[0] or v.path) for v in found]
+        return [Part(v, short(v.path, model), short(v.path, model).rpartition("/")[0] or v.path) for v in found]
 
     def architecture(self, model: Any) -> dict[str, Fact]:
-        return {"model": type(model).__name__, "keras_backend": keras.backend.backend()}
+        matrices = [
+            (short(layer.kernel.path, model), keras.ops.convert_to_numpy(values_of(model, [layer.kernel])[0]))
+            for layer in facts.plain_layers(model)
+            if type(layer).__name__ in ("Dense", "Conv1D", "Conv2D", "Conv3D")
+        ]
+        return {**facts.architecture(model), **gains(matrices)}
 
     def size(self, parameter: Any) -> int:
         return int(np.prod(parameter.shape))
@@ -44,10 +61,50 @@ class KerasBackend(Backend):
     def given(self, optimizer: Any) -> list[Any]:
         return self._variables
 
+    def rates(self, optimizer: Any) -> list[float]:
+        return [1.0 if self.rate is None else self.rate] * len(self._variables)
+
+    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
+        return [] if self.rate is None else [Rate("lr", self.rate)]
+
     def optimizer_facts(self, optimizer: Any) -> dict[str, Fact]:
-        rate = optimizer.get_config().get("learning_rate")  # a dict, where it follows a schedule
-        return {"optimizer": type(optimizer).__name__, **({"lr": float(rate)} if isinstance(rate, float | int) else {})}
+        return facts.of_optimizer(optimizer)
 
     def gradient_squares(self, parameters: Sequence[Any], elsewhere: bool) -> list[float]:
-        found = {id(v): norm * norm for v, norm in zip(self._variables, self.norms, strict=True)}
-        return [found.get(id(parameter), 0.0) for parameter in parameters]
+        self.asked = parameters
+        return list(np.square(self._of(parameters, 0, 0.0)).tolist())
+
+    def _of(self, parameters: Sequence[Any], row: int, other: float) -> Array:
+        """A row of what is held, for these parameters; `other` for those that are not trained."""
+        found = {id(v): value for v, value in zip(self._variables, self.held[row], strict=True)}
+        return np.array([found.get(id(parameter), other) for parameter in parameters])
+
+    def updates(self, elsewhere: bool) -> Updates:
+        return self.windows
+
+    def before(self, parameters: Sequence[Any]) -> None:
+        """A sampled step comes."""
+        self.asked = parameters
+        self.windows.before()
+
+    def _parts(self, turn: int) -> list[Array]:
+        return [window(values, turn) for values in self._values(self.asked)]
+
+    def _values(self, parameters: Sequence[Any]) -> list[Array]:
+        return [np.asarray(keras.ops.convert_to_numpy(v)) for v in values_of(self.model, parameters)]
+
+    def read(self, kind: str, parameters: Sequence[Any], elsewhere: bool) -> Any:
+        return sizes(self._values(parameters)) if kind == "weights" else None
+
+    def looks(self, view: View) -> Looks:
+        self.seen = KerasLooks(view)
+        return self.seen
+
+    def names(self) -> dict[int, str]:
+        """What a layer's readings are called, by its id."""
+        return {id(layer): short(layer.path or layer.name, self.model) for layer in facts.plain_layers(self.model)}
+
+
+def short(path: str, model: Any) -> str:
+    """A path without the model's own name."""
+    return path.removeprefix(f"{model.name}/")

@@ -1,13 +1,14 @@
-"""In the script's process: called by the bootstrap once the script has imported torch.
+"""In the script's process: called by the bootstrap once the script has imported a framework.
 
-Nothing is recorded until something trains. The session is opened by the first process of each rank
-that does; a forked child of it keeps silent.
+Nothing is recorded until something trains. The session is opened by the first framework that does, in the first
+process of each rank; a forked child of it keeps silent.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import json
 import multiprocessing.util
 import os
@@ -16,18 +17,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from traindx.capture.launch import scrape
 from traindx.capture.launch.endings import close_when_asked, hide_wrappers
+from traindx.capture.launch.scrape import attach as scrape
 from traindx.capture.process.guard import ran_out_of_memory, say
 from traindx.capture.process.patches import Lines
 from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.process.room import why_no_room
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
-from traindx.capture.torch.backend import torch_session
-from traindx.capture.torch.discover.discovery import Discovery
-from traindx.capture.torch.experiment.experiment import Experiment
-from traindx.capture.torch.interventions import parse
 
 OPTIONS = ("every", "updates", "curvature", "patient", "overhead")
 
@@ -53,14 +50,32 @@ class Process:
         self.stops = 0
         self.told: set[str] = set()
         self.lines = Lines(request.get("folder") or os.getcwd())
-        self.stream = Stream(self.open_session, self.lines, self.after_step, self.report)
-        self.discovery = Discovery(self.stream)
-        self.live: Any = None  # keeps the last step for the probes of `traindx check`
-        if request.get("probes"):
-            from traindx.capture.torch.checks.last_step import Live
+        self.streams: list[Stream] = []  # of each framework
+        self.ends: list[Callable[[], None]] = []  # before the record is closed
+        self.look: Callable[[Session], None] | None = None  # once, after the last of `--steps`
+        self.watch: Any = None  # the bootstrap's finder
 
-            self.live = Live(self.stream)
-        self.experiment = Experiment(request, self.stream, parse(request.get("with") or ()))
+    def stream(self, make: Callable[..., Session]) -> Stream:
+        """The event stream of a framework, whose sessions `make(out, rank=, **options)` opens."""
+        made = Stream(lambda: self.open_session(make), self.lines, self.after_step, self.report)
+        self.streams.append(made)
+        scrape(made, self.watch.wanted)
+        return made
+
+    def taken_over(self, by: Stream) -> bool:
+        """A framework trains: the others, through which it may compute, keep silent. False where one of them is
+        recorded already, or an experiment was asked for, which only PyTorch's can be."""
+        if self.session is not None:
+            return False
+        if self.request.get("with"):
+            why = "interventions (--with) change trainings of PyTorch only"
+            self.report("experiment", why=why)
+            say(why)
+            raise SystemExit(70)
+        for other in self.streams:
+            if other is not by:
+                other.detach()
+        return True
 
     def report(self, stage: str, **more: Any) -> None:
         """Tell the launcher, once for each stage."""
@@ -71,7 +86,7 @@ class Process:
         with contextlib.suppress(OSError), open(self.out / ".launch", "ab", buffering=0) as diary:
             diary.write(line.encode())  # a disk that is full will be told of when the record is written
 
-    def open_session(self) -> Session | None:
+    def open_session(self, make: Callable[..., Session]) -> Session | None:
         """The session of this process; None where another process of the same rank was first, or
         in a child that was forked while its parent was recorded."""
         if os.getpid() != self.pid:
@@ -88,7 +103,7 @@ class Process:
             return None
         try:
             os.close(os.open(self.out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-            self.session = torch_session(self.out, rank=rank, **options_of(wanted))
+            self.session = make(self.out, rank=rank, **options_of(wanted))
         except FileExistsError:
             self.report("second", rank=rank)
             return None
@@ -111,7 +126,8 @@ class Process:
         if not limit or steps < limit or os.getpid() != self.pid:
             return
         if not self.stops and self.session is not None:
-            self.look()
+            if self.look is not None:
+                self.look(self.session)
             self.session.event("stopped", f"ended after {steps} steps, as asked for by --steps", "steps-limit")
             self.session.flush()
         self.stops += 1
@@ -122,15 +138,6 @@ class Process:
             os._exit(0)
         raise StopRun(0)
 
-    def look(self) -> None:
-        """Ask the probes about the live model, once, where they were asked for."""
-        live, self.live = self.live, None
-        if live is None or self.session is None:
-            return
-        from traindx.capture.torch.checks.probes import look_at
-
-        look_at(live, self.stream, self.session)
-
     def end(self) -> None:
         """Write everything, and how the script ended. Runs at the exit of the interpreter."""
         if self.session is None or os.getpid() != self.pid:
@@ -140,8 +147,8 @@ class Process:
             self.session.event("stopped", "interrupted by Ctrl-C", "interrupted")
         elif error is not None:
             self.crashed(error)
-        self.experiment.end()
-        self.discovery.end()
+        for end in self.ends:
+            end()
         self.session.close()
         self.session = None
 
@@ -152,48 +159,27 @@ class Process:
         if self.session is not None:
             self.session.event("out-of-memory" if ran_out_of_memory(error) else "crash", text[:2000], kind)
 
-    def start_ranks(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training: while they
-        start, the request stands in the environment."""
-
-        def start_processes(*args: Any, **named: Any) -> Any:
-            before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
-            given = [before["PYTHONPATH"]] if before["PYTHONPATH"] else []
-            os.environ["PYTHONPATH"] = os.pathsep.join([str(BOOTSTRAP), *given])
-            os.environ[VARIABLE] = json.dumps({**self.request, "ranks": True, "pythonpath": before["PYTHONPATH"]})
-            try:
-                return original(*args, **named)
-            finally:
-                for name, value in before.items():
-                    if value is None:
-                        os.environ.pop(name, None)
-                    else:
-                        os.environ[name] = value
-
-        return start_processes
-
     def stopped(self, how: str) -> None:
         """An experiment is asked to end: close the record."""
         if self.session is not None and os.getpid() == self.pid:
             self.session.event("stopped", how, "terminated")
-            self.experiment.end()
-            self.discovery.end()
+            for end in self.ends:
+                end()
             self.session.close()
 
 
-def attach(request: dict[str, Any], watch: Any) -> None:
-    """Start to look for a training in this process. `watch.wanted` takes what is to be called once
-    a module has been imported."""
-    process = Process(request)
-    process.experiment.attach_first()
-    process.discovery.attach(process.experiment.attach)
-    scrape.attach(process.stream, watch.wanted)
-    starter = sys.modules.get("torch.multiprocessing.spawn")
-    for home in (starter, sys.modules.get("torch.multiprocessing")):
-        if home is not None:
-            process.stream.patches.replace(home, "start_processes", process.start_ranks)
-    watch.last.append(process.end)
-    hide_wrappers()
+PROCESS: list[Process] = []  # at most one: a process is recorded once
+
+
+def attach(request: dict[str, Any], watch: Any, room: str) -> None:
+    """Start to look for a training of the framework that was imported, by the module `room`. `watch.wanted` takes what
+    is to be called once a module has been imported."""
+    if not PROCESS:
+        PROCESS.append(Process(request))
+        PROCESS[0].watch = watch
+        watch.last.append(PROCESS[0].end)
+        hide_wrappers()
+    importlib.import_module(f"traindx.capture.{room}").attach(PROCESS[0])
 
 
 def options_of(request: dict[str, Any]) -> dict[str, Any]:

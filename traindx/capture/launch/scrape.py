@@ -26,8 +26,19 @@ def attach(stream: Stream, wanted: dict[str, Callable[[Any], None]]) -> None:
         if name in sys.modules:
             stream.safely(then, sys.modules[name])
         else:
-            wanted[name] = partial(stream.safely, then)
+            wanted[name] = both(wanted.get(name), partial(stream.safely, then))
     csv_files(stream)
+
+
+def both(first: Callable[[Any], None] | None, second: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Call one after the other: the streams of two frameworks wait for the same module."""
+
+    def call(module: Any) -> None:
+        if first is not None:
+            first(module)
+        second(module)
+
+    return call
 
 
 def tell(stream: Stream, name: Any, value: Any) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from traindx.capture.launch.bootstrap.sitecustomize import ROOMS
 from traindx.capture.launch.command import Ended
 from traindx.capture.launch.folder import DIARY
 
@@ -62,8 +63,12 @@ def why_nothing(folder: Path, command: Sequence[str], ended: Ended) -> str:
             f"no Python process was seen: is {command[0]} a Python program? (options -I, -E and -S of Python "
             f"keep traindx out){end}"
         )
+    loaded = [name for name in ROOMS if name in reached]
+    if not loaded:
+        known = ", ".join(ROOMS)
+        return f"the script never imported a framework whose trainings are recorded ({known}){end}"
     if "torch" not in reached:
-        return f"the script never imported torch, and only PyTorch trainings are recorded{end}"
+        return f"{' and '.join(loaded)} was imported, but nothing was trained by it that can be recorded{end}"
     if "forked" in reached or "second" in reached:
         return f"the training ran in a process that the script forked, beside the one that is recorded{end}"
     if "backward" in reached:

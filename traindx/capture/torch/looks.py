@@ -13,7 +13,7 @@ from traindx.capture.session.backend import View
 from traindx.capture.signals import activations, attention, quantization
 from traindx.capture.signals.family import Panel
 from traindx.capture.torch.hooks import CALLS
-from traindx.capture.torch.measure.batch import Data
+from traindx.capture.torch.measure.batch import data, outputs_of
 from traindx.capture.torch.measure.closer import Closer
 from traindx.capture.torch.measure.forward import ForwardProbe
 from traindx.capture.torch.measure.origin import first_nonfinite
@@ -37,7 +37,7 @@ class TorchLooks:
     def __init__(self, view: View, tree: Tree) -> None:
         self._view, self.tree = view, tree
         self.probe = ForwardProbe(tree, view.failed, view.clock)
-        self.data = Data(patient=view.patient)
+        self.data = data(patient=view.patient)
         self.closer = Closer(view, tree, self.data)
         self._clock, self._habits, self._failed = view.clock, view.habits, view.failed
         self._handles: list[Any] = []
@@ -173,7 +173,7 @@ class TorchLooks:
         if found is not None and found.is_cpu and found.dim():
             self._looks += 1
             with np.errstate(all="ignore"):
-                self.data.outputs(found)
+                self.data.outputs(outputs_of(found))
 
     def origin(self, loss: Any) -> None:
         """The loss is not finite: the operation and the module in which that began."""

@@ -1,7 +1,7 @@
 """What `traindx run` puts in front of PYTHONPATH: Python imports a module of this name at its start.
 
-It waits, at the cost of one finder on `sys.meta_path`, until the script itself has imported torch,
-and only then loads the rest of the capture. Nothing is changed in processes that do not train:
+It waits, at the cost of one finder on `sys.meta_path`, until the script itself has imported a framework,
+and only then loads what of the capture is for it. Nothing is changed in processes that do not train:
 launchers pass the request on to the processes they start, workers drop it. A `sitecustomize` of
 the environment is run as if this one were not there.
 """
@@ -9,6 +9,7 @@ the environment is run as if this one were not there.
 from __future__ import annotations
 
 import atexit
+import functools
 import importlib
 import importlib.machinery
 import importlib.util
@@ -34,6 +35,10 @@ LAUNCHERS = (
     "accelerate.commands.accelerate_cli",
     "deepspeed",
 )
+ROOMS = {  # the framework that is imported, and the module of `traindx.capture` that then looks for its trainings
+    "torch": "torch.launched",
+    "keras": "keras.launched",
+}
 WORKERS = ("--multiprocessing-fork", "from multiprocessing")
 TAKES_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 
@@ -106,10 +111,11 @@ def withdraw(request: dict[str, Any]) -> None:
         os.environ["PYTHONPATH"] = request["pythonpath"]
 
 
-def attach(request: dict[str, Any], watch: Watch, torch: object) -> None:
+def attach(request: dict[str, Any], watch: Watch, name: str, module: object) -> None:
     """Load the capture; without it the script goes on as if there were none."""
-    withdraw(request)
-    report(request["out"], "torch", version=str(getattr(torch, "__version__", "?")))
+    if VARIABLE in os.environ:
+        withdraw(request)
+    report(request["out"], name, version=str(getattr(module, "__version__", "?")))
     try:
         try:
             import traindx.capture.launch.attach as launch_attach
@@ -119,7 +125,7 @@ def attach(request: dict[str, Any], watch: Watch, torch: object) -> None:
                 import traindx.capture.launch.attach as launch_attach
             finally:
                 sys.path.remove(request["home"])
-        launch_attach.attach(request, watch)
+        launch_attach.attach(request, watch, ROOMS[name])
     except Exception as error:
         report(request["out"], "failed", why=f"{type(error).__name__}: {error}")
         sys.stderr.write(f"traindx: nothing is recorded ({type(error).__name__}: {error})\n")
@@ -153,7 +159,8 @@ def begin() -> None:
         report(request["out"], "python", name=name)
         watch = Watch()
         atexit.register(watch.end)  # the first to be registered is the last to run
-        watch.wanted["torch"] = lambda torch: attach(request, watch, torch)
+        for name in ROOMS:
+            watch.wanted[name] = functools.partial(attach, request, watch, name)
         sys.meta_path.insert(0, watch)
 
 

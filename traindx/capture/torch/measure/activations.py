@@ -1,66 +1,24 @@
-"""What a module puts out for a batch: moments, silent units, saturation, dependence on the input.
-
-At most SAMPLE values of an output are read (whole samples, beginning further on each time)."""
+"""What a module puts out for a batch: its tensors on the host as arrays, and on an accelerator what
+`arrays/activations` computes on the host."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 
-from traindx.capture.torch.measure.views import NATIVE, local, nonfinite, square_sum
-
-Kind = Literal["", "rectifier", "squasher", "tanh output", "sigmoid output"]
-Array = np.ndarray[Any, np.dtype[Any]]
-
-SAMPLE = 1 << 14  # values of an output that are read
-RANK_ROWS, RANK_COLUMNS = 32, 128  # samples and features that the effective rank is taken of
-ENOUGH = 64  # samples after which a unit that was never active counts as silent
-SATURATED = 3.0  # |pre-activation| beyond which tanh and sigmoid are flat
-TANH_EDGE, SIGMOID_EDGE = float(np.tanh(SATURATED)), float(1 / (1 + np.exp(-SATURATED)))
-
-
-@dataclass
-class Units:
-    """Which units of a rectifier were active: since the last turn, and in the turn before it."""
-
-    now: Any = None
-    before: Any = None
-    samples: int = 0
-    known: bool = field(default=False)
-
-    def add(self, largest: Any, samples: int) -> None:
-        """`largest[units]` over some samples."""
-        active = largest > 0
-        if self.now is None or self.now.shape != active.shape:
-            self.now, self.before, self.samples, self.known = active, None, 0, False
-        self.now = self.now | active
-        self.samples += samples
-        if self.samples >= ENOUGH:
-            self.before, self.now, self.samples, self.known = self.now, active, 0, True
-
-    def silent(self) -> Any:
-        """Share of units that no sample made active (a tensor on its device); NaN before enough samples."""
-        if not self.known:
-            return float("nan")
-        active = self.before | self.now
-        if isinstance(active, torch.Tensor):
-            return 1 - active.float().mean()
-        return 1.0 - np.count_nonzero(active) / active.size
-
-
-def rows_of(output: Any, turn: int) -> Any:
-    """Some whole samples (first dimension) of an output, a tensor or an array: at most SAMPLE
-    values, at least one."""
-    if output.ndim < 2:
-        return output.reshape(-1, 1)[:SAMPLE]
-    length, size = len(output), math.prod(output.shape)
-    count = max(1, min(length, SAMPLE * length // max(size, 1)))
-    start = turn * count % max(length - count + 1, 1)
-    return output[start : start + count]
+from traindx.capture.arrays.activations import (
+    SATURATED,
+    SIGMOID_EDGE,
+    TANH_EDGE,
+    Array,
+    Kind,
+    host_rank,
+    rank_part,
+    rows_of,
+)
+from traindx.capture.torch.measure.views import NATIVE, local
 
 
 def host_values(output: torch.Tensor) -> Any:
@@ -73,59 +31,6 @@ def host_rows(output: torch.Tensor, turn: int) -> Array:
     """`rows_of` a tensor on the CPU as an array; of half precision only those rows are copied."""
     rows = rows_of(host_values(output), turn)
     return rows.float().numpy() if isinstance(rows, torch.Tensor) else np.asarray(rows)
-
-
-def by_unit(rows: Any, channels_second: bool) -> Any:
-    """`largest[units]`: the maximum of each unit over samples and positions. Units are the second
-    dimension of images and convolutions, the last one of everything else."""
-    if rows.ndim > 3 or (rows.ndim == 3 and channels_second):
-        flat = rows.reshape(rows.shape[0], rows.shape[1], -1)
-        return flat.amax((0, 2)) if isinstance(flat, torch.Tensor) else flat.max(2).max(0)
-    flat = rows.reshape(-1, rows.shape[-1])
-    return flat.amax(0) if isinstance(flat, torch.Tensor) else flat.max(0)
-
-
-def measured(rows: Array, kind: Kind, before: Array | None, part: Array | None) -> list[float]:
-    """The six FIELDS of an output on the CPU. `rows` from `host_rows`; `before`: the same rows of the
-    pre-activation of a squasher; `part`: what `rank_part` takes of the output, where its rank is wanted."""
-    values = rows.ravel("K")
-    count = len(values)
-    squares = float(np.dot(values, values))
-    if squares - squares != 0:
-        with np.errstate(all="ignore"):
-            return [*_moments_slowly(values), _saturated(values, kind, before), host_rank(part)]
-    mean = float(np.add.reduce(values)) / count
-    std = max(squares / count - mean * mean, 0.0) ** 0.5
-    largest = max(float(np.maximum.reduce(values)), -float(np.minimum.reduce(values)))
-    return [mean, std, largest, 0.0, _saturated(values, kind, before), host_rank(part)]
-
-
-def _moments_slowly(values: Array) -> list[float]:
-    """Where values are not finite, or their squares are too large for single precision."""
-    mean = float(np.mean(values, dtype=np.float64))
-    std = max(square_sum(values) / len(values) - mean * mean, 0.0) ** 0.5
-    return [mean, std, max(float(values.max()), -float(values.min())), float(nonfinite(values))]
-
-
-def _saturated(values: Array, kind: Kind, before: Array | None) -> float:
-    if not kind:
-        return float("nan")
-    if kind == "squasher" and before is not None:
-        return float(np.count_nonzero(np.abs(before) > SATURATED)) / max(before.size, 1)
-    if kind == "tanh output":
-        return float(np.count_nonzero(np.abs(values) > TANH_EDGE)) / len(values)
-    if kind == "sigmoid output":
-        return float(np.count_nonzero(np.abs(values - 0.5) > SIGMOID_EDGE - 0.5)) / len(values)
-    return float("nan")
-
-
-def rank_part(output: Any) -> Any:
-    """The samples and features (of an output, tensor or array) whose rank is taken: RANK_ROWS by
-    RANK_COLUMNS at most, evenly spread features. None where there are too few samples to tell."""
-    if output.ndim < 2 or len(output) < 4:
-        return None
-    features = output[:RANK_ROWS].reshape(min(len(output), RANK_ROWS), -1)
-    return features[:, :: max(1, features.shape[1] // RANK_COLUMNS)][:, :RANK_COLUMNS]
 
 
 def host_part(output: torch.Tensor) -> Array | None:
@@ -141,21 +46,6 @@ def effective_rank(output: torch.Tensor) -> float:
     squares: 1 when outputs lie on a line, 0 when they are the same for every sample (to rounding),
     at most RANK_ROWS - 1. NaN below four samples. Needs no eigenvalues: both sums are traces."""
     return host_rank(host_part(output))
-
-
-def host_rank(part: Array | None) -> float:
-    """`effective_rank` of a `rank_part`. The product is of two arrays, and small: a product of a matrix
-    with its own transpose, or a larger one, is given to threads that wait for processors which the
-    training keeps busy."""
-    if part is None:
-        return float("nan")
-    level = square_sum(part.ravel())
-    if level - level != 0:
-        return float("nan")
-    centred = part - np.add.reduce(part, 0) / len(part)
-    gram = np.dot(centred, centred.T.copy()).ravel()
-    trace = square_sum(centred.ravel())
-    return 0.0 if trace <= 1e-10 * level else trace * trace / square_sum(gram)
 
 
 def _rank_there(output: torch.Tensor | None) -> torch.Tensor | float:

@@ -1,98 +1,25 @@
-"""Which tensors of a batch are its inputs and targets, and what is gathered from them."""
+"""Batches of tensors as arrays on the host, for `arrays/batch`."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
 import torch
 
-from traindx.capture.torch.measure.data import READ, SAMPLE_PROBE, Array, Batches, Labels, Moments, by_feature
-from traindx.capture.torch.measure.reservoir import Reservoir
-from traindx.vocabulary.setup import Fact
+from traindx.capture.arrays.batch import Data
+from traindx.capture.arrays.data import SAMPLE_PROBE, Array
 
-CLOSE = 20  # first batches that are all looked at closely; of n later ones about sqrt(CLOSE * n) are
-START_SECONDS, SHARE = 0.05, 0.001  # time for looking at batches: at the start, and of the run's
-FEWEST = 16  # parts of batches, in training and of each data set evaluated, that are looked at in any case
-MOST_SOURCES = 16  # data sets evaluated that are told apart in that
-HASHED = 2000  # batches whose samples are hashed
 ON_DEVICE = 4  # batches fetched from an accelerator (each fetch waits for it)
 
 
-class Data:
-    """What the batches of a run say about its data. `look` takes a batch, `facts` sums up."""
+class Host:
+    """The first tensor of a batch's part as an array; None where there is none to be had."""
 
-    def __init__(self, *, patient: bool = False) -> None:
-        self.patient = patient  # all batches are looked at, however long that takes
-        self._inputs = {True: Moments(), False: Moments()}
-        self._targets = {True: Moments(), False: Moments()}
-        self._labels, self._held_labels = Labels(), Labels()
-        self._batches, self._reservoir = Batches(), Reservoir()
-        self._looked = {True: 0, False: 0}
-        self._passed = {True: 0, False: 0}
-        self._hashed = {True: 0, False: 0}
-        self._evaluated: dict[object, int] = {}  # parts of batches that were evaluated, by data set
+    def __init__(self) -> None:
         self._fetched = 0
-        self._since, self._spent = 0.0, 0.0
-        self._facts: dict[str, Fact] = {}
-        self._binary, self._whole = True, True
 
-    @property
-    def due(self) -> bool:
-        """Whether there is time for another look."""
-        return self.patient or self._spent < START_SECONDS + SHARE * (time.perf_counter() - self._since)
-
-    def look(
-        self, inputs: Any, targets: Any, training: bool, close: bool, source: object = None, trained: bool = False
-    ) -> None:
-        """One batch. `close`: the step is sampled, so there is time to read more of it. `source` marks the
-        data set it is of (None: not known), `trained` that it is one that is trained on."""
-        began = time.perf_counter()
-        self._since = self._since or began
-        if self._few(training, source) or self.due:
-            with np.errstate(all="ignore"):  # overflow is looked for, and is no matter for the user's stderr
-                self._look(inputs, targets, training, close, (source, trained))
-            self._spent += time.perf_counter() - began
-        elif inputs is not None:
-            self.missed(training, source, trained)
-
-    def _few(self, training: bool, source: object) -> bool:
-        """Whether so little was looked at that there must be time."""
-        if training:
-            return self._passed[True] < FEWEST
-        if source in self._evaluated or len(self._evaluated) < MOST_SOURCES:
-            self._evaluated[source] = self._evaluated.get(source, 0) + 1
-        return self._evaluated.get(source, FEWEST + 1) <= FEWEST
-
-    def missed(self, training: bool, source: object = None, trained: bool = False) -> None:
-        """A batch passed by that is not looked at."""
-        self._batches.passed_over(training, source, trained)
-
-    def _look(self, inputs: Any, targets: Any, training: bool, close: bool, whose: tuple[object, bool]) -> None:
-        given, wanted = self._host(inputs), self._host(targets)
-        if given is not None and len(given):
-            samples = together(inputs, given)
-            if training:
-                self._batches.add(samples, wanted)
-            if self._hashed[training] < HASHED:
-                self._hashed[training] += 1
-                self._batches.samples(samples, training, *whose)
-            else:
-                self.missed(training, *whose)
-        if training:
-            self._reservoir.add(given, wanted)
-        self._passed[training] += 1
-        looked = self._looked[training]
-        if self.patient or looked < CLOSE or (close and self._passed[training] > looked * looked / CLOSE):
-            self._looked[training] += given is not None
-            if given is not None and len(given):
-                self._inputs_seen(given, training)
-            if wanted is not None and wanted.size:
-                self._targets_seen(wanted, training)
-
-    def _host(self, found: Any) -> Array | None:
-        """The first tensor of a batch's part as an array; None where there is none to be had."""
+    def __call__(self, found: Any) -> Array | None:
         tensor = _first(found)
         if isinstance(tensor, torch.Tensor):
             tensor = tensor.detach()
@@ -107,81 +34,16 @@ class Data:
             return np.atleast_1d(tensor.numpy())
         return np.atleast_1d(tensor) if isinstance(tensor, np.ndarray) and tensor.dtype.kind in "fiub" else None
 
-    def _inputs_seen(self, given: Array, training: bool) -> None:
-        self._facts.setdefault("inputs_dtype", str(given.dtype))
-        self._facts.setdefault("inputs_shape", "x".join(map(str, given.shape[1:])))
-        if given.dtype.kind == "f" or given.dtype == np.uint8:
-            self._inputs[training].add(by_feature(given))
-        elif given.dtype.kind == "i" and training:
-            low, high = int(given.min()), int(given.max())
-            self._facts["tokens_min"] = min(low, int(self._facts.get("tokens_min", low)))
-            self._facts["tokens_max"] = max(high, int(self._facts.get("tokens_max", high)))
 
-    def _targets_seen(self, wanted: Array, training: bool) -> None:
-        self._facts.setdefault("label_dtype", str(wanted.dtype))
-        self._facts.setdefault("targets_shape", "x".join(map(str, wanted.shape[1:])))
-        if wanted.dtype.kind in "iub" and training:
-            self._labels.add(wanted)
-        elif wanted.dtype.kind in "iub":
-            self._held_labels.add(wanted)
-        elif wanted.dtype.kind == "f":
-            self._targets[training].add(by_feature(wanted))
-            flat = wanted.reshape(-1)[:READ]
-            self._whole = self._whole and bool((flat == np.round(flat)).all())
-            self._facts["targets_whole"] = self._whole
-            self._binary = self._binary and bool(((flat == 0) | (flat == 1)).all())
-            self._facts["targets_binary"] = self._binary
-            if self._binary and training and (wanted.ndim == 1 or wanted.shape[-1] == 1):
-                self._labels.add(wanted)
+def data(*, patient: bool = False) -> Data:
+    """What batches of tensors say."""
+    return Data(Host(), together, patient=patient)
 
-    def classified(self, width: int) -> bool:
-        """Whether outputs of so many columns answer the labels that were seen: classes, or yes and no."""
-        labels = self._labels
-        return labels.seen > 0 and (labels.high < width if width > 1 else labels.high <= 1)
 
-    @property
-    def probabilities(self) -> bool:
-        """Whether the loss is fed with probabilities."""
-        return bool(self._facts.get("loss_input_looks_like_probabilities", False))
-
-    def outputs(self, output: torch.Tensor) -> None:
-        """What the loss is fed with (on the CPU): its width, range, and whether rows are probabilities."""
-        values = output.detach()
-        part = values.reshape(-1, values.shape[-1]) if values.dim() > 1 else values.reshape(-1, 1)
-        if values.dim() > 3:
-            part = values.movedim(1, -1).reshape(-1, values.shape[1])
-        rows = part[: max(1, READ // max(part.shape[1], 1))].float().numpy()
-        low, high = float(rows.min()), float(rows.max())
-        self._facts["outputs_width"] = int(part.shape[1])
-        self._facts["outputs_min"] = min(low, float(self._facts.get("outputs_min", low)))
-        self._facts["outputs_max"] = max(high, float(self._facts.get("outputs_max", high)))
-        summed = part.shape[1] > 1 and bool(np.abs(rows.sum(1) - 1).max() < 1e-3)
-        probable = low >= 0 and high <= 1 and (summed or part.shape[1] == 1)
-        was = self._facts.get("loss_input_looks_like_probabilities", True)
-        self._facts["loss_input_looks_like_probabilities"] = bool(was) and probable
-
-    def references(self) -> dict[str, Fact]:
-        """What simple predictors make of the training samples: asked once, when the run is over."""
-        return self._reservoir.facts()
-
-    def facts(self) -> dict[str, Fact]:
-        """All facts so far, under the names of docs/capture.md."""
-        train, held = self._inputs[True], self._inputs[False]
-        out = {**self._facts, **train.facts("inputs"), **self._batches.facts(), **self._labels.facts()}
-        out |= self._targets[True].facts("targets")
-        majority = self._held_labels.facts().get("class_majority_share")
-        if majority is not None:
-            out["val_class_majority_share"] = majority
-        if held.sizes:
-            out["val_inputs_absmax_median"] = float(np.median(held.sizes))
-        if train.rows and held.rows and len(train.total) == len(held.total):
-            varied = ~train.constant
-            if varied.any():
-                spread = train.std[varied]
-                shift = np.abs(train.mean - held.mean)[varied] / spread
-                out["val_inputs_shift"] = float(shift.mean())
-                out["val_inputs_spread_ratio"] = float(held.std[varied].mean() / spread.mean())
-        return out
+def outputs_of(output: torch.Tensor) -> Array:
+    """Outputs on the CPU as an array."""
+    values = output.detach()
+    return np.asarray((values if values.dtype in (torch.float32, torch.float64) else values.float()).numpy())
 
 
 def together(inputs: Any, first: Array) -> Array:

@@ -12,9 +12,9 @@ import numpy as np
 import torch
 from torch import nn
 
+from traindx.capture.arrays.batch import Data
 from traindx.capture.session.backend import View
 from traindx.capture.torch.measure.attention import Attention
-from traindx.capture.torch.measure.batch import Data
 from traindx.capture.torch.measure.curvature import Curvature
 from traindx.capture.torch.measure.directions import Directions
 from traindx.capture.torch.measure.gains import gains

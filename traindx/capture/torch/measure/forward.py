@@ -11,9 +11,10 @@ import numpy as np
 import torch
 from torch import nn
 
+from traindx.capture.arrays import activations as act
 from traindx.capture.session.clock import Clock
 from traindx.capture.torch.hooks import CALLS
-from traindx.capture.torch.measure import activations as act
+from traindx.capture.torch.measure import activations as on_torch
 from traindx.capture.torch.measure.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree
 from traindx.capture.torch.measure.views import first_tensor, local
 
@@ -116,14 +117,14 @@ class ForwardProbe:
         write over them; they are looked at together, after the pass."""
         spread = self._turn % RANK_EVERY == 0
         if output.is_cpu:
-            rows = self._copied(name, act.host_rows(output, self._turn))
-            inner = None if before is None else act.host_rows(before, self._turn).copy()
-            part = act.host_part(output) if spread else None
+            rows = self._copied(name, on_torch.host_rows(output, self._turn))
+            inner = None if before is None else on_torch.host_rows(before, self._turn).copy()
+            part = on_torch.host_part(output) if spread else None
             self._kept.append((name, kind, rows, inner, part))
             return
         there = act.rows_of(local(output), self._turn)
         inside = None if before is None else act.rows_of(local(before), self._turn)
-        made = act.measured_on_device(there, kind, inside, output if spread else None)
+        made = on_torch.measured_on_device(there, kind, inside, output if spread else None)
         self._readings[name] = [*made, self._silent(name, kind, there)]
 
     def _copied(self, name: str, rows: act.Array) -> act.Array:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.capture.torch.measure.views import flat, local, square_sum, stretch, window, zeros
+from traindx.capture.arrays.activations import square_sum
+from traindx.capture.torch.measure.views import flat, local, stretch, window, zeros
 
 WINDOW = 1 << 13  # values of a parameter that its update and its zeros are judged by
 SINGLE = np.dtype(np.float32)

@@ -37,21 +37,6 @@ def flat(tensor: torch.Tensor) -> Array:
     return np.asarray(tensor.numpy().reshape(-1))
 
 
-def square_sum(values: Array) -> float:
-    """Sum of squares; in double precision where single overflows; NaN or infinity when the values
-    hold any that are not finite."""
-    found = float(np.dot(values, values))
-    if found - found == 0:
-        return found
-    with np.errstate(over="ignore", invalid="ignore"):  # the user's stderr stays the user's
-        return float(np.square(values, dtype=np.float64).sum())
-
-
-def nonfinite(values: Array) -> int:
-    """How many values are NaN or infinite (slow: called when a sum already says that some are)."""
-    return int(len(values) - np.count_nonzero(np.isfinite(values)))
-
-
 def zeros(values: Array) -> int:
     return int(np.count_nonzero(values == 0))
 

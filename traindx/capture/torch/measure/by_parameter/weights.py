@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from traindx.capture.arrays.activations import square_sum
 from traindx.capture.torch.measure.parameters import norms_of
-from traindx.capture.torch.measure.views import Array, flat, local, square_sum
+from traindx.capture.torch.measure.views import Array, flat, local
 
 
 def read(parameters: Sequence[torch.Tensor], elsewhere: bool) -> Array | torch.Tensor:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.capture.torch.measure.overlap import HeldOut
+from traindx.capture.arrays.overlap import HeldOut
 from traindx.vocabulary.setup import Fact
 
 Array = np.ndarray[Any, np.dtype[Any]]

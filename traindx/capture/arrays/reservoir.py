@@ -7,7 +7,7 @@ import time
 
 import numpy as np
 
-from traindx.capture.torch.measure.data import Array
+from traindx.capture.arrays.data import Array
 from traindx.features import reference
 from traindx.vocabulary.setup import Fact
 

@@ -1,0 +1,113 @@
+"""Keras under `traindx run`: an unmodified script on each backend, the same to the last bit, and what is recorded."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import traindx
+
+if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
+    pytest.skip("Keras is not installed", allow_module_level=True)
+
+BACKENDS = [name for name in ("jax", "torch", "tensorflow") if importlib.util.find_spec(name)]
+BAD = {"medium", "high", "critical"}
+SCRIPT = """
+import hashlib
+import sys
+
+import keras
+import numpy as np
+
+keras.utils.set_random_seed(0)
+chance = np.random.default_rng(0)
+x, truth = chance.normal(size=(512, 20)).astype("f4"), chance.normal(size=(20, 5))
+held = chance.normal(size=(128, 20)).astype("f4")
+y, wanted = (x @ truth).argmax(1), (held @ truth).argmax(1)
+layers = [keras.layers.Dense(32, "relu"), keras.layers.BatchNormalization(), keras.layers.Dropout(0.1)]
+last = keras.layers.Dense(5, None if "linear" in sys.argv else "softmax")
+model = keras.Sequential([keras.Input((20,)), *layers, last])
+rate = keras.optimizers.schedules.CosineDecay(3e-3, 200)
+loss = keras.losses.SparseCategoricalCrossentropy(from_logits="linear" in sys.argv or "double" in sys.argv)
+model.compile(keras.optimizers.Adam(rate, global_clipnorm=5.0), loss, metrics=["accuracy"])
+plateau = keras.callbacks.EarlyStopping(patience=50)
+print(model.fit(x, y, batch_size=32, epochs=6, validation_data=(held, wanted), verbose=0, callbacks=[plateau]).history)
+print([model.train_on_batch(x[:32], y[:32])[0] for _ in range(5)])
+print(hashlib.sha1(b"".join(w.tobytes() for w in model.get_weights())).hexdigest(), np.random.rand())
+"""
+
+
+def started(backend: str, folder: Path, *given: str, under: tuple[str, ...] = ()) -> str:
+    """What the script printed."""
+    (folder / "train.py").write_text(SCRIPT)
+    home = str(Path(traindx.__file__).parents[1])
+    done = subprocess.run(
+        [*under, sys.executable, "train.py", *given],
+        cwd=folder,
+        env={**os.environ, "KERAS_BACKEND": backend, "PYTHONPATH": home, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    assert "capture stopped" not in done.stderr + done.stdout
+    return done.stdout
+
+
+def recorded(backend: str, folder: Path, *given: str) -> str:
+    under = (sys.executable, "-m", "traindx", "run", "--out", "run", "--every", "4", "--quiet", "--")
+    return started(backend, folder, *given, under=under)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
+    plain = started(backend, tmp_path)
+    seen = recorded(backend, tmp_path)
+    assert seen.startswith(plain)
+    run = traindx.read(tmp_path / "run")
+    setup = run.setup
+    assert run.framework == "keras"
+    assert setup.word("keras_backend") == backend
+    assert list(run.series["train/loss"].steps) == list(range(1, 6 * 16 + 5 + 1))
+    assert len(run.series["val/loss"]) == len(run.series["val/accuracy"]) == len(run.series["train/accuracy"]) == 6
+    at = run.series["lr"].steps - 1
+    np.testing.assert_allclose(run.series["lr"].values, 1.5e-3 * (1 + np.cos(np.pi * at / 200)), rtol=1e-4)
+    dense = [name for name in run.panels["update_ratio"].modules if name.startswith("dense")]
+    assert len(dense) == 2
+    assert {"weight_norm", "grad_zero_fraction", "act_zero_fraction", "act_std", "act_rank"} <= set(run.panels)
+    ratios = run.panels["update_ratio"].values
+    assert np.nanmin(ratios) > 0
+    assert np.nanmax(ratios) < 1
+    assert setup.word("loss") == "cross_entropy"
+    assert setup.number("clip_norm") == 5
+    assert setup.number("classes") == setup.number("classes_seen") == 5
+    assert setup.number("batch_size") == 32
+    assert setup.number("dataset_size") == 512
+    assert setup.flag("loss_input_looks_like_probabilities") is False
+    assert setup.number("train_val_overlap_share") == 0
+    found = traindx.diagnose(run).first
+    assert not {finding.slug for finding in found.findings if finding.severity in BAD}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_softmax_before_a_loss_of_scores(backend: str, tmp_path: Path) -> None:
+    recorded(backend, tmp_path, "double")
+    run = traindx.read(tmp_path / "run")
+    assert run.setup.flag("loss_input_looks_like_probabilities") is True
+    assert "probabilities-fed-to-cross-entropy" in {f.slug for f in traindx.diagnose(run).first.findings}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_scores_are_scores(backend: str, tmp_path: Path) -> None:
+    recorded(backend, tmp_path, "linear")
+    run = traindx.read(tmp_path / "run")
+    loss, entropy = run.series["train/loss"], run.series["outputs_cross_entropy"]
+    late = float(np.median(loss.values[-40:]) / np.median(entropy.values[-8:]))
+    assert 0.5 < late < 2
+    assert run.setup.word("outputs_last_activation") == "none"

@@ -1,0 +1,78 @@
+"""The batches that Keras draws from its data, heard on their way to the compiled step."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import keras
+from keras.src.trainers.epoch_iterator import EpochIterator
+
+from traindx.capture.process.patches import Patches
+
+WAITING = 64  # batches that are kept until they are taken
+Batch = tuple[Any, Any, Any]  # the data that it is of, inputs, targets
+
+
+class Batches:
+    """Every `EpochIterator` that is made from now on tells what it draws. Each has its own adapter of data; nothing is
+    drawn that would not have been, and nothing otherwise. TensorFlow draws in threads of its own: what is drawn waits
+    to be taken."""
+
+    def __init__(self) -> None:
+        self._patches = Patches()
+        self._waiting: deque[Batch] = deque(maxlen=WAITING)
+        self.made: Any = None  # the iterator that was made last
+        self.wanted = True
+        self._patches.replace(EpochIterator, "__init__", self._wrapped)
+
+    def remove(self) -> None:
+        self._patches.undo()
+        self.wanted = False
+        self._waiting.clear()
+
+    def take(self) -> list[Batch]:
+        """What was drawn since the last call."""
+        taken: list[Batch] = []
+        while self._waiting:
+            taken.append(self._waiting.popleft())
+        return taken
+
+    def _wrapped(self, original: Callable[..., None]) -> Callable[..., None]:
+        def init(iterator: Any, *args: Any, **named: Any) -> None:
+            original(iterator, *args, **named)
+            self.made = iterator
+            if keras.backend.backend() == "tensorflow":
+                adapter, made = iterator.data_adapter, iterator.data_adapter.get_tf_dataset
+                adapter.get_tf_dataset = lambda: self._of_dataset(iterator, made())
+            else:
+                inner = iterator._get_iterator
+                iterator._get_iterator = lambda: (self._heard(iterator, data) for data in inner())
+
+        return init
+
+    def _heard(self, iterator: Any, data: Any) -> Any:
+        if self.wanted and isinstance(data, tuple | list) and data:
+            self._waiting.append((iterator, data[0], data[1] if len(data) > 1 else None))
+        return data
+
+    def _of_dataset(self, iterator: Any, dataset: Any) -> Any:
+        """The same data set, whose elements are told to Python as they are drawn."""
+        from keras.src.utils.module_utils import tensorflow
+
+        if not hasattr(dataset, "map"):
+            return dataset
+
+        def told(*data: Any) -> Any:
+            flat = [part for part in keras.tree.flatten(data) if hasattr(part, "dtype") and hasattr(part, "shape")]
+            if len(flat) != len(keras.tree.flatten(data)):
+                return data  # parts that may be missing, or are not dense
+
+            def tell(*values: Any) -> None:
+                self._heard(iterator, keras.tree.pack_sequence_as(data, list(values)))
+
+            tensorflow.numpy_function(tell, flat, [])
+            return data
+
+        return dataset.map(told)

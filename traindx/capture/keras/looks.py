@@ -1,0 +1,103 @@
+"""What is seen of a training in Keras besides gradients and weights: batches, and what the model makes of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import keras
+import numpy as np
+
+from traindx.capture.arrays.answers import answers
+from traindx.capture.arrays.batch import Data
+from traindx.capture.arrays.data import Array
+from traindx.capture.keras.facts import Loss, plain_layers
+from traindx.capture.keras.passes import Pass
+from traindx.capture.session.backend import Blind, View
+from traindx.capture.signals import activations
+from traindx.capture.signals.family import Panel
+from traindx.vocabulary.setup import Fact
+
+
+def array(found: Any) -> Array | None:
+    """The first tensor of a batch's part on the host; None where it is no table of numbers."""
+    flat = [part for part in keras.tree.flatten(found) if part is not None and hasattr(part, "shape")]
+    if not flat:
+        return None
+    values = keras.ops.convert_to_numpy(flat[0]) if not isinstance(flat[0], np.ndarray) else flat[0]
+    return np.atleast_1d(values) if values.dtype.kind in "fiub" else None
+
+
+class KerasLooks(Blind):
+    """`Looks` of a session."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.data = Data(array, patient=view.patient)
+        self.seconds = 0.0
+        self._loss: Loss | None = None
+        self._pass: Pass | None = None
+        self._refused = ""
+        self._latest: tuple[Any, Any] | None = None  # a training batch, for the pass of a sampled step
+        self._outputs = 0
+
+    def compiled(self, model: Any, names: dict[int, str]) -> None:
+        """A model is about to be fitted."""
+        self._loss = Loss(model)
+        self._view.facts_seen.update(self._loss.facts())
+        wanted = {id(layer): names[id(layer)] for layer in plain_layers(model) if id(layer) in names}
+        self._pass = Pass(model, wanted)
+
+    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None:
+        wanted = array(targets)
+        if self._loss is not None and wanted is not None:
+            wanted = self._loss.labels(wanted)
+        self.data.look(inputs, wanted, bool(training), self._view.sampling, *whose)
+        if training:
+            self._latest = inputs, wanted
+            found = array(inputs)
+            if found is not None:
+                self._view.habits.samples += len(found)
+
+    def finish(self) -> None:
+        """A sampled step was made: a pass over its batch."""
+        if self._pass is None or self._latest is None or self._refused or not self._view.wants("activations"):
+            return
+        began = time.perf_counter()
+        inputs, wanted = self._latest
+        try:
+            readings, output, count = self._pass(inputs)
+        except (TypeError, ValueError, NotImplementedError, AttributeError, RuntimeError) as error:
+            self._refused = f"{type(error).__name__}: {str(error)[:200]}"
+            self._view.tell(
+                "not-measured", f"activations are not measured: the model cannot be called ({self._refused})"
+            )
+            return
+        if readings:
+            values = np.array([v for reading in readings.values() for v in reading])
+            self._view.vectors.append(("activations", list(readings), values))
+        if output is not None and output.ndim:
+            scores = self._loss.scores(output) if self._loss is not None else output
+            if np.isfinite(scores).all():
+                self.data.outputs(np.moveaxis(scores, -1, 1) if scores.ndim > 3 else scores)
+                self._view.facts_seen["loss_input_shape"] = "x".join(map(str, scores.shape))
+            beside = None if wanted is None or len(wanted) < count else wanted[:count]
+            if beside is not None:
+                self._view.facts_seen["loss_target_shape"] = "x".join(map(str, beside.shape))
+            if scores.ndim > 1 and self._loss is not None and self._loss.name == "cross_entropy":
+                self._view.facts_seen["classes"] = int(scores.shape[-1])
+            elif self._loss is not None and "binary" in self._loss.name and scores.size == len(scores):
+                self._view.facts_seen["classes"] = 2
+            self._view.scalars.update(answers(scores, beside, self.data))
+        self.seconds += time.perf_counter() - began
+
+    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
+        return activations.panels(tuple(about), values)
+
+    def facts(self) -> dict[str, Fact]:
+        return self.data.facts()
+
+    def release(self) -> None:
+        self._view.facts_seen.update(self.data.references())
+        self._pass = self._latest = None

@@ -1,0 +1,182 @@
+"""One model as it is fitted: its batches, steps and epochs, told to a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+
+from traindx.capture.keras.backend import KerasBackend
+from traindx.capture.keras.batches import Batches
+from traindx.capture.keras.notes import Notes
+from traindx.capture.keras.state import values_of
+from traindx.capture.process.guard import quietly, say
+from traindx.capture.session.session import Session
+
+WANTED = {"loss", "gradients"}  # of each batch
+
+
+def refusal(model: Any) -> str:
+    """Why a model cannot be recorded; "" where it can."""
+    if not getattr(model, "compiled", False):
+        return "the Keras model has to be compiled first"
+    if isinstance(model.optimizer, keras.optimizers.LossScaleOptimizer):
+        return "loss scaling in Keras is not known yet; read what `fit` logs instead"
+    return ""
+
+
+class Training:
+    """From the beginning of a `fit` (or of the first `train_on_batch`) to `end`. `stepped` is called whenever a step
+    was, outside of all guards: it may end the script."""
+
+    def __init__(self, session: Session, backend: KerasBackend, stepped: Callable[[], None], batches: Batches) -> None:
+        self.session, self._backend, self._stepped, self._batches = session, backend, stepped, batches
+        self._model: Any = None
+        self._notes: Notes | None = None
+        self._said = False
+        self._iterator: Any = None  # of the training data
+        self._schedule: Any = None
+        self._first = 0  # steps that the optimizer had made before
+
+    def begin(self, model: Any) -> None:
+        """`fit` begins: the data are there, the compiled step is not yet called."""
+        self.end()  # of a `fit` that was broken off
+        if self._model is not model:
+            self._model = model
+            self._backend.model = model
+            self.session.add_model(model)
+            self.session.add_optimizer(model.optimizer)
+        self._iterator = self._batches.made
+        self._told_data()
+        if self._backend.seen is not None:
+            self._backend.seen.compiled(model, self._backend.names())
+        self._notes = Notes(model, self.session.failed)
+        model.make_train_function(force=True)  # one that was compiled before knows nothing of the notes
+        rate = getattr(model.optimizer, "_learning_rate", None)
+        self._schedule = rate if isinstance(rate, keras.optimizers.schedules.LearningRateSchedule) else None
+        self._first = int(model.optimizer.iterations.numpy()) - self.session.step if self._schedule is not None else 0
+
+    def _told_data(self) -> None:
+        """What the data's adapter knows."""
+        adapter = getattr(self._iterator, "data_adapter", None)
+        samples, shuffle = getattr(adapter, "_num_samples", None), getattr(adapter, "_shuffle", None)
+        if isinstance(samples, int):
+            self.session.fact("dataset_size", samples)
+        if isinstance(shuffle, bool):
+            self.session.fact("shuffle", shuffle)
+        steps = getattr(self._iterator, "num_batches", None)
+        if isinstance(steps, int):
+            self.session.fact("steps_per_epoch", steps)
+
+    def end(self) -> None:
+        """Everything is as it was before."""
+        notes, self._notes = self._notes, None
+        if notes is not None:
+            notes.remove()
+            self._model.train_function = None
+
+    def safely(self, hook: Callable[..., None], *given: Any) -> None:
+        """Call a hook; if it fails, the session lets go. The variables stay until `fit` ends, which counts them."""
+        if self.session.active:
+            outermost = self.session.clock.enter()
+            try:
+                quietly(hook, *given) if outermost else hook(*given)
+            except Exception as error:  # noqa: BLE001 - nothing may be raised inside `fit`
+                self.session.failed(hook.__name__, error)
+            finally:
+                if outermost:
+                    self.session.clock.leave()
+
+    def batch_begins(self) -> None:
+        if self._notes is not None and self.session.sampling and self.session.step:
+            self._backend.before(self.session.watched.all_parameters(self._model.optimizer))
+
+    def batch_ended(self) -> None:
+        if self._notes is None:
+            return
+        if self._notes.seen != WANTED:
+            missing = " and ".join(sorted(WANTED - self._notes.seen))
+            self._say_once(f"the train step of this model does not show its {missing}")
+            return
+        self.drain()
+        loss, self._backend.held = self._notes.read(self._model)
+        self._backend.rate = self._rate()
+        self.session.loss(loss)
+        self.session.optimizer_step_begin(self._model.optimizer, timed=False)
+        self.session.optimizer_step_end(self._model.optimizer)
+
+    def stepped(self) -> None:
+        """Whoever counts the steps is told; not in a guard."""
+        if self._notes is not None and self._notes.seen == WANTED:
+            self._stepped()
+
+    def drain(self) -> None:
+        """Take the batches that were drawn."""
+        for iterator, inputs, targets in self._batches.take():
+            if iterator is self._iterator or targets is not None:
+                self.session.batch(inputs, targets, training=iterator is self._iterator)
+
+    def _rate(self) -> float | None:
+        """The rate of the step that was just made."""
+        optimizer = self._model.optimizer
+        if self._schedule is not None:
+            return float(keras.ops.convert_to_numpy(self._schedule(self._first + self.session.step)))
+        rate = getattr(optimizer, "_learning_rate", None)
+        if not isinstance(rate, keras.Variable):
+            return None
+        return float(keras.ops.convert_to_numpy(values_of(self._model, [rate])[0]))
+
+    def _say_once(self, message: str) -> None:
+        if not self._said:
+            self._said = True
+            say(message)
+            self.session.event("note", message, "not-measured")
+
+    def validating(self) -> None:
+        self.session.clock.interrupted = True
+
+    def epoch_ended(self, logs: dict[str, Any]) -> None:
+        self.drain()
+        for name, value in logs.items():
+            if name.startswith("val_"):
+                self.session.validation(name[4:], value)
+            elif name not in ("loss", "learning_rate", "lr"):
+                self.session.metric(name, value)
+
+
+class Listener(keras.callbacks.Callback):  # type: ignore[misc] # of no known type
+    """What `fit` calls. `training` makes the training of a model, or None where it is not to be recorded."""
+
+    def __init__(self, training: Callable[[Any], Training | None], ended: Callable[[], None] = lambda: None) -> None:
+        super().__init__()
+        self._make, self._ended = training, ended
+        self._made: Training | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        self._made = self._make(self.model)
+        if self._made is not None:
+            self._made.safely(self._made.begin, self.model)
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        if self._made is not None:
+            self._made.safely(self._made.batch_begins)
+
+    def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
+        if self._made is not None:
+            self._made.safely(self._made.batch_ended)
+            self._made.stepped()
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        if self._made is not None:
+            self._made.safely(self._made.validating)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        if self._made is not None:
+            self._made.safely(self._made.epoch_ended, logs or {})
+
+    def on_train_end(self, logs: Any = None) -> None:
+        if self._made is not None:
+            self._made.end()
+        self._made = None
+        self._ended()

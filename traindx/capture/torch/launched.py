@@ -1,0 +1,71 @@
+"""PyTorch in a script that `traindx run` started: discovery, interventions, probes, and the ranks that it spawns."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+from traindx.capture.session.session import Session
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.backend import torch_session
+from traindx.capture.torch.discover.discovery import Discovery
+from traindx.capture.torch.experiment.experiment import Experiment
+from traindx.capture.torch.interventions import parse
+
+VARIABLE = "TRAINDX_CAPTURE"
+BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
+
+
+class Process(Protocol):
+    """The script's process, of `launch/attach`."""
+
+    request: dict[str, Any]
+    ends: list[Callable[[], None]]
+    look: Callable[[Session], None] | None
+
+    def stream(self, make: Callable[..., Session]) -> Stream: ...
+
+
+def attach(process: Process) -> None:
+    """Look for trainings in PyTorch from here on."""
+    request, stream = process.request, process.stream(torch_session)
+    discovery = Discovery(stream)
+    if request.get("probes"):
+        from traindx.capture.torch.checks.last_step import Live
+        from traindx.capture.torch.checks.probes import look_at
+
+        live = Live(stream)
+        process.look = lambda session: look_at(live, stream, session)
+    experiment = Experiment(request, stream, parse(request.get("with") or ()))
+    process.ends += [experiment.end, discovery.end]
+    experiment.attach_first()
+    discovery.attach(experiment.attach)
+    starter = sys.modules.get("torch.multiprocessing.spawn")
+    for home in (starter, sys.modules.get("torch.multiprocessing")):
+        if home is not None:
+            stream.patches.replace(home, "start_processes", lambda original: start_ranks(original, request))
+
+
+def start_ranks(original: Callable[..., Any], request: dict[str, Any]) -> Callable[..., Any]:
+    """Processes that `torch.multiprocessing.spawn` starts are the ranks of a training: while they
+    start, the request stands in the environment."""
+
+    def start_processes(*args: Any, **named: Any) -> Any:
+        before = {name: os.environ.get(name) for name in (VARIABLE, "PYTHONPATH")}
+        given = [before["PYTHONPATH"]] if before["PYTHONPATH"] else []
+        os.environ["PYTHONPATH"] = os.pathsep.join([str(BOOTSTRAP), *given])
+        os.environ[VARIABLE] = json.dumps({**request, "ranks": True, "pythonpath": before["PYTHONPATH"]})
+        try:
+            return original(*args, **named)
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+    return start_processes
