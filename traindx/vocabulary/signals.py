@@ -72,7 +72,9 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("time/forward", "lower", "s", "seconds of a step in the forward pass"),
     SignalKind("time/backward", "lower", "s", "seconds of a step in the backward pass"),
     SignalKind("time/optimizer", "lower", "s", "seconds of a step in the optimizer"),
-    SignalKind("time/idle", "lower", "s", "seconds of a step in which nothing is computed (on the accelerator, if any)"),
+    SignalKind(
+        "time/idle", "lower", "s", "seconds of a step in which nothing is computed (on the accelerator, if any)"
+    ),
     SignalKind("time/idle_longest", "lower", "s", "the longest of them in a row"),
     SignalKind("time/synchronize", "lower", "s", "seconds of a step in which the host waits for the accelerator"),
     SignalKind("time/transfer", "lower", "s", "seconds of a step in which the accelerator copies memory"),

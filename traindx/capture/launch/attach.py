@@ -184,6 +184,11 @@ class Process:
 def attach(request: dict[str, Any], watch: Any) -> None:
     """Start to look for a training in this process. `watch.wanted` takes what is to be called once
     a module has been imported."""
+    if request.get("profile"):
+        from traindx.capture.launch.profiled import Profiled
+
+        watch.last.append(Profiled(request, lambda: StopRun(0)).end)
+        return
     process = Process(request)
     process.experiment.attach_first()
     process.discovery.attach(process.experiment.attach)

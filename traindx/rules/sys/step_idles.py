@@ -65,7 +65,5 @@ def step_idles(
         strength=0.5 if slight else 1.0,
         severity="low" if slight else "medium",
         values={"share": share},
-        points=(
-            EvidencePoint("time/idle", idle.step_at(idle.n - 1), seconds, some * float(median(step.values)), "s"),
-        ),
+        points=(EvidencePoint("time/idle", idle.step_at(idle.n - 1), seconds, some * float(median(step.values)), "s"),),
     )
