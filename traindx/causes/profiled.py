@@ -12,8 +12,8 @@ MEASURED, LIKELY = 0.9, 0.7  # sure, with several steps and with one
 
 ADVICE: dict[str, str] = {
     "step-waits-for-data": "give the loader more workers, or load and decode less for each batch",
-    "host-waits-for-accelerator": "read numbers back (.item(), .cpu(), print of a tensor, a mask used as an index) only "
-    "every so many steps",
+    "host-waits-for-accelerator": "read numbers back (.item(), .cpu(), printing, a mask as an index) only every "
+    "so many steps",
     "step-idles": "see what stands between the operators below: logging, checkpoints, metrics in Python, tokenizing; "
     "move it out of the step or do it more rarely",
     "operators-are-tiny": "do more in each operator: a larger batch, torch.compile, foreach or fused variants instead "
@@ -39,4 +39,8 @@ def decide_profile(findings: Sequence[Finding], profile: Profile) -> tuple[Healt
 
 def profile_advice(findings: Sequence[Finding]) -> tuple[Recommendation, ...]:
     """What to do about each finding, in their order."""
-    return tuple(Recommendation("speed", ADVICE[f.slug], f.message) for f in findings if f.slug in ADVICE)
+    return tuple(
+        Recommendation("speed", ADVICE[f.slug], f.message)
+        for f in findings
+        if f.slug in ADVICE and f.severity != "info"
+    )

@@ -114,5 +114,5 @@ def nested(given: Stretches, threads: Ints) -> Nested:
 
 def sums(values: Floats, groups: Ints, windows: Ints, shape: tuple[int, int]) -> Floats:
     """`values[n]` added up by window and group: shape `[windows, groups]`."""
-    flat = np.bincount(windows * shape[1] + groups, weights=values, minlength=shape[0] * shape[1])
+    flat: Floats = np.bincount(windows * shape[1] + groups, weights=values, minlength=shape[0] * shape[1]).astype(float)
     return flat.reshape(shape)

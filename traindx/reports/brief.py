@@ -46,6 +46,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
 def brief(diagnosis: RunDiagnosis, told: Digest, run: Run | None = None) -> Brief:
     """The first screen; `run` gives the numbers of the curves where there is no finding to quote."""
     silent = cannot_tell(diagnosis)
+    run = None if diagnosis.profile is not None else run  # nothing in it learns
     leading = next(iter(told.hypotheses), None)
     open_ = undecided(told.hypotheses)
     heading, cause = cause_words(diagnosis, told, silent)
@@ -77,6 +78,8 @@ def about(expectation: str, run: Run) -> bool:
 
 def cannot_tell(diagnosis: RunDiagnosis) -> bool:
     """Whether nothing could be judged: no finding of weight, and too little of the run for health."""
+    if diagnosis.profile is not None:
+        return False
     if diagnosis.health in ("sick", "failed") or any(f.severity in GRAVE for f in diagnosis.findings):
         return False
     top = next(iter(diagnosis.hypotheses), None)
@@ -116,7 +119,7 @@ def cause_words(diagnosis: RunDiagnosis, told: Digest, silent: bool) -> tuple[st
         return ("Why", "No cause fits what was seen.") if told.findings else ("", "")
     open_ = undecided(told.hypotheses)
     leading, *others = told.hypotheses
-    if silent:
+    if silent or (diagnosis.profile is not None and (open_ or leading.cause == "healthy")):
         return "", ""
     if open_ and diagnosis.health == "healthy":
         return "How it looks", "Nothing that was seen speaks of a fault."

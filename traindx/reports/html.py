@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traindx.features.comparison import without_common_folder
-from traindx.reports import labels, page
+from traindx.reports import labels, page, profile
 from traindx.reports.brief import brief, cannot_tell
 from traindx.reports.charts import Chart, run_charts
 from traindx.reports.digest import digest, term_words
@@ -50,7 +50,17 @@ def view(diagnosis: RunDiagnosis, curves: Run | None, key: str, short: str) -> d
         "since": lambda finding: labels.since(run, finding.onset_step),
         "setup": setup_rows(run.setup),
         "trials": diagnosis.trials,
+        "profile": profile_rows(diagnosis),
     }
+
+
+def profile_rows(diagnosis: RunDiagnosis) -> dict[str, object] | None:
+    """The tables of a traced step."""
+    found = diagnosis.profile
+    if found is None:
+        return None
+    tables = (("part", profile.parts(found)), ("operator", profile.operators(found)))
+    return {"heading": profile.HEADING, "lead": profile.lead(found), "tables": tables, "gaps": found.gaps}
 
 
 def setup_rows(setup: dict[str, object]) -> list[tuple[str, object, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from traindx.features.comparison import without_common_folder
-from traindx.reports import labels
+from traindx.reports import labels, profile
 from traindx.reports.brief import Brief, brief, cannot_tell
 from traindx.reports.digest import Digest, digest, term_words
 from traindx.reports.labels import clean, estimate, percent, since, step
@@ -71,6 +71,7 @@ def one_run(diagnosis: RunDiagnosis, curves: Run | None = None) -> str:
         f"**{decision.action}** ({percent(decision.confidence)} sure): {text(first.why)}",
         leading(first),
         to_do(first),
+        profiled(diagnosis),
         "<details><summary>Everything that was seen</summary>",
         *behind,
         "</details>",
@@ -118,6 +119,19 @@ def summary(document: Document) -> str:
         word = labels.HEALTH_WORDS[d.health]
         lines.append(f"| {word} | {code(short, cell=True)} | {d.run.steps:,} | {first} | {d.decision.action} |")
     return "\n".join(lines)
+
+
+def profiled(diagnosis: RunDiagnosis) -> str:
+    """Where the time of a traced step goes."""
+    found = diagnosis.profile
+    if found is None:
+        return ""
+    lines = [f"### {profile.HEADING}", "", f"{text(profile.lead(found))}"]
+    for title, rows in (("part", profile.parts(found)), ("operator", profile.operators(found))):
+        if rows:
+            lines += ["", f"| {title} | time | share | calls |", "|---|---:|---:|---:|"]
+            lines += [f"| {code(r.title, cell=True)} | {r.seconds} | {r.percent} | {r.calls} |" for r in rows]
+    return "\n".join([*lines, "", *(f"- {text(gap)}" for gap in found.gaps)]).strip()
 
 
 def findings(run: RunInfo, told: Digest) -> str:

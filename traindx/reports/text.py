@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from traindx.features.comparison import without_common_folder
 from traindx.features.shared import Features
-from traindx.reports import labels, sketch
+from traindx.reports import labels, profile, sketch
 from traindx.reports import text_sections as sections
 from traindx.reports.brief import Brief, brief, cannot_tell
 from traindx.reports.digest import Digest, digest
@@ -65,10 +65,12 @@ def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bo
     told = digest(diagnosis)
     first = brief(diagnosis, told, run)
     verdict(page, diagnosis, first, diagnosis.run.id if several else diagnosis.run.source)
-    if run is not None and not (several and diagnosis.health == "healthy"):
+    if run is not None and diagnosis.profile is None and not (several and diagnosis.health == "healthy"):
         plot(page, run, told)
     leading(page, first)
     to_do(page, first)
+    if diagnosis.profile is not None:
+        profile.text(page, diagnosis.profile, full=full)
     if full:
         sections.everything(page, diagnosis, told)
 

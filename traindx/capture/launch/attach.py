@@ -173,7 +173,13 @@ PROCESS: list[Process] = []  # at most one: a process is recorded once
 
 def attach(request: dict[str, Any], watch: Any, room: str) -> None:
     """Start to look for a training of the framework that was imported, by the module `room`. `watch.wanted` takes what
-    is to be called once a module has been imported."""
+    is to be called once a module has been imported. Only PyTorch has a profiler to be profiled by."""
+    if request.get("profile"):
+        if room == "torch.launched":
+            from traindx.capture.launch.profiled import Profiled
+
+            watch.last.append(Profiled(request, lambda: StopRun(0)).end)
+        return
     if not PROCESS:
         PROCESS.append(Process(request))
         PROCESS[0].watch = watch

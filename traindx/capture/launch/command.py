@@ -40,6 +40,7 @@ class Request(NamedTuple):
     updates: bool = True  # copy parts of the weights, to see how steps change them
     overhead: float | None = None  # share of the run's time that capture may take
     probes: bool = False  # look at the live model after the last of `steps` (probe_live)
+    profile: tuple[int, int] | None = None  # trace so many steps after so many, and record nothing else
     asked: bool = False  # an experiment, that is asked to end by SIGTERM: close the record then
 
 
@@ -72,13 +73,15 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "probes": request.probes,
         "overhead": request.overhead,
         "asked": request.asked,
+        "profile": request.profile,
         "home": str(HOME),
         "pythonpath": before,
         "folder": folder or os.getcwd(),
     }
     path = os.pathsep.join([str(BOOTSTRAP), *([before] if before else [])])
     theirs = {name: value for name, value in base.items() if name not in ours}
-    return {**theirs, VARIABLE: json.dumps(wanted), "PYTHONPATH": path}
+    quiet = {"KINETO_LOG_LEVEL": base.get("KINETO_LOG_LEVEL", "99")} if request.profile else {}  # it logs to stderr
+    return {**theirs, **quiet, VARIABLE: json.dumps(wanted), "PYTHONPATH": path}
 
 
 def launch(command: Sequence[str], request: Request, *, stdout: int = 1, stderr: int = 2) -> Ended:

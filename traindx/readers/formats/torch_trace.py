@@ -34,9 +34,12 @@ def read(source: Source) -> list[RawLog]:
     events: list[Event] = []
     found = columns_of(source, events)
     split = Split(found.table())
-    if not len(found) or not len(split.operators) and not split.on_device:
+    if not len(found) or not (len(split.operators) or split.on_device):
         raise NotALog(
-            source.name, "a trace without operators of PyTorch", hint="record one: traindx profile -- python train.py"
+            source.name,
+            "a trace without operators of PyTorch",
+            hint="record one: traindx profile -- python train.py",
+            final=True,
         )
     columns, rows = split.columns(), np.arange(len(split.numbers))
     raw = RawLog(

@@ -118,7 +118,7 @@ class Columns:
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
         self.threads: dict[tuple[object, object], int] = {}
-        self._columns = (array("b"), array("i"), array("i"), array("d"), array("d"), array("q"))
+        self._columns: tuple[array[Any], ...] = (array("b"), array("i"), array("i"), array("d"), array("d"), array("q"))
         self.memory: list[tuple[float, float]] = []  # (when, bytes in use on the accelerator)
 
     def take(self, event: dict[str, Any]) -> None:

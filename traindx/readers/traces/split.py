@@ -51,7 +51,8 @@ class Split:
         optimizer = table.named(self.host, OPTIMIZER[0])
         if len(marks):
             found = self.stretches(marks)
-            worked = covered(self.stretches(optimizer), found) > 0
+            at = np.sort(table.starts[optimizer])
+            worked = np.searchsorted(at, found.stops) > np.searchsorted(at, found.starts)
             return Stretches(found.starts[worked], found.stops[worked]) if worked.any() else found
         begin, end = float(table.starts.min(initial=0.0)), float(table.stops.max(initial=0.0))
         if len(optimizer):
@@ -92,7 +93,8 @@ class Split:
         threads, counts = np.unique(table.thread[asked], return_counts=True)
         if not len(threads):
             return self.operators
-        return self.operators[table.thread[self.operators] == threads[counts.argmax()]]
+        found: Ints = self.operators[table.thread[self.operators] == threads[counts.argmax()]]
+        return found
 
     @cached_property
     def phases(self) -> dict[str, Stretches]:
@@ -164,7 +166,8 @@ class Split:
     def by_name(self, rows: Ints, weights: Floats, *, ranked: Floats) -> tuple[tuple[str, ...], Floats]:
         """Sums by step of the names that take most, and of the others together."""
         at = self.step_of(self.table.starts[rows])
-        rows, weights, ranked, at = (a[at >= 0] for a in (rows, weights, ranked, at))
+        inside = at >= 0
+        rows, weights, ranked, at = rows[inside], weights[inside], ranked[inside], at[inside]
         totals = np.bincount(self.table.name[rows], weights=ranked, minlength=len(self.table.names))
         first = [int(i) for i in np.argsort(-totals, kind="stable")[:TOP] if totals[i] > 0]
         places = np.full(len(self.table.names), len(first))

@@ -31,8 +31,8 @@ def optimizer_takes_time(
 ) -> Iterator[Evidence]:
     """The optimizer takes more of a step than a pass through the model.
 
-    What it sees: in a trace, the time of the optimizer over the time of forward, backward and optimizer, typical row. Low from
-    40 %, medium from 60 %; info where the three take less than 5 ms.
+    What it sees: in a trace, the time of the optimizer over the time of forward, backward and optimizer, typical row.
+    Low from 40 %, medium from 60 %; info where the three take less than 5 ms.
 
     Why it matters: with larger batches or a fused implementation the same samples take much less time.
 

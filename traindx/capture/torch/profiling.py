@@ -1,0 +1,71 @@
+"""A few steps of a live training under torch.profiler, seen from the optimizer alone: nothing else is hooked, so that
+the trace shows the training and not its observer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch.profiler import ProfilerAction, ProfilerActivity, profile
+
+SUFFIX = ".pt.trace.json.gz"
+
+
+class Profiling:
+    """Traces `steps` optimizer steps after the first `skip` and writes them to `path`; then calls `done`. Steps are
+    counted of the optimizer that steps first."""
+
+    def __init__(self, path: Path, skip: int, steps: int, done: Callable[[int], None]) -> None:
+        self.path, self.first, self.last, self.done = path, skip, skip + steps, done
+        self.count, self.primary = 0, 0
+        self.profiler: Any = None
+        self.written = False
+        self.handle = register_optimizer_step_post_hook(self.stepped)
+        if skip == 0:
+            self.start()
+
+    def stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
+        """After a step of any optimizer."""
+        self.primary = self.primary or id(optimizer)
+        if id(optimizer) != self.primary:
+            return
+        self.count += 1
+        if self.profiler is not None:
+            self.profiler.step()
+        elif self.count == self.first:
+            self.start()
+        if self.count >= self.last:
+            self.end()
+            self.done(self.count)
+
+    def start(self) -> None:
+        """Begin to record with the step that comes now."""
+        activities = [ProfilerActivity.CPU]
+        activities += [ProfilerActivity.CUDA] if torch.cuda.is_available() else []
+        begin, last = self.count, self.last
+
+        def action(number: int) -> ProfilerAction:
+            left = last - 1 - begin - number
+            return (
+                ProfilerAction.RECORD if left > 0 else ProfilerAction.NONE if left else ProfilerAction.RECORD_AND_SAVE
+            )
+
+        self.profiler = profile(
+            activities=activities, schedule=action, on_trace_ready=self.write, profile_memory=torch.cuda.is_available()
+        )
+        self.profiler.start()
+
+    def write(self, profiler: Any) -> None:
+        if not self.written:
+            self.written = True
+            profiler.export_chrome_trace(str(self.path))
+
+    def end(self) -> None:
+        """Stop, and write what was traced; nothing is left in the process."""
+        self.handle.remove()
+        profiler, self.profiler = self.profiler, None
+        if profiler is not None:
+            profiler.stop()

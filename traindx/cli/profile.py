@@ -1,0 +1,96 @@
+"""`traindx profile`: a few steps of an unmodified script under torch.profiler, and where their time goes."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import click
+
+from traindx import pipeline
+from traindx.capture.launch.command import Ended, Request, check_program, launch
+from traindx.capture.launch.folder import run_folder
+from traindx.capture.launch.stages import how_it_ended, stages, why_nothing
+from traindx.cli.diagnose import rendered, status
+from traindx.cli.options import Output, config_options, full_option, output_options
+from traindx.cli.run import RUNS, to_stdout
+from traindx.cli.streams import emit, note
+from traindx.config import Config
+
+EXAMPLES = """\b
+Examples:
+  traindx profile -- python train.py --epochs 3
+  traindx profile --skip 50 --steps 30 -- python -m project.train
+  traindx profile -f html -o profile.html -- python train.py
+  traindx diagnose traindx-runs/train-20260102-030405/rank-0.pt.trace.json.gz
+
+\b
+The script runs until the first --skip optimizer steps are over, then --steps of them are traced by
+torch.profiler, and the script is ended. Told are the parts of a step (data, forward, backward,
+optimizer), the time in which nothing is computed, and the operators that take most. The trace stays
+in the folder that is named at the end; Perfetto and chrome://tracing open it, too. A trace that
+torch.profiler has written elsewhere is read by `traindx diagnose`.
+
+\b
+Exit status:
+  0  nothing at or above the severity asked for
+  1  findings
+  2  could not work: no such program, or nothing was traced (one sentence says why)
+"""
+
+
+@click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@click.option(
+    "--out", "folder_name", metavar="DIR", help="Keep the trace in DIR. Default: traindx-runs/<script>-<time>."
+)
+@click.option(
+    "--skip",
+    type=click.IntRange(min=0),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Optimizer steps before the first that is traced: caches and compilers warm up in them.",
+)
+@click.option(
+    "--steps", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="Optimizer steps to trace."
+)
+@output_options
+@config_options
+@full_option
+def profile(
+    command: tuple[str, ...],
+    config: Config,
+    out: Output,
+    skip: int,
+    steps: int,
+    folder_name: str | None,
+    full: bool,
+) -> int:
+    """Trace a few steps of a script and say where its time goes.
+
+    COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
+    """
+    check_program(command[0])
+    folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
+    ended = launch(command, Request(folder, profile=(skip, steps)), stdout=1 if to_stdout(out) else 2)
+    traces = sorted(folder.glob("*.pt.trace.json.gz"))
+    if not traces:
+        note(f"traindx: nothing was traced: {why_not(folder, command, ended, skip)}")
+        if not folder_name:
+            shutil.rmtree(folder, ignore_errors=True)
+        return 2
+    if ended.shell_status:
+        note(f"traindx: {how_it_ended(ended)}", out.quiet)
+    runs = [run for trace in traces for run in pipeline.read_all(trace, mapping=config.aliases)]
+    diagnosis = pipeline.diagnose(runs, config)
+    emit(rendered(diagnosis, out, full=full), out.path)
+    note("The trace: " + ", ".join(map(str, traces)), out.quiet)
+    return status(diagnosis, config)
+
+
+def why_not(folder: Path, command: tuple[str, ...], ended: Ended, skip: int) -> str:
+    """One sentence on why a command left no trace."""
+    from traindx.capture.launch.profiled import why_no_trace
+
+    return why_no_trace(stages(folder), skip) or why_nothing(folder, command, ended)
