@@ -89,6 +89,11 @@ def test_opponents_are_not_summed() -> None:
     assert "train/loss" not in run.series
 
 
+def test_a_divergence_of_unknown_weight_is_not_summed() -> None:
+    (run,) = assemble(log(step=[0, 1], loss_recon=[1.0, 0.5], loss_kl=[3.0, 240.0]))
+    assert "train/loss" not in run.series
+
+
 def test_the_users_word_wins() -> None:
     (run,) = assemble(log(step=[0, 1], loss=[1.0, 2.0], my_loss=[3.0, 4.0]), {"train/loss": "my_loss"})
     assert run.series["train/loss"].values.tolist() == [3.0, 4.0]

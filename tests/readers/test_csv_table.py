@@ -162,11 +162,22 @@ def test_one_row_is_a_table() -> None:
         (b"<!DOCTYPE html><html>", "HTML"),
         (b"\0\1\2" * 50, "binary"),
         (b"dear diary,\ntoday I trained\n", "no table"),
+        (
+            b"index,class,f1,support\n0,leaf,0.93,152\n1,nut,0.97,472\n2,trunk,0.98,359\n3,bud,0.88,36\n4,foot,1.0,13\n",
+            "another thing in each",
+        ),
     ],
 )
 def test_refusals_name_their_reason(data: bytes, why: str) -> None:
     with pytest.raises(NotALog, match=why):
         read(data)
+
+
+def test_names_beside_an_axis_and_times_are_no_table_of_things() -> None:
+    rows = [f"{i},ckpt-{'abcdef'[i]},0.{9 - i}" for i in range(6)]
+    assert_values(read("\n".join(["epoch,saved,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    rows = [f"Mon 10:0{i}:00,0.{9 - i}" for i in range(6)]
+    assert_values(read("\n".join(["when,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 
 
 @pytest.mark.parametrize(

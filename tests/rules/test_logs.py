@@ -9,10 +9,13 @@ from tests import make
 from traindx.features.scores import scale_of
 from traindx.features.shared import Features
 from traindx.rules import judge_one
+from traindx.rules.gen.metric_constant_or_impossible import metric_constant_or_impossible
 from traindx.rules.gen.validation_gap_grows import validation_gap_grows
+from traindx.rules.grd.gradient_not_finite import gradient_not_finite
 from traindx.rules.los.loss_diverges import loss_diverges
 from traindx.rules.los.loss_flat_from_start import loss_flat_from_start
 from traindx.rules.los.loss_plateaus import loss_plateaus
+from traindx.rules.sys.step_time_creeps import step_time_creeps
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
 
@@ -81,3 +84,31 @@ def test_a_rise_beside_a_score_that_improves_is_low(improves: bool, severities: 
     outcome = judged(validation_gap_grows, run)
     assert outcome.status == "fired"
     assert {e.severity or "medium" for e in outcome.evidence} <= severities
+
+
+@pytest.mark.parametrize(("seconds", "status"), [([85.0, 142.0, 202.0], "fired"), ([85.0, 202.0, 170.0], "clear")])
+def test_three_times_that_double_creep(seconds: list[float], status: str) -> None:
+    assert judged(step_time_creeps, make.run({"time/step": seconds})).status == status
+
+
+@pytest.mark.parametrize(("bad", "severity"), [((0, 3), "medium"), ((3,), "low")])
+def test_gradients_that_fail_again_and_again_are_no_search_for_a_scale(bad: tuple[int, ...], severity: str) -> None:
+    norm = np.linspace(0.5, 1.0, 10)
+    norm[list(bad)] = np.nan
+    norm[7] = np.nan if len(bad) > 1 else norm[7]
+    outcome = judged(gradient_not_finite, make.run({"grad_norm": norm, "train/loss": np.linspace(0.2, 0.1, 10)}))
+    assert [e.severity for e in outcome.evidence] == [severity]
+
+
+def test_a_loss_that_froze_after_one_step_is_told_apart_from_one_that_never_moved() -> None:
+    froze = judged(loss_flat_from_start, make.run({"train/loss": [5.7178, *[5.7257] * 11]}))
+    never = judged(loss_flat_from_start, make.run({"train/loss": [5.7257] * 12}))
+    assert "froze" in froze.evidence[0].aspects
+    assert "never-moved" in never.evidence[0].aspects
+
+
+def test_a_number_that_is_never_on_the_scale_is_another_number() -> None:
+    """`d_kernel_map = 512` is no mean average precision; an accuracy that leaves its scale is impossible."""
+    assert judged(metric_constant_or_impossible, make.run({"val/d_kernel_map": [512.0]})).status == "clear"
+    told = judged(metric_constant_or_impossible, make.run({"val/accuracy": [0.4, 0.6, 140.0]}))
+    assert told.status == "fired"

@@ -341,7 +341,7 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         return Decision("continue", "a few skipped steps are how a loss scaler finds its range; no loss is told", 0.5)
     if curve is None or curve.n == 0:
         return Decision("inspect", "the log holds no loss and no score: whether it learns cannot be told", 0.5)
-    if curve.n > 1 and curve.oriented[-1] >= curve.oriented[0]:
+    if curve.n > 1 and curve.oriented[-1] >= curve.oriented[0] and curve.oriented[-1] >= curve.oriented.max():
         return Decision("inspect", f"too short to tell; {curve.name} is no better than at its first point", 0.5)
     points = f"{curve.n} point{'s' * (curve.n > 1)}"
     return Decision("continue", f"too short to tell either way: {points} of {curve.name}", 0.5)

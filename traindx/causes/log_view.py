@@ -16,7 +16,8 @@ from traindx.vocabulary.run import Run
 
 # Log-odds of causes by sign ("slug", or "slug:aspect"), times the finding's strength and gravity.
 TERMS: Mapping[str, Mapping[str, float]] = {
-    "validation-gap-grows": {"healthy": -1.2, "insufficient-regularization": 0.6, "too-little-data": 0.3},
+    "validation-gap-grows": {"healthy": -1.8, "insufficient-regularization": 0.6, "too-little-data": 0.3},
+    "validation-gap-grows:metric-improves": {"healthy": 1.2},
     "validation-gap-grows:wide": {"val-preprocessing-mismatch": 0.5},
     "loss-not-finite": {"healthy": -2.5, "learning-rate-too-high": 0.9},
     "loss-not-finite:recovered": {"corrupt-samples": 1.2, "unstable-numerics": 0.8},
@@ -26,6 +27,11 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "loss-at-chance:frozen": {"learning-rate-too-high": 2.0, "dead-relus": 1.0, "insufficient-capacity": -2.0},
     "loss-at-chance:score": {
         "undertrained": 1.8, "learning-rate-too-high": 1.0, "learning-rate-too-low": 1.2, "misaligned-labels": 1.2,
+    },
+    # One step, and then the same digits: saturated or dead. A rate that is too low moves the last digits on and on.
+    "loss-flat-from-start:froze": {
+        "learning-rate-too-high": 2.0, "dead-relus": 1.0, "saturating-activations": 1.0, "wrong-output-activation": 0.8,
+        "learning-rate-too-low": -4.0, "undertrained": -3.0, "healthy": -2.0,
     },
     "loss-flat-from-start:score": {"learning-rate-too-low": 0.8, "undertrained": 0.8},
     "loss-improves-too-little-noise-considered": {"batch-too-small": -4.0, "undertrained": 1.0},

@@ -156,6 +156,9 @@ def is_adversarial(name: str) -> bool:
     return bool(ADVERSARIAL & set(words_of(name.split("/")[-1])))
 
 
+WEIGHTED = frozenset({"kl", "kld", "kldiv", "mmd"})
+
+
 def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[RawColumn, str]]:
     """Totals that the log leaves out: for a split with several part losses on the same rows (`box_loss`, `cls_loss` ...
     or a detector's bare `box`, `obj`, `cls`) and no total, their sum and its description."""
@@ -164,8 +167,8 @@ def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[Raw
         if f"{split}/loss" in chosen:
             continue
         named = [n for n in chosen if n.startswith(split + "/") and "loss" in n.split("/")[-1].lower()]
-        if any(is_adversarial(p) for p in named):
-            continue
+        if any(is_adversarial(p) or WEIGHTED & set(words_of(p.split("/")[-1])) for p in named):
+            continue  # players have no total, and a divergence enters with a weight that the log does not tell
         bare = [n for n in chosen if split == "train" and n.lower() in DETECTOR_PARTS and not raw.roles.get(chosen[n])]
         parts = together(named if len(named) > 1 else bare, chosen, raw)
         if len(parts) < 2:

@@ -123,7 +123,7 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.qnt.quantized_gradients_imbalanced', 'QNT003', ('quant/gradient/*|grad_norm/*', 'quant/zero_fraction/*|quant/majority/*'), 1, 'high', 'gradients of quantized modules ({where}) are {ratio:.3g} times those of float ones ({beside})', ()),
     ('traindx.rules.qnt.quantized_much_worse', 'QNT004', ('quant/kept/*|quant/loss_gap|val/*|train/*',), 1, 'high', '{name} is {value:.4g} with quantization and {beside:.4g} without', ('ternary-weights-collapse', 'quantized-gradients-imbalanced')),
     ('traindx.rules.sys.step_waits_for_data', 'SYS001', ('time/data', 'time/step'), 1, 'medium', 'a step typically spends {share:.0%} of its time waiting for data', ()),
-    ('traindx.rules.sys.step_time_creeps', 'SYS002', ('time/step|throughput',), 4, 'medium', 'steps take longer and longer: {ratio:.2f} times as long at the end as at the start', ('memory-grows',)),
+    ('traindx.rules.sys.step_time_creeps', 'SYS002', ('time/step|throughput',), 3, 'medium', 'steps take longer and longer: {ratio:.2f} times as long at the end as at the start', ('memory-grows',)),
     ('traindx.rules.sys.step_time_jumps', 'SYS003', ('time/step|throughput',), 8, 'medium', 'from step {step:g} on, steps take {ratio:.1f} times as long as before', ()),
     ('traindx.rules.sys.step_time_outliers', 'SYS004', ('time/step',), 30, 'low', '{count} single steps took {factor:.0f} times as long as those around them, {share:.0%} of all the time', ()),
     ('traindx.rules.sys.memory_grows', 'SYS005', ('mem/host|mem/device',), 2, 'medium', '{signal} has grown from {first:.3g} to {last:.3g} bytes and is still growing', ()),

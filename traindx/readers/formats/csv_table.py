@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 
-from traindx.readers._layout import peek
+from traindx.errors import NotALog
+from traindx.readers._layout import Layout, peek
 from traindx.readers._tables import Table, read_table
 from traindx.readers.aliases import role_of
-from traindx.readers.axis import steps_of
+from traindx.readers.axis import find_axis, steps_of
 from traindx.readers.raw import RawLog, Source
 from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
-MOST = 0.5
+SOME = 5  # rows that name something, below which they may differ by chance
+TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
 
 
 def sniff(source: Source) -> float:
@@ -38,7 +41,24 @@ def read(source: Source) -> list[RawLog]:
     if not table.layout.header:
         counted(log)
     name_by_file(log, source)
+    if log.axis is None and find_axis(log.columns) is None and (naming := of_things(table.layout)):
+        raise NotALog(
+            source.name,
+            f"its rows count nothing, and {naming} names another thing in each: a table of results, not the course of "
+            "a run",
+            hint="give the log that was written while it trained",
+            final=True,
+        )
     return [log]
+
+
+def of_things(layout: Layout) -> str:
+    """The column of words that are different in every row (patients, classes, sentences; not times), "" for none."""
+    for index in sorted(layout.text):
+        cells = [cell.strip() for cell in layout.samples[index] if cell.strip()]
+        if len(cells) >= SOME and len({*cells}) == len(cells) and not any(TIME.search(cell) for cell in cells):
+            return layout.names[index]
+    return ""
 
 
 def exported(table: Table, source: Source) -> RawLog:

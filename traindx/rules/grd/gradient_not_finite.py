@@ -29,13 +29,14 @@ def gradient_not_finite(
     opening: float = threshold(0.05, "of the rows", basis="convention", source="the search for the first loss scale"),
     search: float = threshold(20, "rows", basis="theory", source="halvings from 2**32 to the range of fp16 gradients"),
     isolated: float = threshold(2, "rows in a row", basis="convention", source="one overflow between two logs"),
+    many: float = threshold(0.1, "of the rows", basis="convention", source="more than any scale overflows"),
     often: float = threshold(0.02, "of the rows", basis="convention", source="a dynamic scale overflows 1 in 2,000"),
 ) -> Iterator[Evidence]:
     """The global gradient norm is NaN or infinite, beyond what a loss scale needs to settle.
 
     What it sees: rows whose norm is not finite. The first rows are passed over if finite ones follow. High when
     it lasts to the end, goes on for several rows, or happens often; medium when no row is finite in a log so
-    short that the scale may still be sought; low when single rows recover.
+    short that the scale may still be sought, or a tenth of the rows is not; low when single rows recover.
 
     Why it matters: an optimizer step with such a gradient ruins the weights at once; with a gradient scaler
     the step is skipped, and a run that skips for ever learns nothing.
@@ -61,7 +62,8 @@ def gradient_not_finite(
     to_end = found[-1][1] == n and found[-1][1] - found[-1][0] > 1
     lasting = to_end or longest > isolated or (count > often * n and len(found) > isolated)
     searching = count == n <= search and moves(features.curve("train/loss"))
-    severity: Severity = "medium" if searching else "high" if lasting else "low"
+    repeated = len(found) >= isolated and count >= many * n
+    severity: Severity = "high" if lasting and not searching else "medium" if searching or repeated else "low"
     first = found[-1][0] if to_end else found[0][0]
     step, before = float(raw.steps[first]), float(raw.values[first - 1]) if first > 0 else None
     yield Evidence(

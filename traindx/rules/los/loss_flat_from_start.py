@@ -182,6 +182,8 @@ def metric_improves(features: Features, curve: Curve, clearly: float, share: flo
 def aspects(features: Features, curve: Curve, level: float, constant: bool, tiny: float) -> Iterator[str]:
     if constant:
         yield "never-moved"
+    elif curve.n > 3 and np.ptp(curve.values[1:]) == 0:
+        yield "froze"
     if curve.name.endswith("loss"):
         yield "at-chance" if chance_classes(level, features.run.setup.classes) else "above-chance"
     lr, norm = features.curve("lr"), features.curve("grad_norm")

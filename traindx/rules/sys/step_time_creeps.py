@@ -19,7 +19,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="SYS002",
     needs=("time/step|throughput",),
-    min_points=4,
+    min_points=3,
     severity="medium",
     message="steps take longer and longer: {ratio:.2f} times as long at the end as at the start",
     follows=("memory-grows",),
@@ -43,7 +43,7 @@ def step_time_creeps(
     What it sees: the lower envelope of the step time (or of the inverse throughput), which other work on the machine
     can only raise, rises with time nearly without setback, by a fifth or more, and goes on rising in the last third. In
     a short log every time of the second half must be twice that of the first, or the times of the last third where
-    they rise all along.
+    they rise all along; of three times, each must be longer than the one before and the last twice the first.
 
     Why it matters: something piles up from step to step: a list, a graph, fragments of memory, heat.
 
@@ -95,11 +95,12 @@ def doubled(features: Features, duration: Duration, times: float, steady: float)
     """Every step of a short log's second half takes `times` as long as any of the first; or nearly each takes longer
     than the one before, and those of the last third `times` as long as those of the first."""
     seconds, half = duration.seconds, len(duration.seconds) // 2
-    if half < 2:
+    if len(seconds) < 3:
         return
     third = max(1, len(seconds) // 3)
     first, last = float(median(seconds[:third])), float(median(seconds[-third:]))
-    apart = float(seconds[half:].min()) >= times * float(seconds[:half].max())
+    apart = half > 1 and float(seconds[half:].min()) >= times * float(seconds[:half].max())
+    apart = apart or (half == 1 and seconds[0] < seconds[1] < seconds[2] and last >= times * first)
     steadily = half >= 4 and last >= times * first and rank_correlation(duration.steps, seconds) >= steady
     if not (apart or steadily):
         return
