@@ -130,7 +130,7 @@ def as_headed(header: list[str], body: list[list[str]]) -> list[list[str]]:
     """The rows, or those before the first that is not as wide as the header: several that are show that it is
     theirs, though more of another width follow."""
     turn = next((i for i, row in enumerate(body) if len(row) != len(header)), len(body))
-    return body[:turn] if LEAST <= turn and 2 * sum(len(row) == len(header) for row in body) < len(body) else body
+    return body[:turn] if turn >= LEAST and 2 * sum(len(row) == len(header) for row in body) < len(body) else body
 
 
 def _trailing(header: list[str] | None, width: int, body: list[list[str]]) -> tuple[int, list[list[str]]]:
