@@ -150,11 +150,13 @@ def archive(data: bytearray, rng: Rng, _other: bytes) -> None:
 
 
 def bomb(data: bytearray, rng: Rng, _other: bytes) -> None:
-    """Gigabytes in a small file: zeros, or the log itself over and over, compressed."""
-    zeros = bool(rng.integers(2)) or not data
-    member = ZEROS if zeros else gzip.compress((bytes(data) * ((1 << 21) // len(data) + 1))[: 1 << 22], 5)
+    """Much in a small file: gigabytes of zeros, or the log itself over and over, compressed."""
     head = gzip.compress(bytes(data)) if rng.integers(2) else b""
-    data[:] = head + member * int(min(2 ** rng.uniform(0, 8), 1 + (1 << 23) // len(member)))
+    if rng.integers(2) or not data:
+        data[:] = head + ZEROS * int(2 ** rng.uniform(0, 8))
+    else:  # what says something takes time by its size: 16 MiB at most
+        member = gzip.compress((bytes(data) * ((1 << 21) // len(data) + 1))[: 1 << 22], 5)
+        data[:] = head + member * int(rng.integers(1, 5))
 
 
 def lengths(data: bytearray, rng: Rng, _other: bytes) -> None:

@@ -56,11 +56,13 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     declared = set(np.searchsorted(rows, raw.boundaries).tolist())
     cuts: list[Cut] = []
     pending: list[Event] = []
+    late = jumps[-4 * MOST_RUNS :][:1]  # of runs that began before, which are left out, nothing is told
     resumed, begin, before = 0, 0, 0  # begin: where the run began; before: where its last stretch did
     for jump, nxt in zip(jumps, [*jumps, len(steps)][1:], strict=True):
         place, step = f"row {int(rows[jump]) + 1}", float(steps[jump])
-        levels = None if loss is None else levels_at(loss, rows, before, jump, nxt)
-        if is_new_run(steps[begin], steps[before:jump], step, levels, declared=jump in declared):
+        back = is_back(steps[begin], steps[before:jump], step)
+        levels = levels_at(loss, rows, before, jump, nxt) if loss is not None and (not back or [jump] >= late) else None
+        if back or is_new_run(steps[begin], float(steps[jump - 1]), step, levels, declared=jump in declared):
             cuts.append(Cut(int(rows[begin]) if begin else 0, int(rows[jump]), tuple(pending)))
             begin = jump
             pending = [Event("restart", "a new run begins in the same log", step, place)]
@@ -75,22 +77,24 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     return few([*cuts, Cut(int(rows[begin]) if begin else 0, last, tuple(pending))])
 
 
-def is_new_run(start: float, previous: Floats, now: float, levels: Levels | None, *, declared: bool) -> bool:
-    """Whether a fall of the counter to `now` begins another run rather than resumes this one, which began at
-    `start` and whose steps since the last fall are `previous[n]`.
+def is_new_run(start: float, peak: float, now: float, levels: Levels | None, *, declared: bool) -> bool:
+    """Whether a fall of the counter from `peak` to `now` begins another run rather than resumes this one, which
+    began at `start`, where it is not back at its start.
 
-    It does where the counter is back at its start. A run whose loss is where it was at this step, or where it ended,
-    was resumed. Else a fall over most of the way is a new run, and so is one that the format itself declares; after
-    a short fall a loss as of a new run is a resume that lost its weights."""
-    gap = float(median(np.diff(previous))) if len(previous) > 1 else 1.0
-    peak = float(previous[-1])
-    if now <= start + max(1.5 * gap, min(NEAR * gap, 0.05 * (peak - start))):
-        return True
+    A run whose loss is where it was at this step, or where it ended, was resumed. Else a fall over most of the way
+    is a new run, and so is one that the format itself declares; after a short fall a loss as of a new run is a
+    resume that lost its weights."""
     if levels is not None and abs(levels.here - levels.start) > 4 * levels.noise:
         half = 0.5 * abs(levels.here - levels.start)
         if min(abs(levels.now - levels.here), abs(levels.now - levels.end)) < half:
             return False
     return declared or (peak - now) > FAR * (peak - start)
+
+
+def is_back(start: float, previous: Floats, now: float) -> bool:
+    """Whether a counter that came from `start` over `previous[n]` is back there: another run begins."""
+    gap = float(median(np.diff(previous))) if len(previous) > 1 else 1.0
+    return bool(now <= start + max(1.5 * gap, min(NEAR * gap, 0.05 * (float(previous[-1]) - start))))
 
 
 def continues(levels: Levels) -> bool:
