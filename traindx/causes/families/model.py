@@ -253,4 +253,20 @@ Settled by: the loss that belongs to the target's type.""",
             ("type of the targets against the loss", "traindx check -- python train.py"),
         ),
     ),
+    Cause(
+        slug="missing-causal-mask",
+        title="A model of the next token sees what it foretells",
+        family="model",
+        prior=-5.2,
+        page="""Without a causal mask (or with one that is off by one, or with a bidirectional layer) the next token is
+copied instead of foretold.
+
+In a log: a loss that becomes better than the text allows, on validation data too; text that is generated is poor.
+
+Mistaken for: a model that is simply good; validation data that were trained on (there training is as it should be).
+
+Settled by: whether a change of the last token changes earlier outputs.""",
+        weights={"future-leaks-into-output": W(9.0, -6.0), "loss-near-zero-early": W(0.3)},
+        settles=(("whether outputs depend on later tokens", "traindx run -- python train.py"),),
+    ),
 )  # fmt: skip
