@@ -164,6 +164,8 @@ class TorchLooks:
 
     def outputs(self, output: Any) -> None:
         """What the loss is fed with, told by who sees it."""
+        if not self._told_outputs:
+            self.data.forget_outputs()  # those of the model itself, before that was known
         self._told_outputs = True
         self._look_at_outputs(output)
 

@@ -242,6 +242,7 @@ Settled by: the loss that belongs to the target's type.""",
         weights={
             "metric-constant-or-impossible": W(0.6),
             "loss-does-not-fit-targets": W(5.5, -1.5), "metric-contradicts-loss": W(1.8, -0.3),
+            "probabilities-fed-to-cross-entropy:no-logarithm": W(4.0),
             "metric-contradicts-loss:overconfidence": W(-1.8), "losses-stay-high": W(0.5), "loss-at-chance": W(0.2),
             "loss-plateaus:metric-good": W(-0.8), "loss-not-finite": W(-0.6), "validation-gap-grows": W(-1.0),
             "fact:rewards-logged": W(-1.5), "graph-detached:all-zero": W(3.0),
@@ -266,7 +267,7 @@ In a log: a loss that becomes better than the text allows, on validation data to
 Mistaken for: a model that is simply good; validation data that were trained on (there training is as it should be).
 
 Settled by: whether a change of the last token changes earlier outputs.""",
-        weights={"future-leaks-into-output": W(9.0, -6.0), "loss-near-zero-early": W(0.3)},
+        weights={"future-leaks-into-output": W(7.0, -4.0), "loss-near-zero-early": W(0.3)},
         settles=(("whether outputs depend on later tokens", "traindx run -- python train.py"),),
     ),
 )  # fmt: skip

@@ -34,8 +34,8 @@ def future_leaks_into_output(
     When it is wrong: models that are meant to see both sides, trained on targets that happen to be their inputs moved
     by one.
 
-    What to try: a causal mask in every attention (`is_causal=True`, `torch.tril`), on the right side of the diagonal; no
-    bidirectional recurrence; the targets moved once, not twice.
+    What to try: a causal mask in every attention (`is_causal=True`, `torch.tril`), on the right side of the diagonal;
+    no bidirectional recurrence; the targets moved once, not twice.
 
     Sources: Vaswani et al. (2017), Attention is all you need (3.2.3, masking in the decoder); Karpathy (2019), A recipe
     for training neural networks (chart dependencies).
