@@ -15,7 +15,7 @@ CAUSES: dict[str, tuple[str, ...]] = {
     "model": (
         "bad-initialization", "saturating-activations", "deep-without-skip-or-norm", "dead-relus",
         "exploding-recurrence", "stale-normalization-statistics", "wrong-output-activation", "double-softmax",
-        "wrong-loss",
+        "wrong-loss", "missing-causal-mask",
     ),
     "numerics": ("unstable-numerics", "half-precision-range"),
     "data": (
@@ -55,5 +55,5 @@ FIXES = (
     "scale-accumulated-loss", "iterate-the-loader", "restore-optimizer-state",
     "start-quantization-later-or-earlier", "use-group-quantization", "rescale-quantized-gradients",
     "add-data-workers", "release-graph", "compile-model", "accumulate-gradients", "checkpoint-activations",
-    "skip-nonfinite-steps",
+    "skip-nonfinite-steps", "mask-the-future",
 )  # fmt: skip

@@ -105,6 +105,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "first-loss-far-from-guessing",
         "samples-affect-each-other",
         "modes-disagree",
+        "future-leaks-into-output",
     ),
     "LOP": (
         "gradients-accumulate-across-steps",

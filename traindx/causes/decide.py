@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec import Struct
 
+from traindx.causes.proof import accused, learns_well
 from traindx.causes.shapes import fired, pattern
 from traindx.causes.undecided import undecided
 from traindx.causes.words import lowered
@@ -85,7 +86,7 @@ def health_of(
         return "sick" if case.healthy < unlikely else "watch"
     recorded = bool(case.run.panels)
     if recorded and case.healthy < hardly and leading is not None and leading.probability >= likely:
-        return "sick"
+        return "sick" if accused(leading) and not learns_well(case.run, case.features) else "watch"
     doubtful = (leading is not None and leading.probability > case.healthy) or (recorded and case.healthy < sure)
     doubtful = doubtful or case.healthy < hardly
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)

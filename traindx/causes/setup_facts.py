@@ -17,6 +17,8 @@ def half_precision(run: Run, features: Features) -> bool | None:
     name = run.setup.word("precision")
     if "float16" in run.setup.word("gradients_rounded_to").split():
         return True  # by hand, whatever the precision is called
+    if "bfloat16" in run.setup.word("gradients_rounded_to").split():
+        return None  # the range is not the matter, the rounding may be
     if name:
         return any(w in name for w in ("16", "half", "amp", "o1", "o2", "mixed")) and not bfloat16(run, features)
     scale = features.curve("loss_scale")
@@ -25,7 +27,7 @@ def half_precision(run: Run, features: Features) -> bool | None:
 
 def bfloat16(run: Run, features: Features) -> bool | None:
     """Computes in bfloat16: the range of float32, but only 8 bits of mantissa."""
-    name = run.setup.word("precision")
+    name = run.setup.word("precision") + run.setup.word("gradients_rounded_to")
     return any(w in name for w in ("bf16", "bfloat16")) if name else None
 
 

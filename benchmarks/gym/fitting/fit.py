@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import CLEAR
 from traindx.causes.fitted import VIEWS
 
@@ -62,7 +63,9 @@ def table(rows: Sequence[dict[str, Any]], causes: Sequence[str], keys: Sequence[
         keys = sorted(k for k, n in counts.items() if n >= RARE)
     place, column = {k: i for i, k in enumerate(keys)}, {c: i for i, c in enumerate(causes)}
     shape = (len(rows), len(causes))
-    signs, hand, rest = np.zeros((len(rows), len(keys))), np.zeros(shape), np.zeros(shape)
+    signs, rest = np.zeros((len(rows), len(keys))), np.zeros(shape)
+    known = {c.slug: c.prior for c in catalogue()}
+    hand = np.tile([known.get(c, 0.0) for c in causes], (len(rows), 1))  # a cause younger than a row has its prior
     right, second, weight = np.zeros(shape, bool), np.zeros(shape, bool), np.ones(len(rows))
     for i, row in enumerate(rows):
         for key, value in row["signs"].items():

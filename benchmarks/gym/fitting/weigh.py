@@ -6,6 +6,7 @@ import datetime
 import hashlib
 import json
 from argparse import Namespace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +43,18 @@ def all_rows() -> list[dict[str, Any]]:
     return [*evidence.load(SIGNS), *evidence.load(PROGRAMS)]
 
 
+@cache
+def held_out() -> tuple[fit.Table, dict[str, fit.Floats]]:
+    """All rows, and probabilities[n, c] by weights that have not seen a row's setting."""
+    return crossval.crossvalidate(all_rows(), [RANKING])
+
+
 def fitted(date: str) -> tuple[dict[str, Any], Homes]:
     """The weights and the homes that the kept signs give; the half of the programs that decides is not among them."""
     data = hashlib.sha256(SIGNS.read_bytes() + PROGRAMS.read_bytes()).hexdigest()
     rows = [r for r in all_rows() if r["verdict"] in ("healthy", "hurts") and r.get("split") != "held"]
     table = fit.table(rows, [c.slug for c in catalogue()])
-    whole, told = crossval.crossvalidate(all_rows(), [RANKING])
+    whole, told = held_out()
     temper, _ = crossval.with_temper(whole, told[RANKING])
     made = fit.shipped(fit.fit(table), data, len(rows), date)
     return {**made, "temper": msgspec.to_builtins(temper)}, tempering.homes_of(rows, table.keys)
@@ -63,7 +70,7 @@ def write(options: Namespace) -> None:
 
 def recorded() -> dict[str, Any]:
     """What rules and causes were right in, on the records of held-out settings."""
-    whole, told = crossval.crossvalidate(all_rows(), [RANKING])
+    whole, told = held_out()
     at = [i for i, row in enumerate(whole.rows) if row["level"] == "capture"]
     p, causes = told[RANKING], {}
     for i in at:

@@ -22,9 +22,11 @@ def labelled(journal: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def verdict(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> dict[str, Any]:
     """Verdict on a case against its twins; without a fault, whether the program is worth anything. A program after
-    a published fault has no twins, and hurts by its description."""
+    a published fault has no twins, and hurts (or is well) by its description."""
     if case[0]["severity"] == "found":
-        return {"verdict": "hurts", "harm": None, "causes": [case[0]["cause"], *case[0]["also"]]}
+        well = case[0]["cause"] == "healthy"
+        causes = [case[0]["cause"], *case[0]["also"]]
+        return {"verdict": "healthy" if well else "hurts", "harm": 0.0 if well else None, "causes": causes}
     fault = case[0]["fault"] is not None
     if any("skill" not in row for row in (*case, *twins)):
         return {"verdict": "failed", "harm": None, "causes": []}

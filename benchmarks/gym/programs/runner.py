@@ -178,7 +178,8 @@ def about_found(job: FoundJob) -> dict[str, Any]:
     """What is known of a program after a published fault."""
     name = Path(job.program.script).stem
     return {
-        "group": job.id, "twin": "", "setting": name, "task": "found", "seed": 0, "fault": name,
+        "group": job.id, "twin": "", "setting": name, "task": "found", "seed": 0,
+        "fault": None if job.program.causes[0] == "healthy" else name,
         "cause": job.program.causes[0], "also": job.program.causes[1:], "second": (), "harm_in": None,
         "severity": "found", "pattern": None, "split": job.program.split,
     }  # fmt: skip

@@ -135,6 +135,11 @@ class Data:
         """Whether the loss is fed with probabilities."""
         return bool(self._facts.get("loss_input_looks_like_probabilities", False))
 
+    def forget_outputs(self) -> None:
+        """What was looked at is not what the loss is fed with."""
+        for name in ("outputs_width", "outputs_min", "outputs_max", "loss_input_looks_like_probabilities"):
+            self._facts.pop(name, None)
+
     def outputs(self, output: Array) -> None:
         """What the loss is fed with: its width, range, and whether rows are probabilities."""
         part = output.reshape(-1, output.shape[-1]) if output.ndim > 1 else output.reshape(-1, 1)

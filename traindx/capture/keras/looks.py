@@ -84,7 +84,8 @@ class KerasLooks(Blind):
                 self._view.facts_seen["loss_input_shape"] = "x".join(map(str, scores.shape))
             beside = None if wanted is None or len(wanted) < count else wanted[:count]
             if beside is not None:
-                self._view.facts_seen["loss_target_shape"] = "x".join(map(str, beside.shape))
+                column = scores.shape == (*beside.shape, 1)  # Keras gives targets the last dimension that they lack
+                self._view.facts_seen["loss_target_shape"] = "x".join(map(str, (scores if column else beside).shape))
             if scores.ndim > 1 and self._loss is not None and self._loss.name == "cross_entropy":
                 self._view.facts_seen["classes"] = int(scores.shape[-1])
             elif self._loss is not None and "binary" in self._loss.name and scores.size == len(scores):

@@ -13,6 +13,7 @@ from traindx.vocabulary.run import Floats, Ints
 from traindx.vocabulary.setup import Fact
 
 CHECKS = 3  # sampled steps before something is said of a parameter
+FEWEST = 2  # of them where the run has no more
 NAMED = 10  # parameters that a fact names
 SEEN, GRADED, NONZERO, ASKED, MOVED = range(5)
 
@@ -55,7 +56,7 @@ class Movement:
         held = {id(p) for o in optimizers for p in self._backend.given(o)}
         wanted = np.array([self._backend.trainable(p) for p in layout.parameters], bool)
         inside = np.array([id(p) in held for p in layout.parameters], bool)
-        often = counts[SEEN] >= CHECKS
+        often = counts[SEEN] >= max(FEWEST, min(CHECKS, int(counts[SEEN].max(initial=0))))
         sizes = [self._backend.size(p) for p in layout.parameters]
         out: dict[str, Fact] = {
             "parameters": sum(sizes),

@@ -26,6 +26,8 @@ LEAST = 0.1  # of their share that samples keep, whatever the rest takes
 JUDGED = 200  # steps between judgements whether the budget is kept
 SPREAD = 8  # steps that what is cheap to spread is spread over at most
 START_SHARE = 0.1  # while it lasts, samples are at most this share of the step number apart
+STAYS_SHARE = 0.5  # and later this: whatever a sample costs, the last third of a run has one
+DISTURBED = 4.0  # times the cheapest sample: what a sample took beyond that, something else on the machine took
 
 
 class Pace:
@@ -37,7 +39,7 @@ class Pace:
         self._own, self._judged = 0.0, 0
         self._left_out: list[str] = []
         self.apart = 1  # steps between gradient norms that are not sampled
-        self._step_seconds, self._cost = 0.0, 0.0
+        self._step_seconds, self._cost, self._least = 0.0, 0.0, math.inf
         self._next = 0
         self._burst, self._bursts = 0, 0
         self._spent = 0.0
@@ -82,11 +84,13 @@ class Pace:
 
     def measured(self, step: int, cost: float) -> None:
         """Sampling `step` took `cost` seconds."""
+        self._least = min(self._least, cost)
+        cost = min(cost, DISTURBED * self._least)
         if step > WARM or not self._cost:
             weight = 0.3 if self._cost and step > WARM else 1.0
             self._cost += weight * (cost - self._cost)
         self._spent += cost
-        early = max(1, int(START_SHARE * step)) if self._spent < START_SECONDS else LONGEST
+        early = max(1, int((START_SHARE if self._spent < START_SECONDS else STAYS_SHARE) * step))
         if self._cost > LONGEST * self._share() * self._step_seconds > 0 and step > WARM:
             self._left_out += [dearest for dearest in self._dearest() if dearest][:1]
         self._next = step + min(self.interval(), early) - 1  # so many steps are then finished

@@ -313,6 +313,7 @@ class Session:
         self.active = False
         message = f"capture stopped: {where} failed ({type(error).__name__}: {error}); the training goes on"
         say(message)
+        self.watched.looks.abandon()  # the training goes on: its model is not to be called besides
         self.watched.release()
         for what, write in (("the last steps before it", self._queue.fetch), ("its setup", self._write_setup)):
             try:

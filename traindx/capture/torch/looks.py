@@ -16,6 +16,7 @@ from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.batch import data, outputs_of
 from traindx.capture.torch.measure.closer import Closer
 from traindx.capture.torch.measure.forward import ForwardProbe
+from traindx.capture.torch.measure.future import Future
 from traindx.capture.torch.measure.origin import first_nonfinite
 from traindx.capture.torch.measure.tree import DROPOUTS, NORMS, Tree
 from traindx.capture.torch.measure.views import any_tensor, first_tensor
@@ -39,6 +40,7 @@ class TorchLooks:
         self.probe = ForwardProbe(tree, view.failed, view.clock)
         self.data = data(patient=view.patient)
         self.closer = Closer(view, tree, self.data)
+        self.future = Future()
         self._clock, self._habits, self._failed = view.clock, view.habits, view.failed
         self._handles: list[Any] = []
         self._after_handles: list[Any] = []
@@ -123,6 +125,8 @@ class TorchLooks:
         if "precision" not in self._facts:
             self._facts["precision"] = _precision(self._facts.get("parameter_dtype"))
         self._view.first_micro_batch()
+        if self.probe.armed:
+            self.future.called(model, args, kwargs)
         self._clock.begin("forward")
 
     def _after(self, model: nn.Module, args: Any, output: Any) -> None:
@@ -152,6 +156,7 @@ class TorchLooks:
             self.data.missed(training, *whose)
         if training and self.probe.armed and not self._habits.backwards:
             self.closer.matched.want(targets)
+            self.future.want(targets)
         if training and inputs is not None:
             found = any_tensor(inputs)
             if found is not None and found.ndim:
@@ -159,6 +164,8 @@ class TorchLooks:
 
     def outputs(self, output: Any) -> None:
         """What the loss is fed with, told by who sees it."""
+        if not self._told_outputs:
+            self.data.forget_outputs()  # those of the model itself, before that was known
         self._told_outputs = True
         self._look_at_outputs(output)
 
@@ -191,6 +198,7 @@ class TorchLooks:
 
     def abandon(self) -> None:
         self.closer.abandon()
+        self.future.forget()
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
         self.closer.step_begins(optimizer, sampled, factor, scalars)
@@ -244,6 +252,7 @@ class TorchLooks:
         for handle in (*self._handles, *self._after_handles):
             handle.remove()
         self._handles, self._after_handles, self._heard = [], [], []
+        self._facts |= self.future.facts()
 
 
 def _precision(parameter_dtype: Any) -> str:

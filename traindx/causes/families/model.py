@@ -242,6 +242,7 @@ Settled by: the loss that belongs to the target's type.""",
         weights={
             "metric-constant-or-impossible": W(0.6),
             "loss-does-not-fit-targets": W(5.5, -1.5), "metric-contradicts-loss": W(1.8, -0.3),
+            "probabilities-fed-to-cross-entropy:no-logarithm": W(4.0),
             "metric-contradicts-loss:overconfidence": W(-1.8), "losses-stay-high": W(0.5), "loss-at-chance": W(0.2),
             "loss-plateaus:metric-good": W(-0.8), "loss-not-finite": W(-0.6), "validation-gap-grows": W(-1.0),
             "fact:rewards-logged": W(-1.5), "graph-detached:all-zero": W(3.0),
@@ -252,5 +253,21 @@ Settled by: the loss that belongs to the target's type.""",
             ("an accuracy or error beside the loss", "log train/accuracy and val/accuracy"),
             ("type of the targets against the loss", "traindx check -- python train.py"),
         ),
+    ),
+    Cause(
+        slug="missing-causal-mask",
+        title="A model of the next token sees what it foretells",
+        family="model",
+        prior=-5.2,
+        page="""Without a causal mask (or with one that is off by one, or with a bidirectional layer) the next token is
+copied instead of foretold.
+
+In a log: a loss that becomes better than the text allows, on validation data too; text that is generated is poor.
+
+Mistaken for: a model that is simply good; validation data that were trained on (there training is as it should be).
+
+Settled by: whether a change of the last token changes earlier outputs.""",
+        weights={"future-leaks-into-output": W(7.0, -4.0), "loss-near-zero-early": W(0.3)},
+        settles=(("whether outputs depend on later tokens", "traindx run -- python train.py"),),
     ),
 )  # fmt: skip

@@ -60,6 +60,7 @@ Settled by: the same steps in float32 or bfloat16. A few skipped steps at the st
             "loss-spikes-then-fails": W(0.5), "loss-near-zero-early": W(0.4), "validation-gap-grows": W(-1.5),
             "updates-too-large": W(0.5), "metric-constant-or-impossible": W(0.5), "activations-not-finite": W(0.5),
             "predictions-collapse": W(0.5), "losses-stay-high": W(0.5), "updates-too-small": W(0.5),
+            "loss-flat-from-start": W(0.5),
         },
         settles=(
             ("the number format", "--fact precision=fp16"),

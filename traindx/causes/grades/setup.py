@@ -284,8 +284,11 @@ def nonfinite(run: Run, features: Features) -> str | None:
 
 
 def probabilities(run: Run, features: Features) -> str | None:
+    """Whether a loss that is known is fed with probabilities; those that a model of Keras gives are what its own loss
+    expects, which is not seen."""
     told = run.setup.flag("loss_input_looks_like_probabilities")
-    return None if told is None else "yes" if told else "no"
+    seen = run.setup.word("loss_name") or run.setup.word("loss")
+    return None if told is None or not seen else "yes" if told else "no"
 
 
 def masked(run: Run, features: Features) -> float | None:

@@ -33,8 +33,8 @@ def probabilities_fed_to_cross_entropy(
     """A cross-entropy that applies its own softmax is given probabilities.
 
     What it sees: what the loss is computed from lies between 0 and 1 and sums to 1 in every row (or, for the binary
-    one, covers much of 0 to 1 and nothing else), throughout the run; or nll_loss gets probabilities instead of their
-    logarithms. High where the run does not learn, medium elsewhere.
+    one, covers much of 0 to 1 and nothing else), throughout the run; or nll_loss or kl_div gets probabilities instead
+    of their logarithms. High where the run does not learn, medium elsewhere.
 
     Why it matters: softmax of a softmax is nearly uniform: the loss cannot get below ln(1 + (k-1)/e) and gradients
     are faint.
@@ -51,7 +51,7 @@ def probabilities_fed_to_cross_entropy(
     expects = "cross_entropy" in loss and ("binary" not in loss or "logits" in loss)
     looks = bool(setup.flag("loss_input_looks_like_probabilities")) or told == "probabilities"
     throughout = setup.flag("loss_input_looks_like_probabilities") is not False
-    logs = "nll_loss" in loss and "gaussian" not in loss and "poisson" not in loss
+    logs = "kl_div" in loss or ("nll_loss" in loss and "gaussian" not in loss and "poisson" not in loss)
     if not (expects or logs) or not (looks and throughout):
         return
     low, high = setup.number("outputs_min"), setup.number("outputs_max")

@@ -28,7 +28,8 @@ def batch_repeats(
     part: float = threshold(
         0.5, "of the data", basis="convention", source="the batches seen hold less than half of it"
     ),
-    least: float = threshold(20, "batches", basis="convention", source="fewer do not show a repetition"),
+    least: float = threshold(8, "batches", basis="convention", source="as many as are remembered"),
+    whole: float = threshold(20, "batches", basis="convention", source="so many show it where the data may be over"),
 ) -> Iterator[Evidence]:
     """The same batch is trained on again and again.
 
@@ -51,8 +52,10 @@ def batch_repeats(
         setup.number("dataset_size"),
         setup.number("batch_size"),
     )
-    if repeated is None or distinct is None or not size or not batch or seen < least:
-        raise CannotJudge("needs the size of the data set and of a batch, and twenty batches")
+    if repeated is None or distinct is None or not size or not batch:
+        raise CannotJudge("needs the size of the data set and of a batch")
+    if seen < least or (seen < whole and seen * batch > size):
+        raise CannotJudge("too few batches were looked at")
     covered = distinct * batch / size
     if repeated < share or covered >= part:
         return

@@ -21,6 +21,7 @@ ABSENT = {
     **dict.fromkeys(("clipping", "clipping-order"), "no gradients are clipped"),
     "accumulation": "no gradients are accumulated",
     "precision": "no loss is scaled for half precision",
+    "future-apart": "no next token is foretold",
     "modes-set": "no model was seen in one of the modes",
 }
 # Checks of the surroundings of a script: a model and a loader in a running Python have none of their own.
@@ -144,6 +145,10 @@ CHECKS: tuple[Check, ...] = (
     made(
         "architecture", "samples-apart", "No leak across the batch", "each output depends on its own sample",
         "samples-affect-each-other", "leak_pairs_checked", source="leak",
+    ),
+    made(
+        "architecture", "future-apart", "No look at the future", "no output depends on later tokens",
+        "future-leaks-into-output", "future_effect",
     ),
     made(
         "loop", "optimizer-holds-all", "Optimizer holds all parameters", "all that are trainable",

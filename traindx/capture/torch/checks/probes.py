@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-import torch
+from collections.abc import Callable
 
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.checks import latency, memory, samples, structure
 from traindx.capture.torch.checks.last_step import Live
+from traindx.capture.torch.measure.untouched import untouched
 from traindx.vocabulary.setup import Fact
 
 SECONDS = 12.0  # for all probes together; those that come too late are left out
@@ -68,28 +66,3 @@ def attempted(name: str, probe: Probe, live: Live) -> dict[str, Fact]:
         return {f"{name}_not_checked": str(why)}
     except Exception as error:  # noqa: BLE001 - the user's model is called in ways it may not be made for
         return {f"{name}_not_checked": f"the model could not be called: {type(error).__name__}: {str(error)[:200]}"}
-
-
-@contextmanager
-def untouched(model: torch.nn.Module | None) -> Iterator[None]:
-    """Modes, buffers, gradients and random state are what they were when this is left."""
-    if model is None:
-        yield
-        return
-    modes = [(m, m.training) for m in model.modules()]
-    buffers = [(b, b.detach().clone()) for b in model.buffers()]
-    gradients = [(p, p.grad) for p in model.parameters()]
-    for parameter, _ in gradients:
-        parameter.grad = None
-    devices = list({p.device for p, _ in gradients if p.device.type == "cuda"})
-    try:
-        with torch.random.fork_rng(devices=devices), torch.enable_grad():
-            yield
-    finally:
-        for module, training in modes:
-            module.training = training
-        with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
-        for parameter, gradient in gradients:
-            parameter.grad = gradient

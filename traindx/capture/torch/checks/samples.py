@@ -3,11 +3,10 @@ their number, and whether training and evaluation mode agree."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from traindx.capture.torch.checks.last_step import Live
+from traindx.capture.torch.measure.future import replaced
 from traindx.capture.torch.measure.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
@@ -18,17 +17,6 @@ REPLACED = 8  # samples that are replaced at most, where inputs are whole number
 
 class NotClear(Exception):
     """A probe does not apply; says why."""
-
-
-def replaced(found: Any, old: torch.Tensor, new: torch.Tensor) -> Any:
-    """The same nest with one tensor exchanged."""
-    if found is old:
-        return new
-    if isinstance(found, dict):
-        return {k: replaced(v, old, new) for k, v in found.items()}
-    if type(found) in (list, tuple):
-        return type(found)(replaced(v, old, new) for v in found)
-    return found
 
 
 def answer(live: Live, old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
