@@ -28,7 +28,9 @@ def judged(case: Case, document: dict[str, Any], skills: dict[str, Sequence[floa
         "applied": document.get("applied", []),
         "causes_found": sum(bool(set(right) & set(named)) for right in case.causes),
         "named": named,
-        "trials": [(one.get("fix"), one.get("verdict"), one.get("interventions")) for one in document.get("trials", [])],
+        "trials": [
+            (one.get("fix"), one.get("verdict"), one.get("interventions")) for one in document.get("trials", [])
+        ],
         "notes": document.get("notes", []),
         "reason": document.get("reason"),
         "fix_confirmed": bool(confirmed),

@@ -62,6 +62,7 @@ class Warm:
         self.early: list[str] = []
         self.why = self.look(command, folder)
         self.servers: dict[tuple[str | None, ...], Server] = {}
+        self.closed = False
         self.lock = threading.Lock()
 
     def look(self, command: Sequence[str], folder: Path) -> str:
@@ -86,10 +87,10 @@ class Warm:
         be none."""
         key = tuple(environment.get(name) for name in THREADS)
         with self.lock:
-            if not self.why and key not in self.servers:
+            if not self.why and not self.closed and key not in self.servers:
                 server = self.loaded(dict(zip(THREADS, key, strict=True)))
                 self.servers |= {} if server is None else {key: server}
-            return None if self.why else self.servers[key]
+            return None if self.why else self.servers.get(key)
 
     def fork(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> bool:
         """Have a keeper forked for a request, which gets the descriptors for the output, the lifeline and the answer.
@@ -140,7 +141,7 @@ class Warm:
             for server in self.servers.values():
                 server.close()
             self.servers.clear()
-            self.give_up("closed")
+            self.closed = True
 
 
 class Server:
