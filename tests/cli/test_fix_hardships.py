@@ -74,8 +74,10 @@ def test_a_full_disk_ends_it_with_one_sentence_and_it_goes_on_when_there_is_room
     tmp_path: Path, small_disk: Path
 ) -> None:
     here, out = project(tmp_path / "p"), tmp_path / "proof"
-    fills = "import os, time\nif os.path.exists(sys.argv[2]) and float(sys.argv[1]) > 0:\n    torch.randn(50_000_000).numpy()"
-    fills += ".tofile('dump.bin')\n    time.sleep(60)\n"
+    fills = (
+        "import os, time\nif os.path.exists(sys.argv[2]):\n"
+        "    torch.randn(50_000_000).numpy().tofile('dump.bin')\n    time.sleep(60)\n"
+    )
     (here / "train.py").write_text(TRAIN.replace("torch.manual_seed(3)\n", fills + "torch.manual_seed(3)\n"))
     full = tmp_path / "full"
     arguments = ("fix", "--out", str(out), "-f", "json", "--", sys.executable, "train.py", "40", str(full))

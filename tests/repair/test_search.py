@@ -112,3 +112,14 @@ def test_a_fix_that_the_source_has_already_speaks_against_its_cause(
     assert search.plan(search.hypotheses) == ()
     assert search.hypotheses[0].cause == "healthy"
     assert [(t.fix, t.verdict) for t in search.trials] == [("step-the-optimizer", "refuted")]
+
+
+def test_pairs_that_no_seed_governs_are_judged_as_runs_that_have_nothing_in_common(tmp_path: Path) -> None:
+    for seeded in (True, False):
+        script = Descent(rate=0.3)
+        script.seeded = seeded
+        folder = tmp_path / str(seeded)
+        folder.mkdir()
+        report = searched(folder, script).report
+        assert any("same numbers twice" in note for note in report.notes) == (not seeded)
+        assert report.verdict == "fixed"  # from chance to done: that is beyond doubt even so
