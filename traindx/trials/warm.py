@@ -15,6 +15,7 @@ import select
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -62,6 +63,7 @@ class Warm:
         self.early: list[str] = []
         self.why = self.look(command, folder)
         self.servers: dict[tuple[str | None, ...], Server] = {}
+        self.room = tempfile.TemporaryDirectory(prefix=scratch.PREFIX)  # libraries make folders as they are loaded
         self.closed = False
         self.lock = threading.Lock()
 
@@ -114,6 +116,7 @@ class Warm:
         paths = [p for p in environment.get("PYTHONPATH", "").split(os.pathsep) if p]
         kept = [p for p in map(os.path.abspath, paths) if not scratch.within(p, self.project)]
         environment["PYTHONPATH"] = os.pathsep.join(kept)
+        environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self.room.name)
         assert self.options is not None
         for _ in range(AGAIN):
             config = {
@@ -141,6 +144,7 @@ class Warm:
             for server in self.servers.values():
                 server.close()
             self.servers.clear()
+            self.room.cleanup()
             self.closed = True
 
 
