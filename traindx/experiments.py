@@ -88,9 +88,12 @@ def attempt(
     edited: Mapping[str, str] = {},
     overhead: float | None = None,
     warm: Warm | None = None,
+    folder: Path | None = None,
+    base: Mapping[str, str] | None = None,
 ) -> rates.Attempt:
     """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `edited`
-    are texts of files of the folder in which the copy differs."""
+    are texts of files of the folder in which the copy differs; `folder` and the environment `base` are ours if not
+    given."""
     done = trials.conduct(
         command,
         interventions,
@@ -104,6 +107,8 @@ def attempt(
         edited=edited,
         until=None if over is None else Glances(out, over),
         warm=warm,
+        folder=folder,
+        base=base,
     )
     refused = experiment_stopped(out)
     if refused or not recorded(out):

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.repair.descent import Descent
 from traindx.config import Config
-from traindx.repair.bench import Bench
+from traindx.repair.bench import Bench, Start
 from traindx.repair.document import Proof, conclude
 from traindx.repair.search import Options, Search
 from traindx.trials.journal import Journal
 from traindx.vocabulary.diagnosis import Hypothesis
 
 
-def searched(folder: Path, script: Descent, options: Options = Options(), budget: float = 1e6, jobs: int = 1) -> Proof:
-    bench = Bench(["python", "train.py"], script, Journal(folder, {"of": "test"}), budget=budget, jobs=jobs)
+def searched(
+    folder: Path,
+    script: Start,
+    options: Options = Options(),
+    budget: float = 1e6,
+    jobs: int = 1,
+    command: Sequence[str] = ("python", "train.py"),
+) -> Proof:
+    bench = Bench(command, script, Journal(folder, {"of": "test"}), budget=budget, jobs=jobs)
     search = Search(bench, Config(), options)
     search.diagnose()
     if not search.well:

@@ -142,7 +142,8 @@ import torch.nn
 from torch.optim import SGD
 import torch
 import __main__
-print(there, list(map(os.path.basename, sys.argv)), sys.path[0] == os.getcwd(), os.path.basename(__file__), __name__, __spec__ and __spec__.name)
+print(there, list(map(os.path.basename, sys.argv)))
+print(sys.path[0] == os.getcwd(), os.path.basename(__file__), __name__, __spec__ and __spec__.name)
 print(os.environ["TOLD"], os.environ["OMP_NUM_THREADS"], os.environ["HOME"] != REAL, torch.get_num_threads())
 print(tempfile.gettempdir().startswith(os.path.dirname(os.environ["HOME"])))
 print(multiprocessing.process.ORIGINAL_DIR == os.getcwd(), torch.__spec__.name, torch.__loader__ is not None)

@@ -50,8 +50,9 @@ def begin_alike(pairs: Sequence[Pair]) -> bool:
     for pair in pairs:
         added = set(pair.after.interventions) - set(pair.before.interventions)
         if all(spec.partition("=")[0] in FROM_THE_STEP for spec in added):
-            firsts = [first_loss(arm.run) for arm in (pair.before, pair.after)]
-            if None not in firsts and not np.allclose(*firsts, rtol=SAME, atol=0, equal_nan=True):
+            one, other = first_loss(pair.before.run), first_loss(pair.after.run)
+            both = one is not None and other is not None
+            if both and not np.allclose(np.array(one), np.array(other), rtol=SAME, atol=0, equal_nan=True):
                 return False
     return True
 
