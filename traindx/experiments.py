@@ -29,7 +29,8 @@ from traindx.vocabulary.rates import RateSearch, TriedRate
 from traindx.vocabulary.run import Run
 
 GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
-LATE = ("traindx.capture.launch.attach",)  # what of ours a recording loads
+# What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording does.
+LATE = ("torch._dynamo", "traindx.capture.launch.attach")
 PATIENT = 10.0  # times as long as the last look took
 
 

@@ -13,8 +13,9 @@ from typing import Any
 from benchmarks.gym.runner import note, rows
 from benchmarks.repair import edited
 from benchmarks.repair.cases import Case, cases, with_seed
-from benchmarks.repair.runs import Fixed, Known, fix
+from benchmarks.repair.runs import Fixed, Known, fix, loaded, run
 from benchmarks.repair.scoring import judged, table
+from traindx.trials.warm import Warm
 
 UNSEEN = (101, 102, 103)  # numbers of the runs whose seeds `traindx fix` never used
 
@@ -22,12 +23,15 @@ UNSEEN = (101, 102, 103)  # numbers of the runs whose seeds `traindx fix` never 
 def measured(case: Case, options: list[str], known: Known) -> dict[str, Any]:
     """One script through `traindx fix`, and what came of it. A script that is returned as it was needs no run on
     unseen seeds to be no worse."""
-    plain = known.run(case.files, case.script)
+    plain = run(case.files, case.script)
     found = fix(case.files, case.script, options)
-    skills: dict[str, list[float]] = {"returned": returned(case, found, known)}
+    warm = loaded(case.twin or case.files, case.script)
+    skills: dict[str, list[float]] = {"returned": returned(case, found, known, warm)}
     if case.causes or skills["returned"]:
         for name, files in (("faulty", case.files), ("twin", case.twin)):
-            skills[name] = [case.skill(known.run(with_seed(files, n), case.script).final) for n in UNSEEN]
+            finals = [known.final(with_seed(files, n), case.script, (), warm) for n in UNSEEN]
+            skills[name] = [case.skill(value) for value in finals]
+    warm.close()
     return {
         "id": case.name, "kind": case.kind, "style": case.style, "faults": len(case.causes),
         "plain_seconds": plain.seconds, "plain_cpu": plain.cpu_seconds,
@@ -36,15 +40,14 @@ def measured(case: Case, options: list[str], known: Known) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def returned(case: Case, found: Fixed, known: Known) -> list[float]:
+def returned(case: Case, found: Fixed, known: Known, warm: Warm) -> list[float]:
     """The skill of what was returned, on unseen seeds: the patched project, else the script under its interventions;
     nothing where nothing was."""
-    if found.files is not None:
-        return [case.skill(known.run(with_seed(found.files, n), case.script).final) for n in UNSEEN]
-    interventions = found.document.get("interventions", [])
-    if not interventions:
+    interventions = () if found.files is not None else found.document.get("interventions", [])
+    if found.files is None and not interventions:
         return []
-    return [case.skill(known.run(with_seed(case.files, n), case.script, interventions).final) for n in UNSEEN]
+    files = found.files or case.files
+    return [case.skill(known.final(with_seed(files, n), case.script, interventions, warm)) for n in UNSEEN]
 
 
 def main() -> None:

@@ -16,6 +16,9 @@ from typing import Any, NamedTuple
 
 from benchmarks.gym.programs.program import final_value
 from benchmarks.gym.runner import note, rows
+from traindx.experiments import LATE, record
+from traindx.trials.conduct import conduct
+from traindx.trials.warm import Warm
 
 LIMIT = 180  # seconds for one run at its full length
 FIX_LIMIT = 2400
@@ -34,20 +37,47 @@ class Ran(NamedTuple):
 
 
 class Known:
-    """Runs that were made before, in a file: the twins of many faults are one script."""
+    """Final values that were found before, in a file: the twins of many faults are one script. Runs are forked from a
+    Python with the script's libraries in it, which gives the same numbers (tests/trials/test_warm.py)."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.runs = {row["of"]: Ran(**row["ran"]) for row in rows(path)}
+        self.finals: dict[str, float | None] = {row["of"]: row["final"] for row in rows(path)}
 
-    def run(self, files: Mapping[str, str], script: str, interventions: Sequence[str] = ()) -> Ran:
-        """The run of these, made unless it is known."""
+    def final(self, files: Mapping[str, str], script: str, interventions: Sequence[str], warm: Warm) -> float | None:
+        """What a run of these ends with; it is made unless it is known."""
         content = json.dumps([sorted(files.items()), script, list(interventions)])
         of = hashlib.sha256(content.encode()).hexdigest()
-        if of not in self.runs:
-            self.runs[of] = run(files, script, interventions)
-            note(self.path, {"of": of, "ran": self.runs[of]._asdict()})
-        return self.runs[of]
+        if of not in self.finals:
+            self.finals[of] = trained(files, script, interventions, warm)
+            note(self.path, {"of": of, "final": self.finals[of]})
+        return self.finals[of]
+
+
+def trained(files: Mapping[str, str], script: str, interventions: Sequence[str], warm: Warm) -> float | None:
+    """What a run at full length ends with, by its own words."""
+    with tempfile.TemporaryDirectory(prefix="repair-") as place:
+        folder = laid_out(files, Path(place) / "project")
+        done = conduct(
+            [sys.executable, script], interventions, record=record if interventions else unrecorded,
+            out=Path(place) / "record", seconds=LIMIT, folder=folder, base=environment(), threads=1, warm=warm,
+        )  # fmt: skip
+        return final_value(done.tail)
+
+
+def unrecorded(
+    out: Path, interventions: Sequence[str], steps: int | None, base: Mapping[str, str], folder: str
+) -> dict[str, str]:
+    """No recording, in the form that `conduct` asks for."""
+    out.mkdir()
+    return dict(base)
+
+
+def loaded(files: Mapping[str, str], script: str) -> Warm:
+    """The Python that runs of a project are forked from."""
+    with tempfile.TemporaryDirectory(prefix="repair-") as place:
+        folder = laid_out(files, Path(place) / "project")
+        return Warm([sys.executable, script], folder, reserve="torch", late=LATE, base=environment())
 
 
 def cpu_seconds() -> float:
@@ -71,19 +101,16 @@ def environment() -> dict[str, str]:
     return {**os.environ, "OMP_NUM_THREADS": "1", **own}
 
 
-def run(files: Mapping[str, str], script: str, interventions: Sequence[str] = ()) -> Ran:
-    """One training at its full length, under interventions where some are given."""
+def run(files: Mapping[str, str], script: str) -> Ran:
+    """One plain training at its full length, started as a user starts it."""
     with tempfile.TemporaryDirectory(prefix="repair-") as place:
         folder = laid_out(files, Path(place) / "project")
-        command = [sys.executable, script]
-        if interventions:
-            given = [word for one in interventions for word in ("--with", one)]
-            command = [*TRAINDX, "run", "-q", "--propagate-exit", *given, "--", *command]
         begun, used = time.monotonic(), cpu_seconds()
         try:
             done = subprocess.run(
-                command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=LIMIT, check=False
-            )
+                [sys.executable, script],
+                cwd=folder, env=environment(), capture_output=True, text=True, timeout=LIMIT, check=False,
+            )  # fmt: skip
         except subprocess.TimeoutExpired:
             return Ran(None, LIMIT, cpu_seconds() - used, 124)
         return Ran(final_value(done.stdout), time.monotonic() - begun, cpu_seconds() - used, done.returncode)

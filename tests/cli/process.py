@@ -27,7 +27,11 @@ def environment(**changes: str) -> dict[str, str]:
 
 
 def traindx(
-    *arguments: str | Path, cwd: Path, given: str | bytes | None = None, env: Mapping[str, str] | None = None
+    *arguments: str | Path,
+    cwd: Path,
+    given: str | bytes | None = None,
+    env: Mapping[str, str] | None = None,
+    limit: float = LIMIT,
 ) -> Done:
     """One call with pipes for stdout and stderr, and `given` (or nothing) on stdin."""
     data = given.encode() if isinstance(given, str) else given
@@ -37,7 +41,7 @@ def traindx(
         capture_output=True,
         cwd=cwd,
         env=environment(**(env or {})),
-        timeout=LIMIT,
+        timeout=limit,
     )
     out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
     assert "Traceback (most recent call last)" not in out + err, out + err

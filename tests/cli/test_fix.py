@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import jsonschema
 import pytest
 
 from tests.cli.process import COMMAND, environment, traindx
+from tests.processes import line, started
 
 pytest.importorskip("torch")
 
@@ -40,6 +40,9 @@ for epoch in range(12):
         held = torch.nn.functional.cross_entropy(model(x[384:]), y[384:])
     print(f"epoch {epoch} loss {loss.item():.4f} val_loss {held.item():.4f}")
 """
+
+
+QUIET: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
 
 
 def project(folder: Path) -> Path:
@@ -83,16 +86,13 @@ def test_killed_in_the_middle_it_goes_on_and_proves_the_fix(tmp_path: Path) -> N
     here, out = project(tmp_path / "p"), tmp_path / "proof"
     before = digest(here)
     arguments = ["fix", "--out", str(out), "-f", "json", "--", sys.executable, "train.py", "40"]
-    with open(tmp_path / "err", "w") as said:
-        process = subprocess.Popen(
-            [*COMMAND, *arguments], cwd=here, stdout=subprocess.DEVNULL, stderr=said, env=environment()
-        )
-        while len(diary(out)) < 3 and process.poll() is None:
-            time.sleep(0.05)
+    with started([*COMMAND, *arguments], cwd=here, env=environment(), **QUIET) as process:
+        while len(diary(out)) < 3 and line(process.stderr):
+            continue
         process.kill()
         process.wait()
     kept = keys(diary(out))
-    assert len(kept) >= 3, (tmp_path / "err").read_text()
+    assert len(kept) >= 3
     done = subprocess.run([*COMMAND, *arguments], cwd=here, capture_output=True, text=True, env=environment())
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
@@ -134,17 +134,14 @@ def test_what_only_the_source_can_mend_is_tried_there_and_written_when_asked(tmp
 @pytest.mark.slow
 def test_ctrl_c_ends_it_with_all_that_it_started(tmp_path: Path) -> None:
     here, out = project(tmp_path / "p"), tmp_path / "proof"
-    process = subprocess.Popen(
-        [*COMMAND, "fix", "--out", str(out), "--", sys.executable, "train.py", "40"],
-        cwd=here, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(),
-        start_new_session=True,
-    )  # fmt: skip
-    while len(diary(out)) < 1 and process.poll() is None:
-        time.sleep(0.05)
-    os.kill(process.pid, signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
+    arguments = ["fix", "--out", str(out), "--", sys.executable, "train.py", "40"]
+    with started([*COMMAND, *arguments], cwd=here, env=environment(), **QUIET) as process:
+        while len(diary(out)) < 1 and line(process.stderr):
+            continue
+        os.kill(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
     assert process.returncode == 130, said
-    assert "interrupted" in said
+    assert b"interrupted" in said
     assert not (out / "fix.json").exists()
 
 

@@ -24,6 +24,7 @@ class Descent:
         self.rate, self.steps, self.noise, self.own_seed = rate, steps, noise, own_seed
         self.asked: list[tuple[str, ...]] = []
         self.dies_at: int | None = None  # the start at which the power fails
+        self.seeded = True  # whether its numbers follow from the seed
         self.endless = False  # more steps than there is time for
 
     def __call__(
@@ -41,7 +42,8 @@ class Descent:
         told = named.get("lr", "*1")
         rate = self.rate * float(told[1:]) if told.startswith("*") else float(told)
         seed = named.get("seed", self.own_seed)
-        run = self.run(rate, None if seed is None else int(seed), steps or self.steps, interventions)
+        followed = None if seed is None or not self.seeded else int(seed)
+        run = self.run(rate, followed, steps or self.steps, interventions)
         over = self.endless and steps is None
         done = Conducted(
             out,

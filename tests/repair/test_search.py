@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from tests.repair.descent import Descent
 from traindx.config import Config
-from traindx.repair.bench import Bench
+from traindx.repair.bench import Bench, Start
 from traindx.repair.document import Proof, conclude
 from traindx.repair.search import Options, Search
 from traindx.trials.journal import Journal
 from traindx.vocabulary.diagnosis import Hypothesis
 
 
-def searched(folder: Path, script: Descent, options: Options = Options(), budget: float = 1e6, jobs: int = 1) -> Proof:
-    bench = Bench(["python", "train.py"], script, Journal(folder, {"of": "test"}), budget=budget, jobs=jobs)
+def searched(
+    folder: Path,
+    script: Start,
+    options: Options = Options(),
+    budget: float = 1e6,
+    jobs: int = 1,
+    command: Sequence[str] = ("python", "train.py"),
+) -> Proof:
+    bench = Bench(command, script, Journal(folder, {"of": "test"}), budget=budget, jobs=jobs)
     search = Search(bench, Config(), options)
     search.diagnose()
     if not search.well:
@@ -112,3 +120,14 @@ def test_a_fix_that_the_source_has_already_speaks_against_its_cause(
     assert search.plan(search.hypotheses) == ()
     assert search.hypotheses[0].cause == "healthy"
     assert [(t.fix, t.verdict) for t in search.trials] == [("step-the-optimizer", "refuted")]
+
+
+def test_pairs_that_no_seed_governs_are_judged_as_runs_that_have_nothing_in_common(tmp_path: Path) -> None:
+    for seeded in (True, False):
+        script = Descent(rate=0.3)
+        script.seeded = seeded
+        folder = tmp_path / str(seeded)
+        folder.mkdir()
+        report = searched(folder, script).report
+        assert any("same numbers twice" in note for note in report.notes) == (not seeded)
+        assert report.verdict == "fixed"  # from chance to done: that is beyond doubt even so

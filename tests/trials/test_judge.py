@@ -68,6 +68,16 @@ def test_one_pair_decides_nothing_and_a_bad_one_ends_it() -> None:
     assert not hopeless([0.5], 0.1, None)
 
 
+def test_pairs_with_nothing_in_common_need_more() -> None:
+    """Three gains of independent arms: their mean has a standard deviation of sqrt(2 / 3) of the noise between arms."""
+    gains = [1.0, 1.02, 1.04]
+    assert judge(gains, noise=0.4).verdict == "confirmed"
+    told = judge(gains, noise=0.4, paired=False)
+    assert told.verdict == "inconclusive"
+    assert told.interval is not None
+    assert told.interval[1] - told.effect == pytest.approx(4.303 * 0.4 * math.sqrt(2 / 3), rel=1e-3)
+
+
 def test_several_changes_beside_each_other_need_more() -> None:
     gains = [0.5, 0.62, 0.42]
     assert judge(gains).verdict == "confirmed"

@@ -80,7 +80,8 @@ def test_changes_on_top_of_each_other(base: tuple[str, ...], more: tuple[str, ..
 
 
 def test_long_runs_are_tried_in_part_and_as_far_as_the_fault_shows() -> None:
-    assert steps_for(1000, 10.0, None, None) is None
+    assert steps_for(1000, 4.0, None, None) is None
+    assert steps_for(1000, 10.0, None, None) == 501
     assert steps_for(9000, 900.0, None, None) == 3001
     assert steps_for(9000, 900.0, 4000, None) == 4001
     assert steps_for(9000, 900.0, None, 2000) == 4401

@@ -19,7 +19,7 @@ from traindx.cli.streams import note
 from traindx.errors import ConfigError
 
 if TYPE_CHECKING:
-    from traindx.repair.bench import Bench
+    from traindx.repair.bench import Bench, Start
     from traindx.repair.search import Search
     from traindx.trials.journal import Journal
     from traindx.trials.plan import Candidate
@@ -36,26 +36,43 @@ class Starts(NamedTuple):
     jobs: int
     folder: str | None
     writable: tuple[str, ...]
+    executor: str = "local"
+    address: str | None = None
 
     @contextmanager
     def bench(self, command: tuple[str, ...], journal: Journal, told: Told) -> Iterator[Bench]:
         """Where the arms are run."""
-        from traindx import experiments
         from traindx.repair.bench import Bench
-        from traindx.trials.parallel import threads_each
 
-        starter = experiments.Starter(command, Path.cwd(), threads_each(self.jobs) if self.jobs > 1 else None)
-        try:
+        with self.starter(command) as (start, how):
             yield Bench(
                 command,
-                starter,
+                start,
                 journal,
                 budget=self.budget,
                 jobs=self.jobs,
                 writable=self.writable,
                 tell=told.at,
-                how=starter.note,
+                how=how,
             )
+
+    @contextmanager
+    def starter(self, command: tuple[str, ...]) -> Iterator[tuple[Start, Callable[[], str]]]:
+        """What makes the starts, and what is to be known of how it made them."""
+        from traindx import experiments
+        from traindx.trials.cluster import Cluster
+        from traindx.trials.parallel import threads_each
+
+        if self.executor == "ray":
+            cluster = Cluster(experiments.attempt, Path.cwd(), self.address)
+            try:
+                yield cluster, lambda: "the trials were run by Ray"
+            finally:
+                cluster.close()
+            return
+        starter = experiments.Starter(command, Path.cwd(), threads_each(self.jobs) if self.jobs > 1 else None)
+        try:
+            yield starter, starter.note
         finally:
             starter.warm.close()
 
@@ -80,14 +97,30 @@ def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., i
             "--writable", multiple=True, metavar="PATH",
             help="The script may write there, too (it cannot elsewhere). Repeatable.",
         ),
+        click.option(
+            "--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
+            help="Where starts are made: by this process, or as tasks of Ray (the extra `ray`).",
+        ),
+        click.option(
+            "--ray-address", metavar="ADDRESS", help="A Ray that is there. Default: one that is started here."
+        ),
     )  # fmt: skip
 
     def given(command: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(command)
         def settled(
-            *, steps: int | None, budget: str, jobs: int, folder: str | None, writable: tuple[str, ...], **rest: Any
+            *,
+            steps: int | None,
+            budget: str,
+            jobs: int,
+            folder: str | None,
+            writable: tuple[str, ...],
+            executor: str,
+            ray_address: str | None,
+            **rest: Any,
         ) -> int:
-            return command(starts=Starts(steps, seconds_of(budget), jobs, folder, writable), **rest)
+            starts = Starts(steps, seconds_of(budget), jobs, folder, writable, executor, ray_address)
+            return command(starts=starts, **rest)
 
         return with_options(settled, options)
 

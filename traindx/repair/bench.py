@@ -8,6 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, Unpack
 
+import msgspec
+import numpy as np
+
 from traindx import pipeline
 from traindx.errors import ExperimentFailed, ReadError
 from traindx.repair.source import Source, outside
@@ -15,7 +18,7 @@ from traindx.trials.conduct import Bounds
 from traindx.trials.find_lr import Attempt
 from traindx.trials.journal import Journal
 from traindx.trials.parallel import run_all, threads_each
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Run, Series
 
 RECORDS = "records"
 OVERHEAD = 0.2  # share of a start's time for looking at it: what the outputs tell may be all there is to compare
@@ -23,6 +26,7 @@ QUARTER = 4.0  # part of the budget for the script as it is
 TIME_LIMIT = "its time limit"  # in the words of trials.conduct
 LEAST_LIMIT, TIMES = 60.0, 5.0  # seconds of each start at least, and times what the first one took
 Key = tuple[tuple[str, ...], int | None]
+Long = tuple[Key, int | None]  # and the steps of it
 
 
 class Start(Protocol):
@@ -93,7 +97,7 @@ class Bench:
         self.source: Source | None = None  # where fixes are tried in the source, too
         self.limit: float | None = None
         self.cut = False  # whether the first start was ended before its end
-        self.known: dict[tuple[Key, int | None], Arm] = {}
+        self.known: dict[Long, Arm] = {}
         self.fresh = 0
         self.spent = 0.0  # seconds of earlier starts of this proof
         self.notes: list[str] = []
@@ -131,16 +135,18 @@ class Bench:
         self.limit = max(LEAST_LIMIT, TIMES * arm.seconds)
         return arm
 
-    def arms(self, wanted: Sequence[Key], jobs: int | None = None) -> list[Arm]:
-        """The arms for interventions and seeds, in their order; those that were run already are not run again."""
-        missing = [key for key in dict.fromkeys(wanted) if (key, self.steps) not in self.known]
+    def arms(self, wanted: Sequence[Key], jobs: int | None = None, *, longest: Sequence[Long] = ()) -> list[Arm]:
+        """The arms for interventions and seeds, in their order; those that were run already are not run again.
+        `longest`: arms of other lengths that are going to be asked for; they are begun first."""
+        asked = [*longest, *((key, self.steps) for key in wanted)]
+        missing = [one for one in dict.fromkeys(asked) if one not in self.known]
         workers = max(1, min(jobs or self.jobs, len(missing)))
         threads = threads_each(workers) if workers > 1 else None
 
-        def job(key: Key) -> Callable[[threading.Event], Arm]:
-            return lambda stop: self.arm(*key, self.steps, threads=threads, stop=stop)
+        def job(one: Long) -> Callable[[threading.Event], Arm]:
+            return lambda stop: self.arm(*one[0], one[1], threads=threads, stop=stop)
 
-        run_all([job(key) for key in missing], workers)
+        run_all([job(one) for one in missing], workers)
         return [self.known[key, self.steps] for key in wanted]
 
     def arm(
@@ -204,6 +210,17 @@ class Bench:
             }
         )
         return arm
+
+
+def truncated(run: Run, steps: int | None) -> Run:
+    """What a run had recorded by that step (None: all)."""
+    if steps is None:
+        return run
+    series = {}
+    for name, one in run.series.items():
+        n = int(np.searchsorted(one.steps, steps, side="right"))
+        series[name] = Series(one.steps[:n], one.values[:n], None if one.times is None else one.times[:n])
+    return msgspec.structs.replace(run, series=series)
 
 
 def armed(tried: Attempt, interventions: tuple[str, ...], seed: int | None) -> Arm:

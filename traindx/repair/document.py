@@ -11,7 +11,7 @@ import msgspec
 from traindx import pipeline
 from traindx.own import VERSION
 from traindx.repair.bench import Arm, Bench
-from traindx.repair.pairs import Pair, known_gains, paired
+from traindx.repair.pairs import Pair, begin_alike, known_gains, paired
 from traindx.repair.search import Search, fine
 from traindx.repair.source import outside
 from traindx.trials import objective as objectives
@@ -190,6 +190,11 @@ def noise_notes(search: Search, pairs: Sequence[Pair]) -> list[str]:
         firsts = [p.before.run for p in pairs if p.before.run is not None]
         if any(objectives.same(firsts[0], other) for other in firsts[1:]):
             told.append("the script draws its numbers from generators of its own: other seeds change nothing in it")
+    if not begin_alike(pairs):
+        told.append(
+            "the same seed does not give the same numbers twice in this script: its pairs are judged as runs that have "
+            "nothing in common, which takes larger effects"
+        )
     if pairs and len(pairs) < FIRST:
         told.append(f"only {len(pairs)} pairs of seeds were run")
     return told

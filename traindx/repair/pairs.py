@@ -10,7 +10,15 @@ import numpy as np
 from traindx.repair.bench import Arm
 from traindx.trials.judge import CAP, Judged, judge
 from traindx.trials.objective import gain, level, same, side, spread
+from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Objective, Trial
+
+# Interventions that act on gradients or on the step: the first loss is computed before them.
+FROM_THE_STEP = (
+    "zero_grad", "skip_nonfinite", "clip", "clip.value", "lr", "lr.warmup", "weight_decay", "momentum", "betas", "eps",
+    "optimizer",
+)  # fmt: skip
+SAME = 1e-5  # relative: the same numbers, added in another order
 
 
 class Pair(NamedTuple):
@@ -36,6 +44,25 @@ def paired(before: Arm, after: Arm, objective: Objective) -> Pair:
     return Pair(before, after, levels, gain(*levels, objective))
 
 
+def begin_alike(pairs: Sequence[Pair]) -> bool:
+    """Whether a seed governs the script: a change that acts from the first step on leaves the first loss as it is. True
+    where no pair can tell."""
+    for pair in pairs:
+        added = set(pair.after.interventions) - set(pair.before.interventions)
+        if all(spec.partition("=")[0] in FROM_THE_STEP for spec in added):
+            one, other = first_loss(pair.before.run), first_loss(pair.after.run)
+            both = one is not None and other is not None
+            if both and not np.allclose(np.array(one), np.array(other), rtol=SAME, atol=0, equal_nan=True):
+                return False
+    return True
+
+
+def first_loss(run: Run | None) -> tuple[float, float] | None:
+    """The first training loss, with its step; None where there is none."""
+    losses = None if run is None else run.series.get("train/loss")
+    return None if losses is None or not len(losses) else (float(losses.steps[0]), float(losses.values[0]))
+
+
 def noise_of(arms: Sequence[Arm], objective: Objective) -> float | None:
     """What seeds differ by, as a gain, from arms that differ in nothing else."""
     found = [spread([level(arm.run, objective) for arm in arms if arm.run is not None], objective)]
@@ -50,7 +77,8 @@ def known_gains(pairs: Sequence[Pair]) -> list[float]:
 def judged(pairs: Sequence[Pair], objective: Objective, min_effect: float, beside: int) -> Judged:
     """The verdict over pairs; an idle change is refuted at once."""
     noise = noise_of([p.before for p in pairs], objective)
-    return judge(known_gains(pairs), min_effect=min_effect, beside=beside, noise=noise)
+    alike = begin_alike(pairs)
+    return judge(known_gains(pairs), min_effect=min_effect, beside=beside, noise=noise, paired=alike)
 
 
 def trial(

@@ -14,11 +14,11 @@ from traindx.causes.belief import updated
 from traindx.causes.experiments import TRIED
 from traindx.config import Config
 from traindx.errors import ConfigError
-from traindx.repair.bench import Arm, Bench
+from traindx.repair.bench import Arm, Bench, Long, truncated
 from traindx.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
 from traindx.repair.source import THERE, Source, outside
 from traindx.trials import objective as objectives
-from traindx.trials.judge import FIRST, MIN_EFFECT, MOST, Judged, hopeless, near
+from traindx.trials.judge import FIRST, MIN_EFFECT, MOST, Judged, hopeless, least_gain, near
 from traindx.trials.plan import Candidate, Record, candidates, merged, steps_for, unknown_record
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.run import Run
@@ -133,8 +133,8 @@ class Search:
         own = run.setup.number("seed")
         start = int(own) if own is not None else 0
         self.seeds = tuple(range(start, start + MOST))
-        if own is not None and found == cut:
-            bench.known[((), start), found] = self.first._replace(seed=start)
+        if own is not None:
+            bench.known[((), start), found] = self.first._replace(seed=start, run=truncated(run, found))
 
     def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
         """What to try, most promising first, without what was tried in vain."""
@@ -170,7 +170,7 @@ class Search:
                 break
             firsts = [way for c in some for way in (c.doses[0] if c.doses else (c.interventions,))]
             self.bench.arms([(w, self.seeds[0]) for w in (self.base, *(merged(self.base, f) for f in firsts))])
-            ways = [way for way in map(self.screen, some) if way is not None]
+            ways = [way for one in some for way in self.screen(one)]
             for way in sorted(ways, key=lambda w: -w.pair.gain):
                 if self.prove(way, beside=max(1, len(plan) - len(waiting))).verdict == "confirmed":
                     return Applied(way.candidate.fix, way.interventions)
@@ -191,17 +191,17 @@ class Search:
         starts = arms + 2 * self.options.seeds - 1
         return self.bench.left() > starts * share * self.first.seconds / max(self.bench.jobs, 1)
 
-    def screen(self, candidate: Candidate) -> Way | None:
-        """One pair for each dose; the best of them, or None (then what became of it is told)."""
+    def screen(self, candidate: Candidate) -> list[Way]:
+        """One pair for each dose; the best of them, and the next where it promises as much as counts. None where none
+        can be compared (then what became of them is told)."""
         stages: Sequence[Sequence[tuple[str, ...]]] = candidate.doses or ((candidate.interventions,),)
         tried: list[Way] = []
-        best: Way | None = None
         for stage in stages:
-            tried += self.first_pairs(candidate, stage)
-            best = max(tried, key=lambda w: w.pair.gain, default=None)
-            if best is None or best.interventions != stage[-1] or self.enough(best):
+            tried = sorted([*tried, *self.first_pairs(candidate, stage)], key=lambda w: -w.pair.gain)
+            if not tried or tried[0].interventions != stage[-1] or self.enough(tried[0]):
                 break
-        return None if best is None else best._replace(doses=len(tried))
+        told = tried[:1] + [way for way in tried[1:2] if way.pair.gain >= least_gain(self.options.min_effect)]
+        return [way._replace(doses=len(tried)) for way in told]
 
     def enough(self, way: Way) -> bool:
         """Whether a dose has cured the run, so that no further one is needed."""
@@ -238,7 +238,7 @@ class Search:
             found = judged(pairs, way.objective, options.min_effect, beside)
         else:
             beside *= way.doses
-            pairs = self.pairs(way, self.seeds[: options.seeds])
+            pairs = self.pairs(way, self.seeds[: options.seeds], self.ahead(way))
             found = judged(pairs, way.objective, options.min_effect, beside)
             if near(found, options.min_effect) and len(pairs) < MOST and self.affordable(0):
                 pairs = self.pairs(way, self.seeds[:MOST])
@@ -251,11 +251,19 @@ class Search:
         arms = [a for ((w, s), _), a in self.bench.known.items() if w == self.base and s is not None]
         return noise_of(arms, objective)
 
-    def pairs(self, way: Way, seeds: Sequence[int]) -> list[Pair]:
+    def ahead(self, way: Way) -> list[Long]:
+        """The run at full length that a change is going to need if it is confirmed, where its first pair leaves little
+        doubt of that: begun beside the other pairs, it takes no time of its own."""
+        bench = self.bench
+        if bench.cut or bench.steps == self.options.steps or not self.enough(way):
+            return []
+        return [((merged(self.base, way.interventions), self.seeds[0]), self.options.steps)]
+
+    def pairs(self, way: Way, seeds: Sequence[int], ahead: Sequence[Long] = ()) -> list[Pair]:
         """The pairs for these seeds; what is missing is run."""
         on = merged(self.base, way.interventions)
         jobs = 1 if way.objective.signal.startswith("time/") else None
-        arms = self.bench.arms([(w, s) for s in seeds for w in (self.base, on)], jobs)
+        arms = self.bench.arms([(w, s) for s in seeds for w in (self.base, on)], jobs, longest=ahead)
         return [paired(a, b, way.objective) for a, b in zip(arms[::2], arms[1::2], strict=True)]
 
     def told(self, candidate: Candidate, way: tuple[str, ...], pairs: Sequence[Pair], found: Judged) -> None:

@@ -99,6 +99,8 @@ class Bounds(TypedDict, total=False):
     threads: int | None
     stop: threading.Event | None
     edited: Mapping[str, str]
+    folder: Path | None
+    base: Mapping[str, str] | None
 
 
 def last_line(text: str) -> str:

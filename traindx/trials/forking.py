@@ -3,8 +3,8 @@ interpreter, asked by trials.warm.
 
 `python [options] forking.py CONFIG` with a JSON object: `channel` (the descriptor of a socket), `home` (the folder
 that holds the package), `project`, `path` (entries of PYTHONPATH in force here), `reserve` (a library that a script
-is to find as if it had just been imported), `early` (modules that it imports, loaded first), `late` (ours, loaded after
-the reserve). It says `{"ready": true}`, or why it cannot be forked; then each message is a request for a keeper, with
+is to find as if it had just been imported), `early` (modules that it imports, loaded first), `late` (what is loaded
+after the reserve). It says why it cannot be forked, or ""; then each message is a request for a keeper, with
 `environment` and `folder` in it and three descriptors: for the output, the lifeline and the answer.
 
 What a fork has that a start has not, is undone in it: numbers drawn from the system's entropy, remembered folders,
@@ -151,7 +151,7 @@ def become(request: dict[str, Any], config: dict[str, Any], reserve: Reserve) ->
     given = [os.path.abspath(entry) for entry in os.environ.get("PYTHONPATH", "").split(os.pathsep) if entry]
     sys.path[:] = [*given, *(entry for entry in sys.path if entry not in config["path"])]
     sys.meta_path.insert(0, reserve)
-    forget()
+    forget(reserve)
     importlib.invalidate_caches()
     sys.orig_argv = list(request["command"])
     sys.modules.pop("sitecustomize", None)
@@ -159,7 +159,7 @@ def become(request: dict[str, Any], config: dict[str, Any], reserve: Reserve) ->
         importlib.import_module("sitecustomize")
 
 
-def forget() -> None:
+def forget(reserve: Reserve) -> None:
     """What libraries remember that is another thing in every process."""
     if "tempfile" in sys.modules:
         sys.modules["tempfile"].tempdir = None  # type: ignore[attr-defined]
@@ -167,6 +167,9 @@ def forget() -> None:
         sys.modules["multiprocessing.process"].ORIGINAL_DIR = os.getcwd()  # type: ignore[attr-defined]
     if "numpy.random" in sys.modules:
         sys.modules["numpy.random"].seed()
+    generator = getattr(reserve.modules[reserve.name], "default_generator", None)
+    if generator is not None:
+        generator.seed()
     if "random" in sys.modules:
         sys.modules["random"].seed()
 
@@ -204,7 +207,7 @@ def main() -> None:
     importlib.import_module("traindx.trials.keeper")
     sys.path.remove(config["home"])
     why = load(config)
-    channel.send(json.dumps({"ready": not why, "why": why}).encode())
+    channel.send(json.dumps({"why": why}).encode())
     if why:
         return
     gc.collect()

@@ -47,10 +47,16 @@ class Judged(NamedTuple):
 
 
 def judge(
-    gains: Sequence[float], *, min_effect: float = MIN_EFFECT, beside: int = 1, noise: float | None = None
+    gains: Sequence[float],
+    *,
+    min_effect: float = MIN_EFFECT,
+    beside: int = 1,
+    noise: float | None = None,
+    paired: bool = True,
 ) -> Judged:
     """Judge a change by the gains of its pairs, one for each seed. `beside`: how many changes are judged together;
-    `noise`: the standard deviation of the objective between seeds, as a gain, where other arms told it."""
+    `noise`: the standard deviation of the objective between seeds, as a gain, where other arms told it; `paired`:
+    whether a seed makes the two arms of a pair alike but for the change."""
     values = np.clip(np.asarray(gains, dtype=np.float64), -CAP, CAP)
     if not len(values):
         return Judged(0.0, None, None, "inconclusive", "no pair was finished")
@@ -59,7 +65,8 @@ def judge(
         return Judged(0.0, (0.0, 0.0), 1.0, "refuted", "it made no difference at all")
     if len(values) < FIRST:
         return Judged(effect, None, signs_p(values), *early(values, margin, noise))
-    spread = max(float(values.std(ddof=1)), LEAST_SPREAD, OF_NOISE * (noise or 0.0))
+    of_noise = OF_NOISE if paired else math.sqrt(2)  # two arms that have nothing in common
+    spread = max(float(values.std(ddof=1)), LEAST_SPREAD, of_noise * (noise or 0.0))
     interval = intervals(values, spread)
     half = student(1 - ALPHA / LOOKS / max(beside, 1), len(values) - 1) * spread / math.sqrt(len(values))
     return Judged(effect, interval, signs_p(values), *verdict(effect, half, interval, margin))

@@ -14,7 +14,7 @@ LEAST = 0.05  # probability of a cause below which nothing is tried for it
 # What a fix's place in the list of what it cures, and a second choice among its alternatives, take from its chance.
 PLACES = (1.0, 0.5, 0.3, 0.2)
 SECOND = 0.6
-SHORT = 2.0  # seconds of training: fewer are not worth a cut, which takes another start at full length
+SHORT = 5.0  # seconds of training: fewer are not worth a cut, which takes another start at full length
 LENGTHS = ("train-longer", "stop-early")  # fixes that do nothing within the steps of a trial
 Way = tuple[str, ...]  # interventions that are tried together
 # How far a change goes: what is tried beside the first (at once), and after it where the end of these was best.

@@ -15,6 +15,7 @@ import select
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -62,6 +63,8 @@ class Warm:
         self.early: list[str] = []
         self.why = self.look(command, folder)
         self.servers: dict[tuple[str | None, ...], Server] = {}
+        self.room = tempfile.TemporaryDirectory(prefix=scratch.PREFIX)  # libraries make folders as they are loaded
+        self.closed = False
         self.lock = threading.Lock()
 
     def look(self, command: Sequence[str], folder: Path) -> str:
@@ -86,10 +89,10 @@ class Warm:
         be none."""
         key = tuple(environment.get(name) for name in THREADS)
         with self.lock:
-            if not self.why and key not in self.servers:
+            if not self.why and not self.closed and key not in self.servers:
                 server = self.loaded(dict(zip(THREADS, key, strict=True)))
                 self.servers |= {} if server is None else {key: server}
-            return None if self.why else self.servers[key]
+            return None if self.why else self.servers.get(key)
 
     def fork(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> bool:
         """Have a keeper forked for a request, which gets the descriptors for the output, the lifeline and the answer.
@@ -113,6 +116,7 @@ class Warm:
         paths = [p for p in environment.get("PYTHONPATH", "").split(os.pathsep) if p]
         kept = [p for p in map(os.path.abspath, paths) if not scratch.within(p, self.project)]
         environment["PYTHONPATH"] = os.pathsep.join(kept)
+        environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self.room.name)
         assert self.options is not None
         for _ in range(AGAIN):
             config = {
@@ -140,7 +144,8 @@ class Warm:
             for server in self.servers.values():
                 server.close()
             self.servers.clear()
-            self.give_up("closed")
+            self.room.cleanup()
+            self.closed = True
 
 
 class Server:
