@@ -8,8 +8,9 @@ from typing import Any
 
 import jax
 
-from traindx.capture.jax.backend import JaxBackend, Leaf, Optimizer, leaves_of, stacked
+from traindx.capture.jax.backend import JaxBackend, Optimizer, stacked
 from traindx.capture.jax.monitor import MonitorState
+from traindx.capture.jax.names import Leaf, leaves_of
 from traindx.capture.session.loop import Loop
 from traindx.capture.session.session import Session
 from traindx.errors import ConfigError

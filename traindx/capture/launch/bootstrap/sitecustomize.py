@@ -38,6 +38,7 @@ LAUNCHERS = (
 ROOMS = {  # the framework that is imported, and the module of `traindx.capture` that then looks for its trainings
     "torch": "torch.launched",
     "keras": "keras.launched",
+    "jax": "jax.launched",
 }
 WORKERS = ("--multiprocessing-fork", "from multiprocessing")
 TAKES_VALUE = ("-W", "-X", "--check-hash-based-pycs")

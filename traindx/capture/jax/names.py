@@ -1,0 +1,33 @@
+"""Leaves of a tree and their names, as Flax, Equinox and plain trees have them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+
+class Leaf(NamedTuple):
+    """A leaf of the parameters' tree, which stands for its arrays of all steps."""
+
+    name: str
+    owner: str
+    size: int
+
+
+def leaves_of(tree: Any) -> list[Leaf]:
+    """The leaves in their order. A leaf that is the whole tree, or lies right under its root, owns itself."""
+    found = []
+    for path, array in jax.tree_util.tree_leaves_with_path(tree):
+        name = spelled(path) or "parameters"
+        owner = name.rpartition(".")[0]
+        found.append(Leaf(name, owner or name, int(np.size(array))))
+    return found
+
+
+def spelled(path: Any) -> str:
+    """A path as a name: keys, places and attributes with dots between them, without the boxes that Flax puts around
+    arrays and trees."""
+    name = str(jax.tree_util.keystr(path, simple=True, separator="."))
+    return name.removesuffix(".value").removeprefix("params.")
