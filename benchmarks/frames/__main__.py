@@ -21,7 +21,7 @@ def record(cell: str, framework: str, out: Path) -> None:
     out.mkdir(parents=True)
     process = Process({"out": str(out), "folder": os.getcwd()})
     process.watch = SimpleNamespace(wanted={}, last=[])
-    importlib.import_module(f"traindx.capture.{ROOMS[framework]}.launched").attach(process)
+    importlib.import_module(f"traindx.capture.{ROOMS[framework]}.launched").attach(process, framework)
     program.train(CELLS[cell])
     process.end()
 
@@ -37,9 +37,9 @@ def train(folder: Path, framework: str, names: list[str]) -> None:
             print(name, cell, flush=True)
 
 
-def table(folder: Path) -> None:
+def table(folder: Path, names: list[str]) -> None:
     """Of each cell and framework: the cause that is first, and the health."""
-    frameworks = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    frameworks = names or sorted(path.name for path in folder.iterdir() if path.is_dir())
     right = dict.fromkeys(frameworks, 0)
     sick = dict.fromkeys(frameworks, 0)
     print("| |", " | ".join(frameworks), "|")
@@ -48,7 +48,7 @@ def table(folder: Path) -> None:
         row = []
         for framework in frameworks:
             place = folder / framework / cell.name
-            if not place.exists():
+            if not any(file.stat().st_size for file in place.glob("steps-*.arrows")):
                 row.append("-")
                 continue
             found = traindx.diagnose(traindx.read(place)).first
@@ -64,6 +64,6 @@ def table(folder: Path) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "table":
-        table(Path(sys.argv[2]))
+        table(Path(sys.argv[2]), sys.argv[3:])
     else:
         train(Path(sys.argv[2]), sys.argv[3], sys.argv[4:])

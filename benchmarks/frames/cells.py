@@ -109,9 +109,5 @@ def arrays(cell: Cell) -> Arrays:
         x[chance.choice(len(x), 4, replace=False), 3] = np.nan
     if cell.data == "shuffled":
         y = y[chance.permutation(len(y))]
-    return Arrays(
-        x,
-        y if cell.loss == "numbers" else y.astype("i4"),
-        held_x,
-        held_y if cell.loss == "numbers" else held_y.astype("i4"),
-    )
+    kind = np.float32 if cell.loss == "numbers" else np.int32
+    return Arrays(x, y.astype(kind), held_x, held_y.astype(kind))

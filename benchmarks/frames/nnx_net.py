@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import jax
 import optax
 from flax import nnx
@@ -19,10 +21,7 @@ class Net(nnx.Module):
         start = glorot if cell.scale == 1 else (lambda *given: cell.scale * glorot(*given))
         bias = nnx.initializers.constant(cell.bias)
         self.hidden = nnx.List(
-            [
-                nnx.Linear(a, b, kernel_init=start, bias_init=bias, rngs=rngs)
-                for a, b in zip(sizes, sizes[1:], strict=False)
-            ]
+            [nnx.Linear(a, b, kernel_init=start, bias_init=bias, rngs=rngs) for a, b in pairwise(sizes)]
         )
         self.norms = nnx.List([nnx.LayerNorm(size, rngs=rngs) for size in cell.hidden if cell.norm])
         self.dropout = nnx.Dropout(cell.dropout, rngs=rngs) if cell.dropout else None

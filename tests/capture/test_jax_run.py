@@ -31,7 +31,8 @@ x, truth = chance.normal(size=(640, 20)).astype("f4"), chance.normal(size=(20, 5
 held = chance.normal(size=(128, 20)).astype("f4")
 y, wanted = (x @ truth).argmax(1), (held @ truth).argmax(1)
 first, second = (chance.normal(0, (2 / n) ** 0.5, (n, m)).astype("f4") for n, m in ((20, 64), (64, 5)))
-params = {"first": {"kernel": first, "bias": np.zeros(64, "f4")}, "second": {"kernel": second, "bias": np.zeros(5, "f4")}}
+params = {name: {"kernel": kernel, "bias": np.zeros(kernel.shape[1], "f4")} for name, kernel in
+          (("first", first), ("second", second))}
 
 def net(params, sample):  # one sample: vmap makes a batch of it
     hidden = jax.nn.relu(sample @ params["first"]["kernel"] + params["first"]["bias"])

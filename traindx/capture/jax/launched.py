@@ -52,7 +52,7 @@ class StopTraining(SystemExit):
     """Raised in the script's main thread after the last step that was asked for."""
 
 
-def attach(process: Process) -> None:
+def attach(process: Process, library: str) -> None:
     """Look for trainings with optax from here on."""
     Launched(process)
 

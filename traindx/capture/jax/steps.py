@@ -136,7 +136,7 @@ class ToldUpdates:
 
     def begin(self, parameters: Sequence[Leaf]) -> Array:
         self.turn += 1
-        return self._backend.held[1]
+        return np.asarray(self._backend.held[1])
 
     def end(self, count: int) -> Array:
         held = self._backend.held
