@@ -73,9 +73,8 @@ def started(folder: Path, *under: str) -> list[str]:
 
 @pytest.mark.parametrize("library", THERE)
 def test_an_unmodified_script(library: str, tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(
-        DATA + FITS[library] + "print(json.dumps(kept))\nprint(model.predict(held).sum())\n"
-    )
+    said = "print(json.dumps(kept))\nprint(model.predict(held).sum())\n"
+    (tmp_path / "train.py").write_text(DATA + FITS[library] + said)
     plain = started(tmp_path)
     seen = started(tmp_path, sys.executable, "-m", "traindx", "run", "--out", "run", "--quiet", "--")
     assert seen[:2] == plain

@@ -36,7 +36,7 @@ class JaxLoop(Loop):
         if found is None:
             raise ConfigError(
                 "traindx.watch: no monitor is in the optimizer's state; make it with optax.chain(monitor(), ...), "
-                "monitor being that of traindx.capture.jax.monitor, and give what its init(params) returns"
+                "monitor being that of traindx.optax, and give what its init(params) returns"
             )
         self._backend = JaxBackend()
         self._leaves = leaves_of(params)

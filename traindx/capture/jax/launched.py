@@ -32,6 +32,7 @@ OPTIMIZERS = ("sgd", "adam", "adamw", "adamax", "adagrad", "adadelta", "rmsprop"
 SETTINGS = {"momentum": "momentum", "b1": "beta1", "b2": "beta2", "eps": "eps", "nesterov": "nesterov",
             "weight_decay": "weight_decay"}  # fmt: skip
 KINDS: dict[str, Kind] = {"relu": "rectifier", "relu6": "rectifier", "sigmoid": "sigmoid output", "tanh": "tanh output"}
+NAMES = {"relu": "ReLU", "relu6": "ReLU6", "sigmoid": "Sigmoid", "tanh": "Tanh"}
 LOSSES = {"softmax_cross_entropy_with_integer_labels": "cross_entropy", "softmax_cross_entropy": "cross_entropy",
           "sigmoid_binary_cross_entropy": "binary_cross_entropy_with_logits", "squared_error": "mse_loss",
           "l2_loss": "mse_loss", "huber_loss": "huber_loss"}  # fmt: skip
@@ -66,6 +67,8 @@ class Launched:
         self._steps: Steps | None = None
         self._depth = {"grad": 0, "update": 0, "make": 0, "loss": 0}
         self._calls: dict[str, int] = {}
+        self._used: set[str] = set()
+        self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
         self._schedule: Callable[[Any], Any] | None = None
         process.ends.append(self.end)
         replace = self._stream.patches.replace
@@ -164,6 +167,9 @@ class Launched:
         count = self._calls[name] = self._calls.get(name, 0) + 1
         if count <= MOST_ACTIVATIONS:
             own = f"{name}#{count}" if count > 1 else name
+            self._used.add(NAMES.get(name, name))
+            self._stream.fact("activations", ", ".join(sorted(self._used)))
+            self._last = name, found
             tell(functools.partial(self._heard_activation, own, KINDS[name]), found)
 
     def _heard_activation(self, name: str, kind: Kind, values: Any) -> None:
@@ -195,6 +201,9 @@ class Launched:
             facts["loss_target_shape"] = "x".join(map(str, targets.shape))
             if LOSSES[name] == "cross_entropy":
                 facts["classes"] = int(outputs.shape[-1])
+            if outputs is self._last[1]:
+                facts["outputs_last_activation"] = self._last[0]
+            self._last = "", None
             for fact, value in facts.items():
                 self._stream.fact(fact, value)
         tell(functools.partial(self._heard_answer, LOSSES[name], training), outputs, targets, found)

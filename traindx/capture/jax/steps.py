@@ -13,7 +13,7 @@ from traindx.capture.arrays import activations as act
 from traindx.capture.arrays.answers import answers
 from traindx.capture.arrays.batch import Data
 from traindx.capture.arrays.data import Array
-from traindx.capture.jax.names import Leaf
+from traindx.capture.jax.names import Leaf, architecture, gains
 from traindx.capture.session.backend import Backend, Blind, Looks, Rate, Updates, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
@@ -95,6 +95,9 @@ class TracedBackend(Backend):
 
     def parts(self, model: Sequence[Leaf], prefix: str) -> Sequence[Part] | None:
         return [Part(leaf, leaf.name, leaf.owner) for leaf in model]
+
+    def architecture(self, model: Sequence[Leaf]) -> dict[str, Fact]:
+        return architecture(model)
 
     def size(self, parameter: Leaf) -> int:
         return parameter.size
@@ -217,6 +220,9 @@ class Steps:
                 if batch:
                     self.session.batch(batch[0], batch[1] if len(batch) > 1 else None, training=True)
                 self.session.loss(value)
+        if not self.session.step:
+            for fact, told in gains(self._backend.leaves, held[3].tolist()).items():
+                self.session.fact(fact, told)
         self._backend.held = held
         self._backend.rate = None if self.rate is None else self.rate(self.session.step)
         self.session.optimizer_step_begin(self._backend, timed=False)

@@ -11,9 +11,11 @@ from traindx.capture.rounds.backend import RoundsBackend, signals
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 
-SETTINGS = {"learning_rate": "lr", "eta": "lr", "max_depth": "max_depth", "depth": "max_depth",
-            "n_estimators": "rounds", "iterations": "rounds", "alpha": "weight_decay", "batch_size": "batch_size", "num_leaves": "num_leaves",
-            "subsample": "subsample", "reg_lambda": "reg_lambda", "learning_rate_init": "lr"}  # fmt: skip
+SETTINGS = {
+    "learning_rate": "lr", "eta": "lr", "learning_rate_init": "lr", "max_depth": "max_depth", "depth": "max_depth",
+    "n_estimators": "rounds", "iterations": "rounds", "alpha": "weight_decay", "batch_size": "batch_size",
+    "num_leaves": "num_leaves", "subsample": "subsample", "reg_lambda": "reg_lambda",
+}  # fmt: skip
 
 
 class Process(Protocol):
