@@ -17,8 +17,9 @@ import jax.numpy as jnp  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.numpy_backend import by_hand  # noqa: E402
-from traindx.capture.jax.monitor import monitor, norm  # noqa: E402
+from traindx.capture.jax.monitor import norm  # noqa: E402
 from traindx.errors import ConfigError  # noqa: E402
+from traindx.optax import monitor  # noqa: E402
 
 BAD = {"medium", "high", "critical"}
 CHANCE = np.random.default_rng(0)

@@ -81,6 +81,13 @@ for name in ("plain", "healthy"):
     assert len(again.optimizer.variables) == len(plain.optimizer.variables)
 watched(0.45, "sick")
 
+from traindx.keras import Watch
+by_callback = Watch(out / "called", check_every=64, stop=True)
+fit(net(0.45), by_callback, name="called")
+assert "gradient-norm-explodes" in {f.slug for f in by_callback.diagnose().first.findings}
+assert 64 <= by_callback.session.step < epochs * 16
+by_callback.close()
+
 own = Own()
 own.compile("sgd", "mse")
 own(x[:1])

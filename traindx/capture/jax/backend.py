@@ -11,38 +11,17 @@ import jax.numpy as jnp
 import numpy as np
 
 from traindx.capture.jax.monitor import norm
+from traindx.capture.jax.names import Leaf
 from traindx.capture.session.backend import Backend
 from traindx.capture.session.layout import Part
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 
 
-class Leaf(NamedTuple):
-    """A leaf of the parameters' tree, which stands for its arrays of all steps."""
-
-    name: str
-    owner: str
-    size: int
-
-
 class Optimizer(NamedTuple):
     """Stands for the states of an optimizer: the leaves whose gradients its monitor sees."""
 
     leaves: list[Leaf]
-
-
-def leaves_of(tree: Any) -> list[Leaf]:
-    """The leaves in their order. A leaf that is the whole tree, or lies right under its root, owns itself."""
-    found = []
-    for path, array in jax.tree_util.tree_leaves_with_path(tree):
-        name, owner = spelled(path) or "parameters", spelled(path[:-1])
-        found.append(Leaf(name, owner or name, int(np.size(array))))
-    return found
-
-
-def spelled(path: Any) -> str:
-    """A path as a name: keys, places and attributes with dots between them."""
-    return str(jax.tree_util.keystr(path, simple=True, separator="."))
 
 
 @functools.partial(jax.jit, static_argnums=1)

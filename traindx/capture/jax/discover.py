@@ -8,8 +8,9 @@ from typing import Any
 
 import jax
 
-from traindx.capture.jax.backend import JaxBackend, Leaf, Optimizer, leaves_of, stacked
+from traindx.capture.jax.backend import JaxBackend, Optimizer, stacked
 from traindx.capture.jax.monitor import MonitorState
+from traindx.capture.jax.names import Leaf, leaves_of
 from traindx.capture.session.loop import Loop
 from traindx.capture.session.session import Session
 from traindx.errors import ConfigError
@@ -35,7 +36,7 @@ class JaxLoop(Loop):
         if found is None:
             raise ConfigError(
                 "traindx.watch: no monitor is in the optimizer's state; make it with optax.chain(monitor(), ...), "
-                "monitor being that of traindx.capture.jax.monitor, and give what its init(params) returns"
+                "monitor being that of traindx.optax, and give what its init(params) returns"
             )
         self._backend = JaxBackend()
         self._leaves = leaves_of(params)

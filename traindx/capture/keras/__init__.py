@@ -1,21 +1,18 @@
-"""Keras 3: a sketch of the room, with one scalar and one panel from a training to a finding.
+"""Keras 3, on TensorFlow, JAX and PyTorch: a compiled model in `fit` and `train_on_batch`.
 
-What is there:
+- `notes`: the loss of each batch, and norm and zeros of each variable's gradient, computed within the train step,
+  compiled or not, and held in two more variables of the model's loss tracker. Metrics are not saved with a model, and
+  these two are gone when `fit` ends.
+- `state`: the values of variables amid an epoch.
+- `facts`: what the model, `compile` and the optimizer say.
+- `batches`: the batches on their way to the step.
+- `passes`: on sampled steps, what the layers put out for a batch, by a pass of its own.
+- `looks`, `backend`: all of it in a session's words. They speak to Keras alone, whatever its backend.
+- `training`: one model as it is fitted. `watching`: `traindx.watch`. `launched`: scripts under `traindx run`.
+  `traindx.keras.Watch` is the callback.
 
-- `measure`: the loss of each batch and the gradient's norm of each variable, computed within the train step, compiled
-  or not, and held in two more variables of the model's loss tracker. Metrics are not saved with a model, and these two
-  are gone when `fit` ends.
-- `discover`: a callback that tells them to a session batch by batch, and the validation of each epoch.
-- `backend`: variables by layer, for the session. It speaks to `keras.ops` alone, so the backend of Keras does not
-  matter; JAX and PyTorch are tested, TensorFlow is not yet.
-
-    with traindx.watch(model, out="runs/exp1") as watch:
-        model.fit(x, y, epochs=10, callbacks=[watch.callback])
-
-What is to come: a callback that needs no `with`; updates and weights, learning rates; activations, batches; loss and
-metrics as `compile` was told them; loops of one's own, `train_on_batch`, and a `train_step` that does not feed the loss
-tracker (an event `not-measured` says so); loss scaling (refused, until its steps left out can be told from broken
-ones). Of `steps_per_execution` batches the last one is recorded; with `gradient_accumulation_steps` each batch counts
-as a step. Numbers are fetched at each batch, as Keras does for any callback. Further to come: scripts that are started
-by `traindx run`; interventions.
+What is to come: loops of one's own (`GradientTape`, `stateless_apply`), several optimizers, loss scaling (refused,
+until its steps left out can be told from broken ones), interventions. Of `steps_per_execution` batches the last one is
+recorded; with `gradient_accumulation_steps` each batch counts as a step. Numbers are fetched at each batch, as Keras
+does for any callback.
 """

@@ -27,7 +27,7 @@ class Process(Protocol):
     def taken_over(self, by: Stream) -> bool: ...
 
 
-def attach(process: Process) -> None:
+def attach(process: Process, library: str) -> None:
     """Look for trainings in Keras from here on."""
     Launched(process)
 

@@ -171,7 +171,7 @@ class Process:
 PROCESS: list[Process] = []  # at most one: a process is recorded once
 
 
-def attach(request: dict[str, Any], watch: Any, room: str) -> None:
+def attach(request: dict[str, Any], watch: Any, library: str, room: str) -> None:
     """Start to look for a training of the framework that was imported, by the module `room`. `watch.wanted` takes what
     is to be called once a module has been imported. Only PyTorch has a profiler to be profiled by."""
     if request.get("profile"):
@@ -185,7 +185,7 @@ def attach(request: dict[str, Any], watch: Any, room: str) -> None:
         PROCESS[0].watch = watch
         watch.last.append(PROCESS[0].end)
         hide_wrappers()
-    importlib.import_module(f"traindx.capture.{room}").attach(PROCESS[0])
+    importlib.import_module(f"traindx.capture.{room}").attach(PROCESS[0], library)
 
 
 def options_of(request: dict[str, Any]) -> dict[str, Any]:

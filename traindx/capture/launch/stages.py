@@ -65,7 +65,7 @@ def why_nothing(folder: Path, command: Sequence[str], ended: Ended) -> str:
         )
     loaded = [name for name in ROOMS if name in reached]
     if not loaded:
-        known = ", ".join(ROOMS)
+        known = ", ".join(name.partition(".")[0] for name in ROOMS)
         return f"the script never imported a framework whose trainings are recorded ({known}){end}"
     if "torch" not in reached:
         return f"{' and '.join(loaded)} was imported, but nothing was trained by it that can be recorded{end}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -248,6 +249,12 @@ class Session:
         """A value on training data: recorded as `train/<name>`, or as it is when it has a `/` or
         is a canonical signal."""
         self._aside(signal_name(name, "train/"), value)
+
+    @guarded
+    def told(self, step: int, values: Mapping[str, float]) -> None:
+        """A step of which nothing but numbers is known (a round of boosting): signals with their values."""
+        self.step, self._by_backward = step, True
+        self._queue.add(Row(step, time.time(), {**values, **self.clock.lap()}), device=False)
 
     def _aside(self, name: str, value: Any) -> None:
         found = self.backend.number(value)

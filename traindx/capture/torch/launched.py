@@ -30,7 +30,7 @@ class Process(Protocol):
     def stream(self, make: Callable[..., Session]) -> Stream: ...
 
 
-def attach(process: Process) -> None:
+def attach(process: Process, library: str) -> None:
     """Look for trainings in PyTorch from here on."""
     request, stream = process.request, process.stream(torch_session)
     discovery = Discovery(stream)

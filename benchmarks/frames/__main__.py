@@ -1,0 +1,69 @@
+"""See the package."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import traindx
+from benchmarks.frames.cells import CELLS
+from traindx.capture.launch.attach import Process
+
+ROOMS = {"torch": "torch", "keras": "keras", "nnx": "jax", "equinox": "jax"}
+
+
+def record(cell: str, framework: str, out: Path) -> None:
+    """Train a cell in this process as `traindx run` records it."""
+    program = importlib.import_module(f"benchmarks.frames.{framework}_net")
+    out.mkdir(parents=True)
+    process = Process({"out": str(out), "folder": os.getcwd()})
+    process.watch = SimpleNamespace(wanted={}, last=[])
+    importlib.import_module(f"traindx.capture.{ROOMS[framework]}.launched").attach(process, framework)
+    program.train(CELLS[cell])
+    process.end()
+
+
+def train(folder: Path, framework: str, names: list[str]) -> None:
+    name = f"keras-{os.environ.get('KERAS_BACKEND', 'tensorflow')}" if framework == "keras" else framework
+    if framework in ("nnx", "equinox"):  # before the programs take functions out of it
+        import jax  # noqa: F401
+    for cell in names or list(CELLS):
+        out = folder / name / cell
+        if not out.exists():
+            record(cell, framework, out)
+            print(name, cell, flush=True)
+
+
+def table(folder: Path, names: list[str]) -> None:
+    """Of each cell and framework: the cause that is first, and the health."""
+    frameworks = names or sorted(path.name for path in folder.iterdir() if path.is_dir())
+    right = dict.fromkeys(frameworks, 0)
+    sick = dict.fromkeys(frameworks, 0)
+    print("| |", " | ".join(frameworks), "|")
+    print("|---|" + "---|" * len(frameworks))
+    for cell in CELLS.values():
+        row = []
+        for framework in frameworks:
+            place = folder / framework / cell.name
+            if not any(file.stat().st_size for file in place.glob("steps-*.arrows")):
+                row.append("-")
+                continue
+            found = traindx.diagnose(traindx.read(place)).first
+            first = found.hypotheses[0]
+            good = first.cause in cell.causes
+            right[framework] += good
+            sick[framework] += cell.healthy and found.health not in ("healthy", "watch")
+            row.append(f"{'' if good else '**'}{first.cause} {first.probability:.2f}{'' if good else '**'}")
+        print(f"| {cell.name} |", " | ".join(row), "|", flush=True)
+    print("| right |", " | ".join(f"{right[f]}/{len(CELLS)}" for f in frameworks), "|")
+    print("| healthy called sick |", " | ".join(str(sick[f]) for f in frameworks), "|")
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "table":
+        table(Path(sys.argv[2]), sys.argv[3:])
+    else:
+        train(Path(sys.argv[2]), sys.argv[3], sys.argv[4:])

@@ -1,0 +1,361 @@
+"""optax in a script that `traindx run` started.
+
+`jax.value_and_grad` and `jax.grad` tell the loss and the batch, an optimizer's `update` the gradients, updates and
+weights by leaf, activations and losses of `jax.nn` and optax what they give and take: each computes what it did, and
+besides calls the host. Nothing is put into states or parameters. Keras and others that compute through JAX without
+optax are left alone."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import inspect
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+
+from traindx.capture.arrays.activations import Kind
+from traindx.capture.jax.monitor import norm
+from traindx.capture.jax.names import leaves_of
+from traindx.capture.jax.steps import READINGS, Steps, TracedBackend
+from traindx.capture.jax.tell import tell
+from traindx.capture.session.session import Session
+from traindx.capture.session.stream import Stream
+from traindx.vocabulary.setup import Fact
+
+OPTIMIZERS = ("sgd", "adam", "adamw", "adamax", "adagrad", "adadelta", "rmsprop", "lion", "lamb", "nadam", "nadamw",
+              "radam", "adabelief", "yogi", "adafactor", "novograd", "noisy_sgd", "lars", "sm3", "fromage")  # fmt: skip
+SETTINGS = {"momentum": "momentum", "b1": "beta1", "b2": "beta2", "eps": "eps", "nesterov": "nesterov",
+            "weight_decay": "weight_decay"}  # fmt: skip
+KINDS: dict[str, Kind] = {"relu": "rectifier", "relu6": "rectifier", "sigmoid": "sigmoid output", "tanh": "tanh output"}
+NAMES = {"relu": "ReLU", "relu6": "ReLU6", "sigmoid": "Sigmoid", "tanh": "Tanh"}
+LOSSES = {"softmax_cross_entropy_with_integer_labels": "cross_entropy", "softmax_cross_entropy": "cross_entropy",
+          "sigmoid_binary_cross_entropy": "binary_cross_entropy_with_logits", "squared_error": "mse_loss",
+          "l2_loss": "mse_loss", "huber_loss": "huber_loss"}  # fmt: skip
+MOST_ACTIVATIONS = 64  # calls in one computation that are told apart
+
+
+class Process(Protocol):
+    """The script's process, of `launch/attach`."""
+
+    watch: Any
+    ends: list[Callable[[], None]]
+
+    def stream(self, make: Callable[..., Session]) -> Stream: ...
+    def taken_over(self, by: Stream) -> bool: ...
+
+
+class StopTraining(SystemExit):
+    """Raised in the script's main thread after the last step that was asked for."""
+
+
+def attach(process: Process, library: str) -> None:
+    """Look for trainings with optax from here on."""
+    Launched(process)
+
+
+class Launched:
+    """What is wrapped. Nothing is told before an optimizer's `update` is called with optax at hand."""
+
+    def __init__(self, process: Process) -> None:
+        self._process, self._backend = process, TracedBackend()
+        self._stream = process.stream(lambda out, **options: Session(out, self._backend, **options))
+        self._steps: Steps | None = None
+        self._depth = {"grad": 0, "update": 0, "make": 0, "loss": 0}
+        self._calls: dict[str, int] = {}
+        self._used: set[str] = set()
+        self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
+        self._schedule: Callable[[Any], Any] | None = None
+        process.ends.append(self.end)
+        replace = self._stream.patches.replace
+        replace(jax, "value_and_grad", self._value_and_grad)
+        replace(jax, "grad", self._grad)
+        for home in (jax.nn, jnp):
+            for name in KINDS:
+                replace(home, name, functools.partial(self._activation, name))
+        if "optax" in sys.modules:
+            self._optax(sys.modules["optax"])
+        else:
+            process.watch.wanted["optax"] = functools.partial(self._stream.safely, self._optax)
+
+    def end(self) -> None:
+        if self._steps is not None:
+            jax.effects_barrier()
+            self._steps.end()
+        self._stream.detach()
+
+    @property
+    def _at_work(self) -> bool:
+        """Whether a training with optax may be under way."""
+        return self._stream.active and "optax" in sys.modules and self._backend.name == "jax"
+
+    # Losses.
+
+    def _value_and_grad(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def value_and_grad(fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any) -> Any:
+            inner = original(fun, argnums, has_aux, *args, **named)
+            return self._told(inner, argnums, lambda found: found[0][0] if has_aux else found[0])
+
+        return value_and_grad
+
+    def _grad(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """As JAX makes it: of `value_and_grad`, whose value is left out."""
+
+        def grad(fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any) -> Any:
+            if not self._at_work:
+                return original(fun, argnums, has_aux, *args, **named)
+            inner = jax.value_and_grad(fun, argnums, has_aux, *args, **named)
+
+            @functools.wraps(inner)
+            def gradient(*given: Any, **others: Any) -> Any:
+                value, found = inner(*given, **others)
+                return (found, value[1]) if has_aux else found
+
+            return gradient
+
+        return grad
+
+    def _told(self, inner: Callable[..., Any], argnums: Any, loss: Callable[[Any], Any]) -> Callable[..., Any]:
+        @functools.wraps(inner)
+        def differentiated(*args: Any, **named: Any) -> Any:
+            if not self._at_work or self._depth["grad"]:
+                return inner(*args, **named)
+            self._depth["grad"] += 1
+            self._calls = {}
+            try:
+                found = inner(*args, **named)
+            finally:
+                self._depth["grad"] -= 1
+            self._stream.safely(self._loss, loss(found), args, named, argnums)
+            return found
+
+        return differentiated
+
+    def _loss(self, value: Any, args: Any, named: Any, argnums: Any) -> None:
+        trained = {argnums} if isinstance(argnums, int) else set(argnums)
+        others = [arg for place, arg in enumerate(args) if place not in trained]
+        arrays = [
+            leaf for leaf in jax.tree.leaves([others, named]) if hasattr(leaf, "dtype") and hasattr(leaf, "shape")
+        ]
+        arrays = [a for a in arrays if a.ndim and a.dtype.kind in "fiub"]
+        first = next((a for a in arrays if a.ndim > 1), None)
+        batch = [] if first is None else [first]
+        batch += [a for a in arrays if first is not None and a is not first and len(a) == len(first)][:1]
+        tell(self._heard_loss, value, *batch)
+
+    def _heard_loss(self, *values: Any) -> None:
+        if self._steps is not None:
+            self._steps.loss(*values)
+
+    # Activations, and what losses are fed with.
+
+    def _activation(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def applied(x: Any, *args: Any, **named: Any) -> Any:
+            found = original(x, *args, **named)
+            if self._depth["grad"] and self._at_work and jnp.ndim(found):
+                self._stream.safely(self._applied, name, found)
+            return found
+
+        return applied
+
+    def _applied(self, name: str, found: Any) -> None:
+        count = self._calls[name] = self._calls.get(name, 0) + 1
+        if count <= MOST_ACTIVATIONS:
+            own = f"{name}#{count}" if count > 1 else name
+            self._used.add(NAMES.get(name, name))
+            self._stream.fact("activations", ", ".join(sorted(self._used)))
+            self._last = name, found
+            tell(functools.partial(self._heard_activation, own, KINDS[name]), found)
+
+    def _heard_activation(self, name: str, kind: Kind, values: Any) -> None:
+        if self._steps is not None:
+            self._steps.activation(name, kind, values)
+
+    def _loss_function(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def loss(outputs: Any, targets: Any = None, *args: Any, **named: Any) -> Any:
+            self._depth["loss"] += 1
+            try:
+                found = original(outputs, targets, *args, **named)
+            finally:
+                self._depth["loss"] -= 1
+            if self._at_work and targets is not None and not self._depth["loss"]:
+                self._stream.safely(self._fed, name, outputs, targets, found)
+            return found
+
+        return loss
+
+    def _fed(self, name: str, outputs: Any, targets: Any, found: Any) -> None:
+        training = self._depth["grad"] > 0
+        outputs, targets = jnp.asarray(outputs), jnp.asarray(targets)
+        if name == "softmax_cross_entropy" and targets.ndim == outputs.ndim:
+            targets = targets.argmax(-1)
+        if training:
+            facts: dict[str, Fact] = {"loss": LOSSES[name], "loss_name": LOSSES[name], "loss_reduction": "mean"}
+            facts["loss_input_shape"] = "x".join(map(str, outputs.shape))
+            facts["loss_target_shape"] = "x".join(map(str, targets.shape))
+            if LOSSES[name] == "cross_entropy":
+                facts["classes"] = int(outputs.shape[-1])
+            if outputs is self._last[1]:
+                facts["outputs_last_activation"] = self._last[0]
+            self._last = "", None
+            for fact, value in facts.items():
+                self._stream.fact(fact, value)
+        tell(functools.partial(self._heard_answer, LOSSES[name], training), outputs, targets, found)
+
+    def _heard_answer(self, name: str, training: bool, outputs: Any, targets: Any, losses: Any) -> None:
+        if self._steps is not None:
+            self._steps.answered(name, training, outputs, targets, losses)
+
+    # Steps.
+
+    def _optax(self, optax: Any) -> None:
+        patches, kind = self._stream.patches, optax.GradientTransformation
+        getter = kind.__dict__["update"]
+        wrapped: dict[Any, Callable[..., Any]] = {}
+
+        def update(transformation: Any) -> Any:
+            own = getter.__get__(transformation, type(transformation))
+            if not self._stream.active or self._depth["update"] or self._depth["make"]:
+                return own
+            if own not in wrapped:
+                wrapped[own] = self._update(own)
+            return wrapped[own]
+
+        kind.update = property(update)
+        self._stream.ends.append(lambda: setattr(kind, "update", getter))
+        for name in LOSSES:
+            for home in (optax, getattr(optax, "losses", None)):
+                patches.replace(home, name, functools.partial(self._loss_function, name))
+        for name in OPTIMIZERS:
+            patches.replace(optax, name, functools.partial(self._made, name))
+        patches.replace(optax, "clip_by_global_norm", self._clipping)
+        patches.replace(optax, "apply_updates", self._apply)
+
+    def _made(self, name: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        signature = inspect.signature(original)
+
+        @functools.wraps(original)
+        def optimizer(*args: Any, **named: Any) -> Any:
+            if not self._depth["make"]:
+                self._stream.safely(self._settings, name, signature.bind_partial(*args, **named))
+            self._depth["make"] += 1
+            try:
+                return original(*args, **named)
+            finally:
+                self._depth["make"] -= 1
+
+        return optimizer
+
+    def _settings(self, name: str, bound: inspect.BoundArguments) -> None:
+        bound.apply_defaults()
+        given = bound.arguments
+        found: dict[str, Fact] = {"optimizer": name}
+        found |= {f: given[told] for told, f in SETTINGS.items() if isinstance(given.get(told), float | int)}
+        if "beta1" in found:
+            found["momentum"] = found["beta1"]
+        rate = given.get("learning_rate")
+        if isinstance(rate, float | int):
+            found["lr"] = float(rate)
+            self._schedule = lambda step: rate
+        elif callable(rate):
+            found["schedule"] = str(getattr(rate, "__qualname__", "function")).split(".")[0]
+            self._schedule = rate
+        else:
+            self._schedule = None
+        self._backend.optimizer = found
+
+    def _clipping(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def clip_by_global_norm(max_norm: Any) -> Any:
+            if isinstance(max_norm, float | int):
+                self._stream.safely(self._stream.fact, "clip_norm", float(max_norm))
+            return original(max_norm)
+
+        return clip_by_global_norm
+
+    def _update(self, own: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(own)
+        def update(updates: Any, state: Any, params: Any = None, **extra: Any) -> Any:
+            self._depth["update"] += 1
+            try:
+                found = own(updates, state, params, **extra)
+            finally:
+                self._depth["update"] -= 1
+            self._stream.safely(self._stepped, updates, found[0], params)
+            return found
+
+        return update
+
+    def _stepped(self, gradients: Any, updates: Any, params: Any) -> None:
+        leaves = leaves_of(gradients)
+        if self._steps is None and not self._open(leaves):
+            return
+        if [leaf.name for leaf in leaves] != [leaf.name for leaf in self._backend.leaves]:
+            return  # another optimizer's: the first one counts the steps
+        values = [jax.tree.leaves(tree) for tree in (gradients, updates)]
+        weights = jax.tree.leaves(params) if params is not None else []
+        nothing = [jnp.full((), jnp.nan)] * len(leaves)
+        there = len(weights) == len(leaves)
+        rows = [
+            [norm(g) for g in values[0]],
+            [jnp.mean((g == 0).astype(jnp.float32)) for g in values[0]],
+            [norm(u) for u in values[1]],
+            [norm(w) for w in weights] if there else nothing,
+            [jnp.max(jnp.abs(w)).astype(jnp.float32) for w in weights] if there else nothing,
+        ]
+        assert len(rows) == READINGS
+        tell(self._heard_step, jnp.stack([jnp.stack(row) for row in rows]))
+
+    def _open(self, leaves: list[Any]) -> bool:
+        """The session, at the first step; False where another framework's is recorded."""
+        if not leaves or not self._process.taken_over(self._stream):
+            return False
+        session = self._stream.session()
+        if session is None:
+            return False
+        self._backend.leaves = leaves
+        session.add_model(leaves)
+        session.add_optimizer(self._backend)
+        schedule = self._schedule
+        self._steps = Steps(session, self._backend, self._counted)
+        if schedule is not None:
+            self._steps.rate = lambda step: float(schedule(step))
+        return True
+
+    def _heard_step(self, readings: Any) -> None:
+        if self._steps is not None:
+            self._steps.step(readings)
+
+    def _counted(self, step: int) -> None:
+        """In a callback of JAX nothing may be raised: the main thread is told."""
+        try:
+            self._stream.after_step(step)
+        except SystemExit:
+            main = ctypes.c_ulong(threading.main_thread().ident or 0)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(StopTraining))
+
+    def _apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def apply_updates(params: Any, updates: Any) -> Any:
+            if self._steps is not None and not self._depth["update"]:
+                self._stream.safely(self._weights, params)
+            return original(params, updates)
+
+        return apply_updates
+
+    def _weights(self, params: Any) -> None:
+        weights = jax.tree.leaves(params)
+        if len(weights) == len(self._backend.leaves):
+            norms = jnp.stack([norm(w) for w in weights])
+            largest = jnp.stack([jnp.max(jnp.abs(w)).astype(jnp.float32) for w in weights])
+            tell(self._heard_weights, jnp.stack([norms, largest]))
+
+    def _heard_weights(self, values: Any) -> None:
+        if self._steps is not None:
+            self._steps.weights(values)

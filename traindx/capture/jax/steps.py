@@ -1,0 +1,239 @@
+"""The steps of an optax loop, as the host is told them out of the compiled step, on their way to a session."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from traindx.capture.arrays import activations as act
+from traindx.capture.arrays.answers import answers
+from traindx.capture.arrays.batch import Data
+from traindx.capture.arrays.data import Array
+from traindx.capture.jax.names import Leaf, architecture, gains
+from traindx.capture.session.backend import Backend, Blind, Looks, Rate, Updates, View
+from traindx.capture.session.layout import Part
+from traindx.capture.session.session import Session
+from traindx.capture.signals import activations
+from traindx.capture.signals.family import Panel
+from traindx.vocabulary.setup import Fact
+
+READINGS = 5  # of each leaf: norm and zeros of the gradient, norm of the update, norm and largest value of the weights
+RANK_EVERY = 4  # sampled steps between effective ranks
+
+
+class Answer(NamedTuple):
+    """What a loss function was given: its name, outputs, targets, and the loss of each sample."""
+
+    name: str
+    outputs: Array
+    targets: Array
+    losses: Array
+
+
+class TracedLooks(Blind):
+    """Activations, outputs and batches that were told since the last step."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.data = Data(lambda found: found, patient=view.patient)
+        self.heard: dict[str, tuple[act.Kind, Array]] = {}
+        self.answer: Answer | None = None
+        self._units: dict[str, act.Units] = {}
+        self._turn = 0
+
+    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None:
+        self.data.look(inputs, targets, bool(training), self._view.sampling, *whose)
+        if training and inputs is not None:
+            self._view.habits.samples += len(inputs)
+
+    def finish(self) -> None:
+        self._turn += 1
+        readings = {name: self._reading(name, kind, values) for name, (kind, values) in self.heard.items()}
+        if readings and self._view.wants("activations"):
+            values = np.array([v for reading in readings.values() for v in reading])
+            self._view.vectors.append(("activations", list(readings), values))
+        if self.answer is not None and np.isfinite(self.answer.outputs).all():
+            self.data.outputs(self.answer.outputs)
+            self._view.scalars.update(answers(self.answer.outputs, self.answer.targets, self.data))
+
+    def _reading(self, name: str, kind: act.Kind, values: Array) -> list[float]:
+        rows = act.rows_of(values, self._turn)
+        part = act.rank_part(values) if self._turn % RANK_EVERY == 1 else None
+        silent = float("nan")
+        if kind == "rectifier":
+            units = self._units.setdefault(name, act.Units())
+            units.add(act.by_unit(np.moveaxis(rows, -1, 1) if rows.ndim > 3 else rows, False), len(rows))
+            silent = float(units.silent())
+        part = None if part is None else np.asarray(part, np.float32)
+        return [*act.measured(np.ascontiguousarray(rows, np.float32), kind, None, part), silent]
+
+    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
+        return activations.panels(tuple(about), values)
+
+    def facts(self) -> dict[str, Fact]:
+        return self.data.facts()
+
+    def release(self) -> None:
+        self._view.facts_seen.update(self.data.references())
+
+
+class TracedBackend(Backend):
+    """Leaves; `held[READINGS, p]` of the step that was just told."""
+
+    name = "jax"
+
+    def __init__(self) -> None:
+        self.leaves: list[Leaf] = []
+        self.held: Array = np.zeros((READINGS, 0))
+        self.rate: float | None = None
+        self.seen: TracedLooks | None = None
+        self.optimizer: dict[str, Fact] = {}
+
+    def parts(self, model: Sequence[Leaf], prefix: str) -> Sequence[Part] | None:
+        return [Part(leaf, leaf.name, leaf.owner) for leaf in model]
+
+    def architecture(self, model: Sequence[Leaf]) -> dict[str, Fact]:
+        return architecture(model)
+
+    def size(self, parameter: Leaf) -> int:
+        return parameter.size
+
+    def given(self, optimizer: Any) -> list[Leaf]:
+        return self.leaves
+
+    def rates(self, optimizer: Any) -> list[float]:
+        return [1.0 if self.rate is None else self.rate] * len(self.leaves)
+
+    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
+        return [] if self.rate is None else [Rate("lr", self.rate)]
+
+    def optimizer_facts(self, optimizer: Any) -> dict[str, Fact]:
+        return self.optimizer
+
+    def gradient_squares(self, parameters: Sequence[Leaf], elsewhere: bool) -> list[float]:
+        return list(np.square(self.held[0]).tolist())
+
+    def updates(self, elsewhere: bool) -> Updates:
+        return ToldUpdates(self)
+
+    def read(self, kind: str, parameters: Sequence[Leaf], elsewhere: bool) -> Any:
+        known = kind == "weights" and np.isfinite(self.held[3]).any()
+        return np.concatenate([self.held[3], self.held[4]]) if known else None
+
+    def looks(self, view: View) -> Looks:
+        self.seen = TracedLooks(view)
+        return self.seen
+
+
+class ToldUpdates:
+    """`Updates` that were computed within the step."""
+
+    number_format = ""
+
+    def __init__(self, backend: TracedBackend) -> None:
+        self._backend, self.turn = backend, 0
+
+    def begin(self, parameters: Sequence[Leaf]) -> Array:
+        self.turn += 1
+        return np.asarray(self._backend.held[1])
+
+    def end(self, count: int) -> Array:
+        held = self._backend.held
+        unchanged = np.where(held[2] == 0, 1.0, 0.0)
+        return np.concatenate([held[2], held[3], np.where(np.isfinite(held[3]), unchanged, np.nan)])
+
+
+class Steps:
+    """What comes from the host's callbacks, in whatever thread: paired and handed to the session in order. Losses of a
+    step may arrive after it, so a step waits until the next one comes."""
+
+    def __init__(self, session: Session, backend: TracedBackend, stepped: Callable[[int], None]) -> None:
+        self.session, self._backend, self._stepped = session, backend, stepped
+        self._lock = threading.Lock()
+        self._losses: deque[tuple[float, list[Array]]] = deque(maxlen=4096)
+        self._steps: deque[Array] = deque()
+        self._told = {"losses": 0, "steps": 0}
+        self._held: list[Answer] = []
+        self._targets = False  # batches hold their targets
+        self._weights: Array | None = None
+        self.rate: Callable[[int], float] | None = None
+
+    def loss(self, value: Any, *batch: Any) -> None:
+        """A loss that was differentiated, and the arrays of its batch."""
+        with self._lock:
+            self._losses.append((float(np.mean(value)), [np.asarray(part) for part in batch]))
+            self._told["losses"] += 1
+            self._targets = self._targets or len(batch) > 1
+
+    def activation(self, name: str, kind: act.Kind, values: Any) -> None:
+        if self.session.sampling and self._backend.seen is not None:
+            with self._lock:
+                self._backend.seen.heard[name] = kind, np.asarray(values)
+
+    def answered(self, name: str, training: bool, outputs: Any, targets: Any, losses: Any) -> None:
+        """A loss function of optax was called."""
+        found = Answer(name, np.asarray(outputs), np.asarray(targets), np.asarray(losses))
+        with self._lock:
+            if not training:
+                while self._steps and self._told["losses"] >= self._told["steps"]:
+                    self._finish()
+                self._held.append(found)
+                self._held = self._held[-1024:]
+                return
+            if self._held:
+                self._validated()
+            if self._backend.seen is not None:
+                self._backend.seen.answer = found
+            if not self._targets:
+                self.session.batch(None, found.targets, training=True)
+
+    def weights(self, values: Any) -> None:
+        """`[2, p]`, norms and largest values, of weights that the optimizer was not given."""
+        self._weights = np.asarray(values, np.float64)
+
+    def step(self, readings: Any) -> None:
+        """`[READINGS, p]` of an update."""
+        with self._lock:
+            self._steps.append(np.array(readings, np.float64))
+            self._told["steps"] += 1
+            while len(self._steps) > 1:
+                self._finish()
+
+    def end(self) -> None:
+        with self._lock:
+            while self._steps:
+                self._finish()
+            self._validated()
+
+    def _finish(self) -> None:
+        """Tell the session the oldest step that waits."""
+        held = self._steps.popleft()
+        if self._weights is not None and not np.isfinite(held[3:]).any():
+            held[3:] = self._weights
+        for _ in range(max(1, round(self._told["losses"] / self._told["steps"]))):
+            if self._losses:
+                value, batch = self._losses.popleft()
+                if batch:
+                    self.session.batch(batch[0], batch[1] if len(batch) > 1 else None, training=True)
+                self.session.loss(value)
+        if not self.session.step:
+            for fact, told in gains(self._backend.leaves, held[3].tolist()).items():
+                self.session.fact(fact, told)
+        self._backend.held = held
+        self._backend.rate = None if self.rate is None else self.rate(self.session.step)
+        self.session.optimizer_step_begin(self._backend, timed=False)
+        self.session.optimizer_step_end(self._backend)
+        self._stepped(self.session.step)
+
+    def _validated(self) -> None:
+        """The evaluations since the last step."""
+        held, self._held = self._held, []
+        if held and self.session.step:
+            losses = np.concatenate([answer.losses.reshape(-1) for answer in held])
+            self.session.validation("loss", float(losses.mean()))
+            for answer in held:
+                self.session.batch(None, answer.targets, training=False)

@@ -1,0 +1,85 @@
+"""`traindx.keras.Watch`: a callback that records what `fit` does, says what it finds, and stops on request.
+
+watch = traindx.keras.Watch(out="runs/exp1")
+model.fit(x, y, epochs=10, validation_data=held_out, callbacks=[watch])
+print(watch.diagnose().to_text())
+"""
+
+from __future__ import annotations
+
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traindx.capture.keras.backend import KerasBackend
+from traindx.capture.keras.batches import Batches
+from traindx.capture.keras.training import Listener, Training, refusal
+from traindx.capture.process.guard import say
+from traindx.capture.session.session import Session
+
+if TYPE_CHECKING:
+    from traindx.config import Config
+    from traindx.pipeline import Diagnosis
+
+
+class Watch(Listener):
+    """Records every `fit` that it is given to, one after the other. `check_every`: steps between looks at what was
+    recorded; findings that the look before had not are said on stderr. `stop`: end `fit` where such a look says that
+    going on is of no use. `out`: the record's folder (None: a temporary one). `options` are those of `Session`. A
+    model that cannot be recorded is said, and trains as it would."""
+
+    def __init__(
+        self, out: str | Path | None = None, *, check_every: int = 500, stop: bool = False,
+        config: Config | None = None, **options: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(self._of, self._fitted)
+        self._out, self._check_every, self._stop = None if out is None else Path(out), check_every, stop
+        self._config, self._options = config, options
+        self._batches = Batches()
+        self._watched: Training | None = None
+        self.session: Session | None = None
+        self._told: set[str] = set()
+
+    def _of(self, model: Any) -> Training | None:
+        why = refusal(model)
+        if why:
+            say(f"not recorded: {why}")
+            return None
+        if self.session is None or self._watched is None:
+            backend = KerasBackend()
+            self.session = Session(self._out, backend, **self._options)
+            weakref.finalize(self, self.session.close)
+            self._watched = Training(self.session, backend, self._stepped, self._batches)
+        return self._watched
+
+    def _stepped(self) -> None:
+        if self.session is not None and self.session.step % self._check_every == 0:
+            self._look()
+
+    def _fitted(self) -> None:
+        if self.session is not None:
+            self.session.flush()
+
+    def _look(self) -> None:
+        found = self.diagnose().document.runs[0]
+        new = [finding for finding in found.findings if finding.slug not in self._told]
+        for finding in new:
+            say(f"step {finding.onset_step or 0:.0f}: {finding.message}")
+        self._told = {finding.slug for finding in found.findings}
+        if self._stop and found.decision.action == "stop":
+            say(f"stopped: {found.decision.reason}")
+            self.model.stop_training = True
+
+    def diagnose(self) -> Diagnosis:
+        """The diagnosis of what was recorded so far. Raises ReadError before the first step."""
+        from traindx.pipeline import diagnose, read
+
+        if self.session is not None:
+            self.session.flush()
+        return diagnose(read(self._out or "." if self.session is None else self.session.folder), self._config)
+
+    def close(self) -> None:
+        """Write everything and let go."""
+        self._batches.remove()
+        if self.session is not None:
+            self.session.close()
