@@ -202,14 +202,8 @@ def ended_badly(case: Case) -> Event | None:
     """The error that ended the run: the first after which the log tells of no further start."""
     survived = "survived" in case.aspects.get("out-of-memory", frozenset())
     last = max((i for i, e in enumerate(case.run.events) if e.kind == "resume"), default=-1)
-    return next(
-        (
-            e
-            for e in case.run.events[last + 1 :]
-            if e.kind in ENDED_BADLY and not (survived and e.kind == "out-of-memory")
-        ),
-        None,
-    )
+    kinds = set(ENDED_BADLY) - ({"out-of-memory"} if survived else set())
+    return next((e for e in case.run.events[last + 1 :] if e.kind in kinds), None)
 
 
 def shortened(
@@ -238,8 +232,10 @@ def diverged_for_good(case: Case) -> bool:
 
 def stop_broken(case: Case, health: Health) -> Decision | None:
     why = broken(case)
+    curve = case.features.objective
     ended = ended_badly(case) is not None and not ends_not_finite(case)
-    then = "mend that first" if ended else "go back to the last good checkpoint"
+    sound = curve is None or curve.n > 0  # else there is nothing to go back to
+    then = "mend that first" if ended or not sound else "go back to the last good checkpoint"
     return Decision("stop", f"{why}; {then}", 0.95) if why else None
 
 
@@ -382,7 +378,7 @@ def finish(case: Case, health: Health) -> Decision | None:
 
 def go_on(case: Case, health: Health) -> Decision:
     reasons = {
-        "converged": "levelled off at a good value; stop when validation no longer improves",
+        "converged": "levelled off; stop when validation no longer improves",
         "still-learning": "healthy and still improving",
         "s-curve": "healthy: it started late and is learning now",
         "delayed-generalization": "healthy: validation comes down late",

@@ -17,13 +17,14 @@ from traindx.vocabulary.run import Run
 # Log-odds of causes by sign ("slug", or "slug:aspect"), times the finding's strength and gravity.
 TERMS: Mapping[str, Mapping[str, float]] = {
     "validation-gap-grows": {"healthy": -1.8, "insufficient-regularization": 0.6, "too-little-data": 0.3},
-    "validation-gap-grows:metric-improves": {"healthy": 1.2},
+    "validation-gap-grows:metric-improves": {"healthy": 1.2, "too-little-data": -0.5},
     "validation-gap-grows:wide": {"val-preprocessing-mismatch": 0.5},
     "loss-not-finite": {"healthy": -2.5, "learning-rate-too-high": 0.9},
     "loss-not-finite:recovered": {"corrupt-samples": 1.2, "unstable-numerics": 0.8},
     "loss-diverges": {"healthy": -0.8, "insufficient-capacity": -1.5},
     "loss-diverges:short": {"learning-rate-too-high": 0.6},
-    "loss-at-chance": {"healthy": -0.5},
+    # Any net that learns beats guessing, however small it is.
+    "loss-at-chance": {"healthy": -0.5, "insufficient-capacity": -2.5, "dropout-too-high": -1.0},
     "loss-at-chance:frozen": {"learning-rate-too-high": 2.0, "dead-relus": 1.0, "insufficient-capacity": -2.0},
     "loss-at-chance:score": {
         "undertrained": 1.8, "learning-rate-too-high": 1.0, "learning-rate-too-low": 1.2, "misaligned-labels": 1.2,
@@ -34,15 +35,19 @@ TERMS: Mapping[str, Mapping[str, float]] = {
         "learning-rate-too-low": -4.0, "undertrained": -3.0, "healthy": -2.0,
     },
     "loss-flat-from-start:score": {"learning-rate-too-low": 0.8, "undertrained": 0.8},
-    "loss-improves-too-little-noise-considered": {"batch-too-small": -4.0, "undertrained": 1.0},
+    "loss-improves-too-little-noise-considered": {"batch-too-small": -4.0, "undertrained": 1.0, "healthy": -4.0},
     "loss-scale-collapses": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
     "half-precision-overflows": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
+    "validation-missing": {"healthy": -1.5, "insufficient-regularization": 1.0, "too-little-data": 0.5},
     "steps-skipped-often": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
     "metric-constant-or-impossible": {"healthy": -1.2, "learning-rate-too-high": 0.8},
     "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2},
     "metric-constant-or-impossible:below-zero": {
         "wrong-output-activation": 2.5, "wrong-loss": 2.5, "misaligned-labels": 1.5,
     },
+    # Nothing else is told by a log of times or of memory.
+    "memory-grows": {"memory-leak": 3.0, "healthy": -1.5},
+    "step-time-creeps": {"step-time-creep": 2.0, "healthy": -1.0},
     "discriminator-wins": {"healthy": -1.5, "learning-rate-too-high": 1.2},
     "loss-oscillates:no-progress": {"learning-rate-too-high": 0.8},
 }  # fmt: skip

@@ -44,13 +44,13 @@ def recommend(
 
 def keep_the_best(scene: Scene) -> Recommendation | None:
     curve = scene.features.curve("val/loss")
-    if not scene.has("validation-gap-grows") or curve is None or curve.n < 3:
+    if not scene.has("validation-gap-grows") or curve is None or curve.n < 3 or curve.values[-1] <= curve.values.min():
         return None
     step = curve.steps[int(np.argmin(curve.values))]
     return Recommendation(
         "checkpoint",
         f"Save a checkpoint whenever validation improves; here the lowest loss was at {scene.run.axis} {step:g}.",
-        "validation got worse while training went on",
+        "validation was better then than it is at the end",
     )
 
 

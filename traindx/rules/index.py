@@ -93,7 +93,7 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.lop.one_batch_not_fitted', 'LOP013', ('setup:one_batch_start', 'setup:one_batch_end'), 1, 'high', 'trained on one batch only, the loss went from {start:.3g} to {end:.3g} in {steps:.0f} steps', ()),
     ('traindx.rules.lop.loss_has_no_floor', 'LOP014', ('train/loss',), 20, 'high', 'the loss falls faster and faster below zero: from {start:.3g} to {end:.3g}', ()),
     ('traindx.rules.lop.checkpoint_restored_in_part', 'LOP015', ('setup:checkpoint_restores_model', 'setup:checkpoint_restores_optimizer'), 1, 'medium', 'a checkpoint holds the state of model and optimizer, and training goes on without that of the {missing}', ()),
-    ('traindx.rules.los.loss_not_finite', 'LOS001', ('objective|train/*|val/*|event:crash',), 1, 'critical', '{name} is not finite {how} (first at step {onset:g})', ()),
+    ('traindx.rules.los.loss_not_finite', 'LOS001', ('objective|train/*|val/*|event:crash',), 1, 'critical', '{name} is not finite {how}', ()),
     ('traindx.rules.los.loss_diverges', 'LOS002', ('objective',), 2, 'high', '{name} gets worse for good: {best:.4g} at step {onset:g}, {end:.4g} at the end', ('loss-not-finite', 'loss-repeats-each-epoch')),
     ('traindx.rules.los.loss_flat_from_start', 'LOS003', ('objective',), 3, 'high', '{name} has not improved since the start: {start:.4g} then, {end:.4g} after {n} points', ('learning-rate-is-zero', 'loss-diverges')),
     ('traindx.rules.los.loss_plateaus', 'LOS004', ('objective',), 5, 'low', '{name} has been level at {level:.4g} since step {onset:g} ({share:.0%} of the run)', ('loss-diverges', 'loss-not-finite', 'learning-rate-vanishes-early', 'learning-rate-is-zero')),

@@ -141,7 +141,7 @@ Settled by: the batch at the spike; training without it.""",
         },
         settles=(
             ("the samples of the batch at the spike", "log the ids of the samples of each batch"),
-            ("non-finite and extreme values in the data", "traindx check -- python train.py"),
+            ("values in the data that are not finite, or extreme", "traindx check -- python train.py"),
         ),
     ),
     Cause(

@@ -29,7 +29,7 @@ WORDS = (
     needs=("objective|train/*|val/*|event:crash",),
     min_points=1,
     severity="critical",
-    message="{name} is not finite {how} (first at step {onset:g})",
+    message="{name} is not finite {how}",
 )
 def loss_not_finite(
     run: Run,
@@ -107,11 +107,19 @@ def judged(run: Run, features: Features, curve: Curve, early: float, grown: floa
         aspects=tuple(aspects),
         values={
             "name": curve.name,
-            "how": "from there to the end" if persistent else f"at {int(bad.sum())} of {len(raw)} points",
-            "onset": float(curve.raw.steps[first]),
+            "how": lasting(run, float(curve.raw.steps[first]), persistent, int(bad.sum()), len(raw)),
         },
         points=(EvidencePoint(curve.name, float(curve.raw.steps[first]), float(raw[first])),),
     )
+
+
+def lasting(run: Run, step: float, persistent: bool, count: int, of: int) -> str:
+    """From where on, or how often, a curve is not finite."""
+    if persistent and count == of:
+        return f"in {'its only point' if of == 1 else f'any of its {of} points'}"
+    if persistent:
+        return f"from {run.axis} {step:g} to the end"
+    return f"at {count} of {of} points (first at {run.axis} {step:g})"
 
 
 def said_by_crash(run: Run) -> Iterator[Evidence]:

@@ -36,6 +36,7 @@ def loss_spikes_recur(
         0.5, "of all that was gained", basis="convention", source="a spike that undoes half of the training"
     ),
     visibly: float = threshold(0.5, "of the level", basis="convention", source="half as much again"),
+    seldom: float = threshold(0.01, "of the points", basis="convention", source="rarer ones cost no progress"),
     late: float = threshold(0.5, "of the run", basis="convention", source="spikes that go on are not those of warm-up"),
     large: float = threshold(3.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
     enough: float = threshold(50, "points", basis="convention", source="of a curve that is not the objective"),
@@ -45,7 +46,7 @@ def loss_spikes_recur(
     ## What it sees
     As for single spikes; at least three of them, from which the curve came down again (a curve that only climbs has
     none). Medium when they go on in the second half of the run and some are as high as half of all that was gained and
-    half of the level; else low where one goes to four times the level, info where none does. Where the
+    half of the level, and the points in them are one in a hundred; else low where one goes to four times the level, info where none does. Where the
     objective is calm, the held-out loss, the parts of the
     loss and the players of a game are looked at as well (info; medium where they go on and tower tenfold). When they
     come at a fixed interval, that is said.
@@ -76,6 +77,7 @@ def loss_spikes_recur(
         highest = max(found, key=lambda s: s.height)
         serious = highest.height > heavy * (other.start - other.best) and found[-1].first > late * other.n
         serious = serious and highest.height > visibly * abs(highest.before)
+        serious = serious and sum(s.last - s.first + 1 for s in found) >= seldom * other.n
         # What is not the objective is told for itself only where its spikes tower above all else.
         serious = serious and (other is curve or len(towers(other, found)) >= many)
         tall = sum(s.height > large * abs(s.before) for s in found) >= 1
