@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from traindx.readers._layout import peek
 from traindx.readers._tables import Table, read_table
