@@ -1,12 +1,36 @@
-"""What other installed packages declare, without the cost of `importlib.metadata` where they declare nothing."""
+"""What is installed: modules of a package, and what other packages declare, found without importing either.
+
+Both are looked up each time a command starts: plain listings, not `pkgutil` and `importlib.metadata`, unless a
+package does not lie in a folder (a zip), which only those can read."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 MADE = (".dist-info", ".egg-info")
+
+
+def modules_of(name: str, places: Iterable[str], families: bool = False) -> set[str]:
+    """Full names of the modules in the package `name`, which lies in `places`; with `families` those in its
+    sub-packages instead."""
+    found: set[str] = set()
+    for place in places:
+        if not os.path.isdir(place):
+            import pkgutil
+
+            within = pkgutil.walk_packages([place], f"{name}.")
+            found |= {i.name for i in within if not i.ispkg and i.name.count(".") == name.count(".") + 1 + families}
+            continue
+        for entry in os.listdir(place):
+            stem, _, kind = entry.partition(".")
+            if families and not kind and not entry.startswith("_"):
+                found |= modules_of(f"{name}.{entry}", [os.path.join(place, entry)])
+            elif not families and kind == "py" and stem != "__init__":
+                found.add(f"{name}.{stem}")
+    return found
 
 
 def extensions(group: str) -> list[Any]:

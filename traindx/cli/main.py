@@ -7,6 +7,7 @@ bug, and warnings; without it there are none.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -108,6 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit status."""
     libraries = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     ours = [name for name in libraries if name not in os.environ]  # no matter for a script that is started
+    gc.set_threshold(100_000)  # little here is cyclic, and looking for it after every 700 objects takes its time
     os.environ |= {**dict.fromkeys(ours, "1"), OWN_THREADS: ",".join(ours)}  # more threads only wait: small matrices
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that cannot be shown is replaced, not an exception

@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from traindx.installed import modules_of
 from traindx.vocabulary.diagnosis import FixOffer
 from traindx.vocabulary.fix import Applicability, Fix
 from traindx.vocabulary.setup import Setup
@@ -70,10 +71,7 @@ class Entry(msgspec.Struct, frozen=True):
 def listed() -> tuple[Entry, ...]:
     """Every fix, from the index; where that does not name the files that are there, from the files."""
     known = indexed()
-
-    families = [i.name for i in pkgutil.iter_modules(__path__) if i.ispkg]
-    folders = [(f, f"{p}/{f}") for f in families for p in __path__]
-    there = {f"{__name__}.{f}.{i.name}" for f, folder in folders for i in pkgutil.iter_modules([folder])}
+    there = modules_of(__name__, __path__, families=True)
     if there == {home for home, *_ in known}:
         return tuple(Entry(*row) for row in known)
     return tuple(Entry(fix.propose.__module__, fix.applicability, fix.causes) for fix in catalogue())

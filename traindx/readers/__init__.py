@@ -10,7 +10,6 @@ without importing formats that could not win it.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
@@ -19,6 +18,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from traindx.errors import NotALog, ReadError
+from traindx.installed import modules_of
 from traindx.readers.assemble import assemble
 from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
 from traindx.vocabulary.run import Event, Run
@@ -36,8 +36,7 @@ def catalogue() -> tuple[ModuleType, ...]:
     """All format modules, by name."""
     from traindx.readers import formats
 
-    names = [i.name for i in pkgutil.iter_modules(formats.__path__, prefix=formats.__name__ + ".")]
-    return tuple(importlib.import_module(n) for n in names)
+    return tuple(importlib.import_module(name) for name in sorted(modules_of(formats.__name__, formats.__path__)))
 
 
 def read_all(
@@ -149,8 +148,7 @@ def listed() -> tuple[Listed, ...]:
     from traindx.readers import formats
 
     known = indexed()
-
-    there = {i.name for i in pkgutil.iter_modules(formats.__path__, prefix=formats.__name__ + ".")}
+    there = modules_of(formats.__name__, formats.__path__)
     if there == {home for home, *_ in known}:
         return tuple(Listed(*row) for row in known)
     return tuple(map(facts_of, catalogue()))

@@ -6,9 +6,8 @@ difference of two infinite steps is not a number.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
+from msgspec.structs import replace
 
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Floats

@@ -8,11 +8,12 @@ and builds frozen `Run`s. A format file therefore knows only its format.
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
 import numpy as np
+from msgspec.structs import replace
 
 from traindx.errors import ReadError
 from traindx.readers._bytes import MOST_PIPED, opened, unpacked
@@ -21,8 +22,7 @@ from traindx.vocabulary.run import Event, Floats, Ints
 HEAD_BYTES = 65536  # how much of a file a sniffer sees
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(msgspec.Struct, frozen=True, eq=False):
     """Bytes to be read: a file (perhaps .gz), or bytes that are already in memory (stdin).
 
     `name` is shown to the user; `head` is the (decompressed) first 64 KiB.
@@ -83,8 +83,7 @@ def reason(error: Exception) -> str:
     return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
 
 
-@dataclass
-class RawColumn:
+class RawColumn(msgspec.Struct, eq=False):
     """One logged name. `values[n]` (NaN where the log says NaN; a missing cell is simply not
     there), `rows[n]` ascending order in the file (same row = logged together), `steps[n]` when the
     format gives every value its own step, `times[n]` seconds since the epoch."""
@@ -95,8 +94,7 @@ class RawColumn:
     times: Floats | None = None
 
 
-@dataclass
-class RawPanel:
+class RawPanel(msgspec.Struct, eq=False):
     """One per-module signal under its canonical name: `values[n, m]` for `modules[m]` (NaN where a
     module was not measured), with `steps[n]` and `rows[n]` as in RawColumn."""
 
@@ -106,8 +104,7 @@ class RawPanel:
     rows: Ints
 
 
-@dataclass
-class RawLog:
+class RawLog(msgspec.Struct, eq=False):
     """Everything one log said, in its own words.
 
     `axis`: name of the column that is the step axis, when the format knows it.
@@ -122,16 +119,16 @@ class RawLog:
     source: str
     format: str
     framework: str | None = None
-    columns: dict[str, RawColumn] = field(default_factory=dict)
-    panels: dict[str, RawPanel] = field(default_factory=dict)
+    columns: dict[str, RawColumn] = msgspec.field(default_factory=dict)
+    panels: dict[str, RawPanel] = msgspec.field(default_factory=dict)
     axis: str | None = None
     axis_kind: str | None = None
-    boundaries: list[int] = field(default_factory=list)
-    roles: dict[str, str] = field(default_factory=dict)
-    units: dict[str, str] = field(default_factory=dict)
-    facts: dict[str, object] = field(default_factory=dict)
-    events: list[Event] = field(default_factory=list)
-    event_rows: dict[int, int] = field(default_factory=dict)  # index in `events` -> row
+    boundaries: list[int] = msgspec.field(default_factory=list)
+    roles: dict[str, str] = msgspec.field(default_factory=dict)
+    units: dict[str, str] = msgspec.field(default_factory=dict)
+    facts: dict[str, object] = msgspec.field(default_factory=dict)
+    events: list[Event] = msgspec.field(default_factory=list)
+    event_rows: dict[int, int] = msgspec.field(default_factory=dict)  # index in `events` -> row
     group: str = ""
     complete: bool | None = None
 

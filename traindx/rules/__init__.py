@@ -15,7 +15,7 @@ from typing import Any
 from traindx.errors import ConfigError
 from traindx.features.players import player_of
 from traindx.features.shared import Features
-from traindx.installed import extensions
+from traindx.installed import extensions, modules_of
 from traindx.vocabulary.rule import CannotJudge, Deferred, Outcome, Rule
 from traindx.vocabulary.run import Run
 
@@ -40,8 +40,7 @@ def listed() -> tuple[Rule, ...]:
     """The rules of `catalogue`, ours as the index tells them: the check of each is imported when it is asked.
     Where the index does not name the files that are there, all are imported."""
     known = indexed()
-
-    there = {info.name for info in modules() if info.name.count(".") > GROUP.count(".") + 1}
+    there = modules_of(__name__, __path__, families=True)
     if there != {home for home, *_ in known}:
         return catalogue()
     ours = (
@@ -50,16 +49,6 @@ def listed() -> tuple[Rule, ...]:
         for home, code, needs, points, severity, message, follows in known
     )  # fmt: skip
     return ordered([*ours, *others()])
-
-
-def modules() -> list[pkgutil.ModuleInfo]:
-    """The package's modules and families of modules, none of them imported."""
-    top = list(pkgutil.iter_modules(__path__, GROUP + "."))
-    families = [info.name.rpartition(".")[2] for info in top if info.ispkg]
-    return [
-        *top,
-        *(m for f in families for m in pkgutil.iter_modules([f"{p}/{f}" for p in __path__], f"{GROUP}.{f}.")),
-    ]
 
 
 def slug_of(home: str) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import numpy as np
+from msgspec.structs import replace
 
 from traindx.readers.aliases import role_of
 from traindx.readers.raw import RawColumn
