@@ -86,7 +86,9 @@ def fix(
     with Told(out.quiet) as told, ExitStack() as stack:
         journal = opened(command, FOLDER, starts.folder, options)
         bench = stack.enter_context(starts.bench(command, journal, told))
-        search = Search(bench, config, options, record=memory.record, show=told.plan, tell=told.say)
+        search = Search(
+            bench, config, options, record=memory.record, weigh=memory.weigh, show=told.plan, tell=told.say
+        )
         search.diagnose()
         if not search.well:
             search.proceed()

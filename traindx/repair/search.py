@@ -68,11 +68,12 @@ class Search:
         options: Options,
         *,
         record: Record = unknown_record,
+        weigh: Callable[[Sequence[Hypothesis]], tuple[Hypothesis, ...]] = tuple,
         show: Callable[[Search, Sequence[Candidate]], None] = lambda _search, _plan: None,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.bench, self.config, self.options, self.record = bench, config, options, record
-        self.show, self.tell = show, tell
+        self.show, self.tell, self.weigh = show, tell, weigh
         self.trials: list[Trial] = []
         self.untried: dict[str, Untried] = {}
         self.applied: list[Applied] = []
@@ -90,6 +91,10 @@ class Search:
         if self.first.run is not None:
             self.bench.source = Source(self.bench.command, Path.cwd(), self.first.run.setup)
         self.believe("as it is")
+        weighed = self.weigh(self.hypotheses)
+        if weighed != self.hypotheses:
+            self.hypotheses = weighed
+            self.believe("with earlier trials")
         return self.diagnosis
 
     def believe(self, what: str) -> None:
