@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.cli.process import COMMAND, environment, traindx
+from tests.cli.process import COMMAND, at_terminal, environment, traindx
 from tests.processes import line, started
 
 pytest.importorskip("torch")
@@ -110,6 +110,23 @@ def test_killed_in_the_middle_it_goes_on_and_proves_the_fix(tmp_path: Path) -> N
         assert (out / name).stat().st_size > 0, name
     valid(json.loads((out / "diagnosis.json").read_text()), "diagnosis.schema.json")
     assert json.loads((out / "fix.json").read_text()) == report
+
+
+@pytest.mark.slow
+def test_asked_it_tries_what_is_wanted_and_believes_what_it_is_told(tmp_path: Path) -> None:
+    here, out = project(tmp_path / "p"), tmp_path / "proof"
+    arguments = ["fix", "--ask", "--out", str(out), "--", sys.executable, "train.py", "40"]
+    done = at_terminal(arguments, cwd=here, typed="1\n" + "n\n" * 12)
+    assert done.status == 1, done.out
+    assert "Which do you know to be wrong?" in done.out
+    assert "and test this? (about" in done.out
+    report = json.loads((out / "fix.json").read_text())
+    valid(report, "fix.schema.json")
+    assert report["applied"] == []
+    assert report["belief"][1][0] == "without learning-rate-too-high"
+    assert "learning-rate-too-high" not in report["belief"][1][1]
+    assert any("not wanted" in one["why"] for one in report["untried"])
+    assert len(diary(out)) == 1
 
 
 @pytest.mark.slow

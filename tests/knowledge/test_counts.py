@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from traindx.knowledge.counts import CAP, HALF_LIFE, Outcome, counts
+from traindx.knowledge.counts import CAP, HALF_LIFE, Outcome, counts, factor
 
 NOW = 1.8e9
 
@@ -32,3 +32,11 @@ def test_they_fade_and_are_capped() -> None:
     many = counted(*[outcome("confirmed")] * 30, *[outcome("refuted")] * 10)
     assert sum(many) == pytest.approx(CAP)
     assert many[0] == pytest.approx(3 * many[1])
+
+
+def test_what_trials_make_of_a_cause_is_the_mean_of_a_beta_beside_that_of_knowing_nothing() -> None:
+    assert factor(0, 0) == 1.0
+    assert factor(CAP, 0) == pytest.approx(0.9 / 0.5)
+    assert factor(0, CAP) == pytest.approx(0.1 / 0.5)
+    any_fix = (outcome("confirmed", fix="a"), outcome("confirmed", fix="b"), outcome("refuted", cause="y"))
+    assert counts(any_fix, None, "exploding-recurrence", NOW) == (2.0, 0.0)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import msgspec
+import numpy as np
 import pytest
 
 from tests.repair.descent import Descent
@@ -60,3 +61,14 @@ def test_the_picture_has_four_panels_and_both_arms(fixed: Proof, tmp_path: Path)
     assert len(figure.axes) == 4
     assert [line.get_label() for line in figure.axes[0].get_lines()] == ["before", "after"]
     assert figures_fix.save(fixed.report, fixed.before, fixed.after, tmp_path).stat().st_size > 10_000
+
+
+def test_curves_keep_their_level_to_both_ends() -> None:
+    from traindx.reports.figures_fix import POINTS, along
+    from traindx.vocabulary.run import Run, series
+
+    steps = np.arange(5 * POINTS, dtype=np.float64)
+    values = np.full(len(steps), 0.003)
+    values[7] = np.nan
+    run = Run(id="r", source="", format="traindx", series={"lr": series(steps, values)})
+    assert along(run, "lr", np.linspace(0, steps[-1], POINTS)) == pytest.approx(np.full(POINTS, 0.003))

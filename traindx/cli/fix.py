@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from traindx.cli.asking import Asking
 from traindx.cli.options import Output, config_options, output_options
 from traindx.cli.proofs import Starts, Told, direction, proof_options
 from traindx.cli.streams import emit, note
@@ -24,6 +25,7 @@ Examples:
   traindx fix --metric val/f1:max --budget 30m -- python train.py --epochs 3
   traindx fix --steps 500 --seeds 5 -- python -m project.train
   traindx fix -f json -o fix.json -- python train.py
+  traindx fix --ask -- python train.py
 
 \b
 The script is run as it is, then with one change at a time from outside and without it, with the same
@@ -53,6 +55,7 @@ Exit status:
 @click.option(
     "--write", is_flag=True, help="Also edit the source in place once it is proven; a backup stays beside it."
 )
+@click.option("--ask", is_flag=True, help="Ask what is known, and before each change whether to try it.")
 @click.option("--no-knowledge", is_flag=True, help="Neither use nor add to what is remembered of earlier trials.")
 @proof_options(BUDGET)
 @output_options
@@ -65,6 +68,7 @@ def fix(
     min_effect: float,
     metric: str | None,
     no_knowledge: bool,
+    ask: bool,
     diff: bool,
     write: bool,
     starts: Starts,
@@ -86,8 +90,14 @@ def fix(
     with Told(out.quiet) as told, ExitStack() as stack:
         journal = opened(command, FOLDER, starts.folder, options)
         bench = stack.enter_context(starts.bench(command, journal, told))
-        search = Search(bench, config, options, record=memory.record, show=told.plan, tell=told.say)
+        asking = Asking(told) if ask else None
+        search = Search(
+            bench, config, options, record=memory.record, weigh=memory.weigh, show=told.plan, tell=told.say,
+            agree=asking.agree if asking else None,
+        )  # fmt: skip
         search.diagnose()
+        if asking and not search.well:
+            asking.begin(search)
         if not search.well:
             search.proceed()
         search.notes += memory.notes()

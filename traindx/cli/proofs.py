@@ -166,6 +166,17 @@ class Told:
         if self.status is not None:
             self.status.stop()
 
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Without a line that moves, while a question is asked."""
+        if self.status is not None:
+            self.status.stop()
+        try:
+            yield
+        finally:
+            if self.status is not None:
+                self.status.start()
+
     def at(self, what: str) -> None:
         """What begins now."""
         from traindx.cli.streams import markup_free

@@ -32,11 +32,18 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     version: str = ""
 
 
-def counts(outcomes: Iterable[Outcome], fix: str, cause: str, now: float) -> tuple[float, float]:
-    """How often a fix was confirmed for a cause, and how often not, with the weights of their age and the cap."""
+def factor(yes: float, no: float) -> float:
+    """What earlier trials make of a cause's probability: the mean of Beta(1 + yes, 1 + no) over that of Beta(1, 1).
+    With the cap between a fifth and nine fifths."""
+    return 2 * (1 + yes) / (2 + yes + no)
+
+
+def counts(outcomes: Iterable[Outcome], fix: str | None, cause: str, now: float) -> tuple[float, float]:
+    """How often a fix (None: any) was confirmed for a cause, and how often not, with the weights of their age and the
+    cap."""
     yes = no = 0.0
     for one in outcomes:
-        if one.fix == fix and one.cause == cause:
+        if fix in (None, one.fix) and one.cause == cause:
             weight = 0.5 ** (max(0.0, now - one.at) / HALF_LIFE)
             yes += weight * (one.verdict in YES)
             no += weight * (one.verdict in NO)

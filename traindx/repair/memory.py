@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
+
 from traindx.errors import ConfigError, MissingExtra
-from traindx.knowledge.counts import Outcome, counts
+from traindx.knowledge.counts import Outcome, counts, factor
 from traindx.knowledge.store import Store, address
 from traindx.own import VERSION
 from traindx.repair.document import Proof
+from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis
 
 FACTS = ("optimizer", "lr", "batch_size", "loss", "classes", "parameters", "model", "precision", "dataset_size")
 
@@ -22,6 +27,7 @@ class Memory:
         self.store: Store | None = None
         self.outcomes: list[Outcome] = []
         self.told: dict[str, tuple[float, float]] = {}
+        self.moved: dict[str, float] = {}  # causes, and what their probability was multiplied by
         self.why = ""
         url = address() if use else ""
         if not url:
@@ -42,10 +48,30 @@ class Memory:
             self.told[f"{fix} for {cause}"] = found
         return found
 
+    def weigh(self, hypotheses: Sequence[Hypothesis]) -> tuple[Hypothesis, ...]:
+        """The belief with what earlier trials told of its causes, each with the term that moved it. What the diagnosis
+        says of the run stays as it is."""
+        found = []
+        for one in hypotheses:
+            yes, no = counts(self.outcomes, None, one.cause, time.time())
+            times = factor(yes, no)
+            if yes + no > 0:
+                self.moved[one.cause] = times
+                term = EvidenceTerm("earlier-trials", round(math.log(times), 3))
+                sides = {"for_": (*one.for_, term)} if times > 1 else {"against": (*one.against, term)}
+                one = msgspec.structs.replace(one, probability=one.probability * times, **sides)
+            found.append(one)
+        total = sum(one.probability for one in found)
+        scaled = (msgspec.structs.replace(one, probability=one.probability / total) for one in found)
+        return tuple(sorted(scaled, key=lambda h: (-h.probability, h.cause))) if self.moved else tuple(hypotheses)
+
     def notes(self) -> list[str]:
-        """What it contributed to the order of fixes."""
+        """What it contributed to the order of fixes and to the belief."""
         told = [f"{what}: confirmed {yes:.1f}, not {no:.1f}" for what, (yes, no) in sorted(self.told.items())]
         found = [f"the order of fixes was moved by earlier trials ({'; '.join(told)})"] if told else []
+        if self.moved:
+            moved = ", ".join(f"{cause} x {times:.2g}" for cause, times in sorted(self.moved.items()))
+            found.append(f"the belief in causes was moved by earlier trials ({moved})")
         return [self.why, *found] if self.why else found
 
     def add(self, proof: Proof) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
 from traindx import fixes, pipeline
@@ -68,11 +69,14 @@ class Search:
         options: Options,
         *,
         record: Record = unknown_record,
+        weigh: Callable[[Sequence[Hypothesis]], tuple[Hypothesis, ...]] = tuple,
+        agree: Callable[[Candidate], bool] | None = None,
         show: Callable[[Search, Sequence[Candidate]], None] = lambda _search, _plan: None,
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.bench, self.config, self.options, self.record = bench, config, options, record
-        self.show, self.tell = show, tell
+        self.show, self.tell, self.weigh = show, tell, weigh
+        self.agree = agree  # asked before each change, which is then tried by itself
         self.trials: list[Trial] = []
         self.untried: dict[str, Untried] = {}
         self.applied: list[Applied] = []
@@ -90,7 +94,19 @@ class Search:
         if self.first.run is not None:
             self.bench.source = Source(self.bench.command, Path.cwd(), self.first.run.setup)
         self.believe("as it is")
+        weighed = self.weigh(self.hypotheses)
+        if weighed != self.hypotheses:
+            self.hypotheses = weighed
+            self.believe("with earlier trials")
         return self.diagnosis
+
+    def rule_out(self, causes: Sequence[str]) -> None:
+        """Believe in these causes no more: somebody knows better."""
+        left = [h for h in self.hypotheses if h.cause not in causes]
+        total = sum(h.probability for h in left)
+        if causes and total > 0:
+            self.hypotheses = tuple(msgspec.structs.replace(h, probability=h.probability / total) for h in left)
+            self.believe(f"without {', '.join(causes)}")
 
     def believe(self, what: str) -> None:
         self.belief.append((what, {h.cause: round(h.probability, 4) for h in self.hypotheses}))
@@ -165,6 +181,8 @@ class Search:
         waiting = list(plan)
         while waiting:
             some = self.batch(waiting)
+            if not some:
+                break
             if not self.affordable(len(some)):
                 waiting = [*some, *waiting]
                 break
@@ -179,10 +197,16 @@ class Search:
         return None
 
     def batch(self, waiting: list[Candidate]) -> list[Candidate]:
-        """The next candidates: as many as run at a time. Runs their first arms."""
-        some = [waiting.pop(0)]
-        if not some[0].doses:
-            some += [waiting.pop(0) for _ in range(self.bench.jobs - 1) if waiting and not waiting[0].doses]
+        """The next candidates: as many as run at a time, one where somebody is asked; none where none is wanted."""
+        some: list[Candidate] = []
+        while waiting and (not some or (len(some) < self.bench.jobs and not self.agree)):
+            if some and (some[0].doses or waiting[0].doses):
+                break
+            one = waiting.pop(0)
+            if self.agree is None or self.agree(one):
+                some.append(one)
+            else:
+                self.leave(one, "it was not wanted (--ask)")
         return some
 
     def affordable(self, arms: int) -> bool:

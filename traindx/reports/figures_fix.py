@@ -80,11 +80,11 @@ def along(run: Run, name: str, at: Floats) -> Floats:
     """The signal at `at[n]`, averaged over as many points as fall between two of them; NaN where it has ended or is
     not finite."""
     series = run.series[name]
-    values = np.where(np.isfinite(series.values), series.values, np.nan)
-    width = max(1, len(values) // POINTS)
-    if width > 1:
-        with np.errstate(invalid="ignore"):
-            values = np.convolve(values, np.ones(width) / width, mode="same")
+    finite = np.isfinite(series.values)
+    window = np.ones(max(1, len(finite) // POINTS))
+    with np.errstate(invalid="ignore", divide="ignore"):  # of as many points as there are: fewer at both ends
+        values = np.convolve(np.where(finite, series.values, 0.0), window, "same") / np.convolve(finite, window, "same")
+    values = np.where(finite, values, np.nan)
     known = np.isfinite(values)
     if not known.any():
         return np.full(len(at), np.nan)

@@ -56,16 +56,34 @@ def squashings(project: Project) -> list[tuple[Source, cst.Call, str]]:
             made = kind(source, call)
             if made in SOFT and is_last(source, call):
                 found.append((source, call, made))
-            name = CALLS.get(source.name(call.func)) or method(call)
+            name = CALLS.get(source.name(call.func)) or method(call) or own(project, source, call)
             if name and (returned(source, call) or into_loss(project, source, call)):
                 found.append((source, call, name))
     return found
 
 
 def method(call: cst.Call) -> str:
-    """ "Softmax" of `x.softmax(1)`."""
-    told = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+    """ "Softmax" of `x.softmax(1)`; `self.softmax(x)` is a module's."""
+    told = call.func.attr.value if isinstance(call.func, cst.Attribute) and not of_self(call) else ""
     return {"softmax": "Softmax", "sigmoid": "Sigmoid"}.get(told, "")
+
+
+def own(project: Project, source: Source, call: cst.Call) -> str:
+    """ "Softmax" of `self.out(x)` in a class that makes `self.out` one."""
+    if not of_self(call):
+        return ""
+    home, value = behind(project, source, call.func)
+    made = kind(home, value) if isinstance(value, cst.Call) else ""
+    return made if made in SOFT else ""
+
+
+def of_self(call: cst.Call) -> bool:
+    """Whether an object calls something of its own."""
+    return (
+        isinstance(call.func, cst.Attribute)
+        and isinstance(call.func.value, cst.Name)
+        and call.func.value.value == "self"
+    )
 
 
 def is_last(source: Source, call: cst.Call) -> bool:
@@ -89,7 +107,7 @@ def take_away(project: Project, source: Source, node: cst.Call, what: str) -> No
         place = [arg.value is node for arg in outer.args].index(True)
         source.change(outer, lambda call: without_place(call, place))
     else:
-        bare = isinstance(node.func, cst.Attribute) and source.name(node.func) not in CALLS
+        bare = isinstance(node.func, cst.Attribute) and source.name(node.func) not in CALLS and not of_self(node)
         inner = node.func.value if bare and isinstance(node.func, cst.Attribute) else node.args[0].value
         source.change(node, lambda _: inner)
     project.say(source, source.line(node), f"removed: {what} ({source.code(node)})")
