@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from docs import architecture, catalogues, command_line, curves, indexes, interventions, modules
+from docs import architecture, catalogues, command_line, curves, frameworks, indexes, interventions, modules
 
 FOLDER = Path(__file__).parent
 
@@ -19,6 +19,7 @@ NOTE = "<!-- Made by `python -m docs.generate` from the code: change it there. -
 PAGES: dict[str, Callable[[], str]] = {
     "architecture.md": architecture.page,
     "cli.md": command_line.cli_page,
+    "frameworks.md": frameworks.page,
     "signals.md": catalogues.signals,
     "thresholds.md": catalogues.thresholds,
     "rules.md": catalogues.rules,

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import traindx
+from traindx.capture.launch.shown import SHOWN, families
 
 if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
@@ -88,3 +89,5 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     assert setup.number("train_val_overlap_share") == 0
     found = traindx.diagnose(run).first
     assert not {finding.slug for finding in found.findings if finding.severity in BAD}
+    seen_of = families({*run.series, *run.panels})
+    assert {kind for kind, names in seen_of.items() if names} - {"scaling"} == set(SHOWN["keras"])

@@ -92,6 +92,18 @@ class TracedBackend(Backend):
         self.rate: float | None = None
         self.seen: TracedLooks | None = None
         self.optimizer: dict[str, Fact] = {}
+        self.frozen: set[int] | None = None  # places of the leaves that were left out at every step
+
+    @property
+    def left_out(self) -> Array:
+        """Which leaves this step's transformation leaves as they are though they have a gradient and others move, as
+        masks and `set_to_zero` do: they are frozen."""
+        gradient, _, change = self.held[:3]
+        return np.asarray((gradient > 0) & (change == 0) & bool((change > 0).any()))
+
+    def trainable(self, parameter: Leaf) -> bool:
+        place = next((i for i, leaf in enumerate(self.leaves) if leaf is parameter), None)
+        return place is None or not self.frozen or place not in self.frozen
 
     def parts(self, model: Sequence[Leaf], prefix: str) -> Sequence[Part] | None:
         return [Part(leaf, leaf.name, leaf.owner) for leaf in model]
@@ -139,7 +151,7 @@ class ToldUpdates:
 
     def begin(self, parameters: Sequence[Leaf]) -> Array:
         self.turn += 1
-        return np.asarray(self._backend.held[1])
+        return np.where(self._backend.left_out, np.nan, self._backend.held[1])
 
     def end(self, count: int) -> Array:
         held = self._backend.held
@@ -224,6 +236,8 @@ class Steps:
             for fact, told in gains(self._backend.leaves, held[3].tolist()).items():
                 self.session.fact(fact, told)
         self._backend.held = held
+        out = set(np.flatnonzero(self._backend.left_out).tolist())
+        self._backend.frozen = out if self._backend.frozen is None else self._backend.frozen & out
         self._backend.rate = None if self.rate is None else self.rate(self.session.step)
         self.session.optimizer_step_begin(self._backend, timed=False)
         self.session.optimizer_step_end(self._backend)
