@@ -316,7 +316,7 @@ def load_ipython_extension(shell: Any) -> None:
     """`%load_ext traindx` in a notebook: see `traindx.capture.launch.notebook`."""
     from traindx.capture.launch import notebook
 
-    notebook.load(shell, lambda folder: diagnose(read(folder)).to_text())
+    notebook.load(shell, lambda folder: diagnose(read(folder)))
 
 
 def unload_ipython_extension(shell: Any) -> None:

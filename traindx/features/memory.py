@@ -78,8 +78,12 @@ def from_line(setup: Setup, weights: float, gradients: float, state: float, avai
     )
     fixed, standing = max(whole - slope * batch, 0.0), weights + state
     inside = min(gradients, fixed)
-    needs = (Need("weights", weights), Need("gradients that are there at that point", inside),
-             Need("optimizer state", state), Need("activations and what is computed from them", whole - inside))  # fmt: skip
+    needs = (
+        Need("weights", weights),
+        Need("optimizer state", state),
+        Need("gradients that are there at that point", inside),
+        Need("activations and what is computed from them", whole - inside),
+    )
     room = None if available is None else USABLE * available - standing - fixed
     largest = None if room is None or slope <= 0 else max(int(room / slope), 0)
     made = Memory(
