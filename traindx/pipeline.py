@@ -17,6 +17,7 @@ from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.features.forecast import forecast
 from traindx.features.lies import repaired, suspicions
+from traindx.features.memory import memory_of
 from traindx.features.profile import profile_of
 from traindx.features.shared import Features
 from traindx.own import VERSION
@@ -24,6 +25,7 @@ from traindx.rules.findings import findings, not_evaluated
 from traindx.vocabulary.check import Check, CheckReport, CheckResult
 from traindx.vocabulary.check import Experiment as CheckExperiment
 from traindx.vocabulary.diagnosis import Document, Hypothesis, RunDiagnosis, RunInfo, SignalInfo
+from traindx.vocabulary.memory import Memory
 from traindx.vocabulary.profile import Profile
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
@@ -125,6 +127,9 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
     profile = profile_of(run)
     if profile is not None:
         return traced(run, profile, outcomes, ranked)
+    memory = memory_of(run)
+    if memory is not None and run.setup.word("measured_for") == "memory":
+        return sized(run, memory, outcomes)
     health, decision = causes.decide(found, ranked, outcomes, run, features)
     return RunDiagnosis(
         run=describe(run),
@@ -136,6 +141,7 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
         next=causes.next_measures(ranked, outcomes, run, features),
         forecast=forecast(run, features),
         recommendations=causes.recommend(found, ranked, outcomes, run, features),
+        memory=memory,
     )
 
 
@@ -153,6 +159,14 @@ def traced(run: Run, profile: Profile, outcomes: Sequence[Outcome], ranked: tupl
         recommendations=causes.profile_advice(found),
         profile=profile,
     )
+
+
+def sized(run: Run, memory: Memory, outcomes: Sequence[Outcome]) -> RunDiagnosis:
+    """A run of a few steps that was started to measure its memory: what it learns is not asked."""
+    about_memory = [o for o in outcomes if o.rule.slug in ("memory-too-small", "out-of-memory")]
+    found = findings(about_memory)
+    health, decision = causes.decide_memory(found, memory)
+    return RunDiagnosis(run=describe(run), health=health, decision=decision, findings=found, memory=memory)
 
 
 def watch(
@@ -302,7 +316,7 @@ def load_ipython_extension(shell: Any) -> None:
     """`%load_ext traindx` in a notebook: see `traindx.capture.launch.notebook`."""
     from traindx.capture.launch import notebook
 
-    notebook.load(shell, lambda folder: diagnose(read(folder)).to_text())
+    notebook.load(shell, lambda folder: diagnose(read(folder)))
 
 
 def unload_ipython_extension(shell: Any) -> None:

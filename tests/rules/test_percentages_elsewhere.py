@@ -143,7 +143,37 @@ def column(*panels: str) -> Naive:
     return naive
 
 
+def idle(run: Run, evidence: Evidence) -> list[float]:
+    spent = values(run, "time/idle")
+    beyond = np.maximum(spent - values(run, "time/data"), 0)
+    return [float(np.median(x / values(run, "time/step"))) for x in (spent, beyond)]
+
+
+def updating(run: Run, evidence: Evidence) -> list[float]:
+    own, *rest = (values(run, f"time/{part}") for part in ("optimizer", "forward", "backward"))
+    return [float(np.median(own / (own + sum(rest))))]
+
+
+def copying(run: Run, evidence: Evidence) -> list[float]:
+    panel, step = run.panels["operator_time"], float(np.median(values(run, "time/step")))
+    if "time/transfer" in run.series:
+        return [float(np.median(values(run, "time/transfer"))) / step]
+    names = ("aten::copy_", "aten::contiguous", "aten::clone")
+    return [float(sum(panel.values[0, i] for i, m in enumerate(panel.modules) if m in names)) / step]
+
+
+def starting(run: Run, evidence: Evidence) -> list[float]:
+    times, calls = (run.panels[f"operator_{what}"].values[0] for what in ("time", "calls"))
+    tiny = sum(t for t, c in zip(times, calls, strict=True) if t < 1e-5 * c)
+    return [min((tiny + float(np.median(values(run, "time/idle")))) / float(np.median(values(run, "time/step"))), 1.0)]
+
+
 SERIES: dict[str, tuple[Naive, float]] = {
+    "step-idles": (idle, 0.01),
+    "host-waits-for-accelerator": (idle, 0.01),
+    "optimizer-takes-time": (updating, 0.01),
+    "copies-take-time": (copying, 0.01),
+    "operators-are-tiny": (starting, 0.01),
     "scheduler-steps-too-often": (lr_left, 0.01),
     "learning-rate-vanishes-early": (rest_of_run, 0.01),
     "clipping-always-active": (clipped, 0.01),

@@ -1,10 +1,11 @@
-"""What to think of a traced run: its time is what is judged, not what it learns."""
+"""What to think of a run that was started to see its time or its memory: not what it learns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Recommendation
+from traindx.vocabulary.memory import Memory
 from traindx.vocabulary.profile import Profile
 
 GRAVE = ("critical", "high", "medium")
@@ -35,6 +36,13 @@ def decide_profile(findings: Sequence[Finding], profile: Profile) -> tuple[Healt
     return "healthy", Decision(
         "continue", f"no part of a step takes more than it should; most goes to {largest.part}", sure
     )
+
+
+def decide_memory(findings: Sequence[Finding], memory: Memory) -> tuple[Health, Decision]:
+    """Health and decision of a run of which only the memory is known."""
+    if findings:
+        return "watch", Decision("inspect", findings[0].message, MEASURED)
+    return "healthy", Decision("continue", "the memory that there is suffices for a step", MEASURED)
 
 
 def profile_advice(findings: Sequence[Finding]) -> tuple[Recommendation, ...]:

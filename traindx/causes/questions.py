@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from traindx.vocabulary.signals import SIGNALS
 
 WITH_CAPTURE = "traindx run -- python train.py"
+WITH_A_TRACE = "traindx profile -- python train.py"
 # What `traindx check` finds out by starting the script in several ways (docs/check.md).
 CHECKED = ("whether it learns one batch, needs its inputs and its labels", "traindx check -- python train.py")
 
@@ -29,6 +30,10 @@ HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "skipped_steps": ("the number of skipped steps", "log it from the gradient scaler"),
     "time/step": ("the time of each step", "log seconds per step"),
     "time/data": ("the time spent waiting for data", f"log it, or: {WITH_CAPTURE}"),
+    "time/idle": ("the time of a step in which nothing is computed", WITH_A_TRACE),
+    "calls/synchronize": ("how often the host waits for the accelerator", WITH_A_TRACE),
+    "operator_time/": ("the time of a step in each operator", WITH_A_TRACE),
+    "operator_calls/": ("the calls of each operator in a step", WITH_A_TRACE),
     "throughput": ("samples per second", "log samples per second"),
     "mem/host": ("the memory of the process", f"log it, or: {WITH_CAPTURE}"),
     "mem/device": ("the memory of the device", f"log torch.cuda.memory_allocated(), or: {WITH_CAPTURE}"),

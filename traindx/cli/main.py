@@ -27,6 +27,7 @@ VERBS = {
     "diagnose": "Read training logs and say what is wrong with the run.",
     "run": "Run an unmodified script under capture, then diagnose it.",
     "profile": "Trace a few steps of a script and say where its time goes.",
+    "memory": "Measure what a step needs of memory, and say what would fit.",
     "find-lr": "Find the learning rate of an unmodified script by a sweep.",
     "investigate": "Run experiments on a script until its cause is settled.",
     "fix": "Find what helps an unmodified script, and prove it.",

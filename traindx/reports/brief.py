@@ -46,7 +46,7 @@ class Brief(msgspec.Struct, frozen=True, kw_only=True):
 def brief(diagnosis: RunDiagnosis, told: Digest, run: Run | None = None) -> Brief:
     """The first screen; `run` gives the numbers of the curves where there is no finding to quote."""
     silent = cannot_tell(diagnosis)
-    run = None if diagnosis.profile is not None else run  # nothing in it learns
+    run = None if told_apart(diagnosis) else run
     leading = next(iter(told.hypotheses), None)
     open_ = undecided(told.hypotheses)
     heading, cause = cause_words(diagnosis, told, silent)
@@ -70,6 +70,11 @@ def brief(diagnosis: RunDiagnosis, told: Digest, run: Run | None = None) -> Brie
     )
 
 
+def told_apart(diagnosis: RunDiagnosis) -> bool:
+    """Whether the run was made for its time or its memory: what it learns was not asked."""
+    return diagnosis.profile is not None or diagnosis.run.setup.get("facts", {}).get("measured_for") == "memory"  # type: ignore[attr-defined]
+
+
 def about(expectation: str, run: Run) -> bool:
     """Whether what a fix promises is of this run: no loss falls where a score is what counts."""
     curve = Features(run).objective
@@ -78,7 +83,7 @@ def about(expectation: str, run: Run) -> bool:
 
 def cannot_tell(diagnosis: RunDiagnosis) -> bool:
     """Whether nothing could be judged: no finding of weight, and too little of the run for health."""
-    if diagnosis.profile is not None:
+    if told_apart(diagnosis):
         return False
     if diagnosis.health in ("sick", "failed") or any(f.severity in GRAVE for f in diagnosis.findings):
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from traindx.features.comparison import without_common_folder
-from traindx.reports import labels, page, profile
+from traindx.reports import labels, memory, page, profile
 from traindx.reports.brief import brief, cannot_tell
 from traindx.reports.charts import Chart, run_charts
 from traindx.reports.digest import digest, term_words
@@ -51,6 +51,7 @@ def view(diagnosis: RunDiagnosis, curves: Run | None, key: str, short: str) -> d
         "setup": setup_rows(run.setup),
         "trials": diagnosis.trials,
         "profile": profile_rows(diagnosis),
+        "memory": memory_rows(diagnosis),
     }
 
 
@@ -61,6 +62,15 @@ def profile_rows(diagnosis: RunDiagnosis) -> dict[str, object] | None:
         return None
     tables = (("part", profile.parts(found)), ("operator", profile.operators(found)))
     return {"heading": profile.HEADING, "lead": profile.lead(found), "tables": tables, "gaps": found.gaps}
+
+
+def memory_rows(diagnosis: RunDiagnosis) -> dict[str, object] | None:
+    """The tables of a step's memory."""
+    found = diagnosis.memory
+    if found is None:
+        return None
+    tables = (("kind", memory.needs(found)), ("instead", memory.options(found)))
+    return {"heading": memory.HEADING, "lead": memory.lead(found), "tables": tables, "line": memory.line(found)}
 
 
 def setup_rows(setup: dict[str, object]) -> list[tuple[str, object, str]]:

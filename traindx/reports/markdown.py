@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from traindx.features.comparison import without_common_folder
-from traindx.reports import labels, profile
+from traindx.reports import labels, memory, profile
 from traindx.reports.brief import Brief, brief, cannot_tell
 from traindx.reports.digest import Digest, digest, term_words
 from traindx.reports.labels import clean, estimate, percent, since, step
@@ -72,6 +72,7 @@ def one_run(diagnosis: RunDiagnosis, curves: Run | None = None) -> str:
         leading(first),
         to_do(first),
         profiled(diagnosis),
+        room(diagnosis),
         "<details><summary>Everything that was seen</summary>",
         *behind,
         "</details>",
@@ -132,6 +133,19 @@ def profiled(diagnosis: RunDiagnosis) -> str:
             lines += ["", f"| {title} | time | share | calls |", "|---|---:|---:|---:|"]
             lines += [f"| {code(r.title, cell=True)} | {r.seconds} | {r.percent} | {r.calls} |" for r in rows]
     return "\n".join([*lines, "", *(f"- {text(gap)}" for gap in found.gaps)]).strip()
+
+
+def room(diagnosis: RunDiagnosis) -> str:
+    """What a step needs of memory, and what would fit."""
+    found = diagnosis.memory
+    if found is None:
+        return ""
+    lines = [f"### {memory.HEADING}", "", text(memory.lead(found))]
+    for title, rows in (("kind", memory.needs(found)), ("instead", memory.options(found))):
+        if rows:
+            lines += ["", f"| {title} | memory | |", "|---|---:|---|"]
+            lines += [f"| {text(r.title)} | {r.size} | {text(r.note)} |" for r in rows]
+    return "\n".join([*lines, "", text(memory.line(found))]).strip()
 
 
 def findings(run: RunInfo, told: Digest) -> str:

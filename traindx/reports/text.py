@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from traindx.features.comparison import without_common_folder
 from traindx.features.shared import Features
-from traindx.reports import labels, profile, sketch
+from traindx.reports import labels, memory, profile, sketch
 from traindx.reports import text_sections as sections
-from traindx.reports.brief import Brief, brief, cannot_tell
+from traindx.reports.brief import Brief, brief, cannot_tell, told_apart
 from traindx.reports.digest import Digest, digest
 from traindx.reports.labels import clean, name, number, percent, since
 from traindx.reports.layout import Page, Span
@@ -65,12 +65,14 @@ def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bo
     told = digest(diagnosis)
     first = brief(diagnosis, told, run)
     verdict(page, diagnosis, first, diagnosis.run.id if several else diagnosis.run.source)
-    if run is not None and diagnosis.profile is None and not (several and diagnosis.health == "healthy"):
+    if run is not None and not told_apart(diagnosis) and not (several and diagnosis.health == "healthy"):
         plot(page, run, told)
     leading(page, first)
     to_do(page, first)
     if diagnosis.profile is not None:
         profile.text(page, diagnosis.profile, full=full)
+    if diagnosis.memory is not None:
+        memory.text(page, diagnosis.memory)
     if full:
         sections.everything(page, diagnosis, told)
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 import msgspec
 
+from traindx.vocabulary.memory import Memory
 from traindx.vocabulary.profile import Profile
 
 SCHEMA = "traindx.diagnosis/1"
@@ -143,7 +144,8 @@ class Recommendation(msgspec.Struct, frozen=True):
 
 class RunDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
     """`belief`: the probabilities of causes before and after each experiment, with what it was; `profile`: where the
-    time of a step goes, of a run that was traced."""
+    time of a step goes, of a run that was traced; `memory`: what a step needs, of a run that ran out of it or was
+    measured."""
 
     run: RunInfo
     health: Health
@@ -157,6 +159,7 @@ class RunDiagnosis(msgspec.Struct, frozen=True, kw_only=True):
     trials: tuple[dict[str, object], ...] = ()
     belief: tuple[tuple[str, dict[str, float]], ...] = ()
     profile: Profile | None = None
+    memory: Memory | None = None
 
 
 class Document(msgspec.Struct, frozen=True, kw_only=True):

@@ -39,7 +39,7 @@ class Request(NamedTuple):
     patient: bool = False  # look at every batch, however long that takes
     updates: bool = True  # copy parts of the weights, to see how steps change them
     overhead: float | None = None  # share of the run's time that capture may take
-    probes: bool = False  # look at the live model after the last of `steps` (probe_live)
+    probes: bool | str = False  # look at the live model after the last of `steps`; "room": at its memory alone
     profile: tuple[int, int] | None = None  # trace so many steps after so many, and record nothing else
     asked: bool = False  # an experiment, that is asked to end by SIGTERM: close the record then
 
@@ -80,7 +80,8 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
     }
     path = os.pathsep.join([str(BOOTSTRAP), *([before] if before else [])])
     theirs = {name: value for name, value in base.items() if name not in ours}
-    quiet = {"KINETO_LOG_LEVEL": base.get("KINETO_LOG_LEVEL", "99")} if request.profile else {}  # it logs to stderr
+    # The profiler logs to stderr.
+    quiet = {"KINETO_LOG_LEVEL": base.get("KINETO_LOG_LEVEL", "99")} if request.profile or request.probes else {}
     return {**theirs, **quiet, VARIABLE: json.dumps(wanted), "PYTHONPATH": path}
 
 

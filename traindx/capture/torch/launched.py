@@ -39,7 +39,8 @@ def attach(process: Process, library: str) -> None:
         from traindx.capture.torch.checks.probes import look_at
 
         live = Live(stream)
-        process.look = lambda session: look_at(live, stream, session)
+        only_room = request["probes"] == "room"
+        process.look = lambda session: look_at(live, stream, session, only_room=only_room)
     experiment = Experiment(request, stream, parse(request.get("with") or ()))
     process.ends += [experiment.end, discovery.end]
     experiment.attach_first()

@@ -46,10 +46,13 @@ def operators_are_tiny(
     Sources: PyTorch, "Where does the time go": overhead-bound regimes (He 2022, Making deep learning go brrrr).
     """
     kind = "kernel" if "kernel_time" in run.panels and "kernel_calls" in run.panels else "operator"
-    times, calls = run.panels[f"{kind}_time"].values, run.panels[f"{kind}_calls"].values
+    traced = [run.panels[name].values for name in (f"{kind}_time", f"{kind}_calls") if name in run.panels]
     step, idle = features.curve("time/step"), features.curve("time/idle")
     assert step is not None
     assert idle is not None
+    if len(traced) < 2:
+        raise CannotJudge("no operators were traced")
+    times, calls = traced
     if times.shape != calls.shape or not times.size or step.n == 0 or idle.n == 0:
         raise CannotJudge("no operators were traced")
     spent, count = np.nanmean(times, axis=0), np.nanmean(calls, axis=0)

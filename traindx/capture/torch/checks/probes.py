@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
-from traindx.capture.torch.checks import latency, memory, samples, structure
+from traindx.capture.torch.checks import latency, memory, room, samples, structure
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.measure.untouched import untouched
 from traindx.vocabulary.setup import Fact
@@ -28,25 +28,31 @@ PROBES: tuple[tuple[str, Probe], ...] = (
     ("growth", samples.growth),
     ("modes", samples.modes),
     ("memory", memory.memory),
+    ("room", room.room),
     ("latency", latency.latency),
 )
 
 
-def look_at(live: Live, stream: Stream, session: Session) -> None:
+ROOM = ("accelerator", "memory", "room")  # what `traindx memory` asks; `traindx check` asks all but the last
+
+
+def look_at(live: Live, stream: Stream, session: Session, *, only_room: bool = False) -> None:
     """Ask the probes, unrecorded; what they find are facts of the session."""
     stream.active = False
     session.watched.looks.backward_begin()  # what the probes call is no part of the training
-    for name, value in facts(live).items():
+    for name, value in facts(live, only_room=only_room).items():
         session.fact(name, value)
     stream.active = True
 
 
-def facts(live: Live) -> dict[str, Fact]:
-    """Ask every probe; never raises."""
+def facts(live: Live, *, only_room: bool = False) -> dict[str, Fact]:
+    """Ask the probes; never raises."""
     began = time.monotonic()
     live.leave()
     found: dict[str, Fact] = {}
     for name, probe in PROBES:
+        if (name not in ROOM) if only_room else (name == "room"):
+            continue
         if live.model is None and name != "accelerator":
             found[f"{name}_not_checked"] = "no model was seen in training"
         elif time.monotonic() - began > SECONDS:

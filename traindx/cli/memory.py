@@ -1,0 +1,124 @@
+"""`traindx memory`: what a step of an unmodified script needs of memory, and what would fit."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import click
+
+from traindx import pipeline
+from traindx.capture.launch.command import Request, check_program, launch
+from traindx.capture.launch.folder import run_folder
+from traindx.capture.launch.stages import note_end, recorded, why_nothing
+from traindx.cli.diagnose import rendered, status
+from traindx.cli.options import Output, config_options, full_option, output_options
+from traindx.cli.run import RUNS, to_stdout
+from traindx.cli.streams import emit, note
+from traindx.config import Config
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Fact
+
+EXAMPLES = """\b
+Examples:
+  traindx memory -- python train.py
+  traindx memory --limit 24GB -- python train.py --batch-size 8     what would fit on another device
+  traindx memory -f json -o memory.json -- python -m project.train
+
+\b
+The script runs for a few optimizer steps. Then its model is called again on the last batch and on half
+of it, forward and backward, and what that takes at its highest is read from the allocator: two points
+of a line, which tells what a sample costs. Weights, gradients and the optimizer's state are counted;
+bfloat16 is measured, too. A script that runs out of memory shows the same arithmetic as far as its
+error's own numbers go. Start it with a batch that fits: from that the others follow.
+
+\b
+Exit status:
+  0  nothing at or above the severity asked for
+  1  findings
+  2  could not work: no such program, or nothing could be measured (one sentence says why)
+"""
+
+UNITS = {"": 1.0, "B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2.0**10, "MIB": 2.0**20, "GIB": 2.0**30}
+
+
+def size(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
+    """Bytes, in any usual unit: 24GB, 16 GiB, 8e9."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*([KMGT]?i?B?)\s*", text, re.IGNORECASE)
+    unit = None if found is None else UNITS.get(found[2].upper())
+    try:
+        count = float(found[1]) * unit if found is not None and unit is not None else 0.0
+    except ValueError:
+        count = 0.0
+    if not 0 < count < float("inf"):
+        raise click.BadParameter(f"{text!r} is no size: write 24GB or 16GiB")
+    return count
+
+
+@click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
+@click.option(
+    "--out", "folder_name", metavar="DIR", help="Keep the record in DIR. Default: traindx-runs/<script>-<time>."
+)
+@click.option(
+    "--steps",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    metavar="N",
+    help="Steps before it is measured.",
+)
+@click.option("--limit", callback=size, metavar="SIZE", help="The memory to fit into. Default: that of the device.")
+@output_options
+@config_options
+@full_option
+def memory(
+    command: tuple[str, ...], config: Config, out: Output, steps: int, limit: float | None, folder_name: str | None,
+    full: bool,
+) -> int:  # fmt: skip
+    """Measure what a step needs of memory, and say what would fit.
+
+    COMMAND is what you would type without traindx: python script.py, python -m module.
+    """
+    check_program(command[0])
+    folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
+    ended = launch(command, Request(folder, steps, probes="room"), stdout=1 if to_stdout(out) else 2)
+    if not recorded(folder):
+        note(f"traindx: nothing was measured: {why_nothing(folder, command, ended)}")
+        if not folder_name:
+            shutil.rmtree(folder, ignore_errors=True)
+        return 2
+    note_end(folder, ended)
+    runs = [with_limit(run, limit) for run in pipeline.read_capture(folder, mapping=config.aliases)]
+    diagnosis = pipeline.diagnose(runs, config)
+    told = diagnosis.first
+    if told.memory is None:
+        why = runs[0].setup.known("room_not_checked") or runs[0].setup.known("memory_not_checked")
+        note(f"traindx: the memory of a step could not be measured: {why or how_far(runs[0])}")
+        return 2
+    emit(rendered(diagnosis, out, full=full), out.path)
+    note(f"The record: {folder}", out.quiet)
+    return status(diagnosis, config)
+
+
+def how_far(run: Run) -> str:
+    return f"the script ended after {run.points} steps" if run.complete is not False else "the script did not end well"
+
+
+def with_limit(run: Run, limit: float | None) -> Run:
+    """The run, with the memory that there is: asked for, of the accelerator, or of the machine."""
+    device = run.setup.number("accelerator_memory") if not run.setup.word("device").startswith("cpu") else None
+    there = limit or device or float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    facts: dict[str, Fact] = {
+        "memory_available": there,
+        "measured_for": "memory",
+        "memory_of": "device" if limit or device else "machine",
+    }
+    needed = [run.setup.number(f"memory_{kind}") for kind in ("weights", "optimizer", "step")]
+    if None not in needed:
+        facts["memory_needed"] = sum(n for n in needed if n is not None)
+    return pipeline.with_facts(run, facts)

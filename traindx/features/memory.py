@@ -1,0 +1,153 @@
+"""The arithmetic of a step's memory, from what was measured of it, or from what a log tells of the model.
+
+needed(batch) = weights + optimizer state + fixed + per_sample * batch
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+from traindx.vocabulary.memory import Memory, Need, Option
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Setup
+
+STATES = {"adam": 2, "adamw": 2, "nadam": 2, "radam": 2, "adamax": 2, "lamb": 2, "adadelta": 2, "rmsprop": 1,
+          "adagrad": 1, "lion": 1, "adafactor": 0, "sgd": 0, "muon": 1}  # fmt: skip
+BYTES = 4  # of a weight; mixed precision keeps them in float32
+HALF = ("bf16-true", "fp16-true", "16-true", "pure bf16", "pure_bf16")  # of Lightning and its kin: weights, too
+USABLE = 0.95  # of the memory: allocators leave some unused, and the system has its own
+EIGHT_BITS = 0.25  # of a state in float32
+UNITS = {"b": 1.0, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "kb": 1e3, "mb": 1e6, "gb": 1e9, "bytes": 1.0}
+SIZE = r"([\d.]{1,20})\s*(GiB|MiB|KiB|GB|MB|bytes)"
+TOTAL = re.compile(rf"total capacity of {SIZE}|{SIZE} total capacity", re.IGNORECASE)
+TAKEN = re.compile(rf"{SIZE} (?:is allocated by PyTorch|already allocated)", re.IGNORECASE)
+TRIED = re.compile(rf"tried to allocate {SIZE}", re.IGNORECASE)
+
+
+def memory_of(run: Run) -> Memory | None:
+    """What a step of the run needs; None for a run whose memory is no matter: it did not run out of it, and nobody
+    measured it."""
+    message = next((e.message for e in reversed(run.events) if e.kind == "out-of-memory"), "")
+    setup = run.setup
+    measured = setup.number("memory_step") is not None
+    if run.boosted or not (measured or message):
+        return None
+    weights, gradients, state = standing_kinds(setup)
+    if weights is None or gradients is None or state is None:
+        return None
+    available = setup.number("memory_available") or said(TOTAL, message)
+    if measured:
+        return from_line(setup, weights, gradients, state, available)
+    return from_message(setup, message, (weights, gradients, state), available)
+
+
+def standing_kinds(setup: Setup) -> tuple[float | None, float | None, float | None]:
+    """Bytes of weights, gradients and the optimizer's state: measured, or from the count of parameters."""
+    told = [setup.number(f"memory_{kind}") for kind in ("weights", "gradients", "optimizer")]
+    count = setup.number("parameters")
+    if None not in told or not count:
+        return told[0], told[1], told[2]
+    size = BYTES / 2 if setup.word("precision") in HALF else BYTES
+    trained = setup.number("trainable_parameters") or count
+    copies = STATES.get(setup.word("optimizer"))
+    if copies == 0 and setup.word("optimizer") == "sgd" and (setup.number("momentum") or 0.0) > 0:
+        copies = 1
+    return count * size, trained * size, None if copies is None else copies * trained * size
+
+
+def said(pattern: re.Pattern[str], message: str) -> float | None:
+    """A size in an error's message, in bytes."""
+    found = pattern.search(message)
+    if found is None:
+        return None
+    number, unit = (group for group in found.groups() if group is not None)
+    try:
+        return float(number) * UNITS[unit.lower()]
+    except ValueError:
+        return None
+
+
+def from_line(setup: Setup, weights: float, gradients: float, state: float, available: float | None) -> Memory:
+    """From a step at two batch sizes: what grows with the batch, and what does not."""
+    batch, whole = setup.number("memory_batch") or 0.0, setup.number("memory_step") or 0.0
+    half, small = setup.number("memory_batch_half") or 0.0, setup.number("memory_step_half")
+    slope = (
+        max((whole - small) / (batch - half), 0.0) if small is not None and batch > half else whole / max(batch, 1.0)
+    )
+    fixed, standing = max(whole - slope * batch, 0.0), weights + state
+    inside = min(gradients, fixed)
+    needs = (
+        Need("weights", weights),
+        Need("optimizer state", state),
+        Need("gradients that are there at that point", inside),
+        Need("activations and what is computed from them", whole - inside),
+    )
+    room = None if available is None else USABLE * available - standing - fixed
+    largest = None if room is None or slope <= 0 else max(int(room / slope), 0)
+    made = Memory(
+        batch=batch, needed=standing + whole, available=available, standing=standing, fixed=fixed, per_sample=slope,
+        largest=largest, needs=needs,
+    )  # fmt: skip
+    options = (*by_line(made), *by_other_means(made, setup, state))
+    return Memory(**{f: getattr(made, f) for f in made.__struct_fields__ if f != "options"}, options=options)
+
+
+def fits(made: Memory, size: float) -> bool | None:
+    return None if made.available is None else size <= USABLE * made.available
+
+
+def by_line(made: Memory) -> Iterator[Option]:
+    """Other batches: the largest that fits, with accumulation to the same number of samples, or half."""
+    batch, slope = int(made.batch or 0), made.per_sample or 0.0
+    if made.largest is not None and made.largest >= 1 and made.largest < batch:
+        parts = math.ceil(batch / made.largest)
+        even = math.ceil(batch / parts)
+        need = made.standing + made.fixed + slope * even
+        yield Option(f"batches of {even}, accumulated over {parts}", need, fits(made, need), "line")
+    elif batch >= 2:
+        need = made.standing + made.fixed + slope * (batch // 2)
+        yield Option(f"batches of {batch // 2}, accumulated over 2", need, fits(made, need), "line")
+
+
+def by_other_means(made: Memory, setup: Setup, state: float) -> Iterator[Option]:
+    """The same batch in bfloat16, with recomputed activations, with a smaller state of the optimizer."""
+    half = setup.number("memory_step_bfloat16")
+    whole = made.needed - made.standing
+    if half is not None and half < whole:
+        need = made.standing + half
+        yield Option("the passes in bfloat16 (autocast)", need, fits(made, need), "measured")
+    layers = setup.number("layers") or setup.number("depth")
+    grows = whole - made.fixed
+    if layers and layers >= 4:
+        need = made.standing + made.fixed + grows * 2 / math.sqrt(layers)
+        yield Option("activations of blocks computed again (checkpointing)", need, fits(made, need), "estimate")
+    if state > EIGHT_BITS * made.standing:
+        need = made.needed - (1 - EIGHT_BITS) * state
+        yield Option("an optimizer with a state of 8 bits", need, fits(made, need), "estimate")
+
+
+def from_message(
+    setup: Setup, message: str, kinds: tuple[float, float, float], available: float | None
+) -> Memory | None:
+    """From the error's own numbers: what was taken, and what was asked for on top."""
+    weights, gradients, state = kinds
+    taken, tried, batch = said(TAKEN, message), said(TRIED, message), setup.number("batch_size")
+    standing = weights + gradients + state
+    needs = [Need("weights", weights), Need("gradients", gradients), Need("optimizer state", state)]
+    needed = standing
+    if taken is not None and tried is not None:
+        needed = max(taken + tried, standing)
+        needs.append(Need("activations and what is computed from them, at least", needed - standing))
+    elif available is None and tried is None:
+        return None
+    slope = (needed - standing) / batch if batch and needed > standing else None
+    room = None if available is None else USABLE * available - standing
+    largest = int(room / slope) if slope and room is not None and room > 0 else None
+    made = Memory(
+        batch=batch, needed=needed, available=available, standing=weights + state, fixed=gradients, per_sample=slope,
+        largest=largest, needs=tuple(needs),
+    )  # fmt: skip
+    options = (*(by_line(made) if slope else ()), *by_other_means(made, setup, state))
+    return Memory(**{f: getattr(made, f) for f in made.__struct_fields__ if f != "options"}, options=options)
