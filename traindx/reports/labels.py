@@ -16,7 +16,8 @@ SEVERITY_RANK: dict[Severity, int] = {"critical": 4, "high": 3, "medium": 2, "lo
 LIKELY, MAYBE = 0.5, 0.2  # shares of what is open that a measurement is expected to settle
 FIX_KINDS = ("runtime", "patch", "advice")
 NO_MEASURE = (  # signals of no progress
-    "epoch", "lr", "grad_", "time/", "mem/", "util/", "throughput", "rank/", "optimizer/", "loss_scale", "skipped_steps",
+    "epoch", "lr", "grad_", "time/", "mem/", "util/", "throughput", "rank/", "optimizer/", "loss_scale",
+    "skipped_steps",
 )  # fmt: skip
 NAME_LIMIT = 80  # characters of a run's or signal's name
 TEXT_LIMIT = 600  # characters of a message

@@ -46,10 +46,10 @@ def loss_spikes_recur(
     ## What it sees
     As for single spikes; at least three of them, from which the curve came down again (a curve that only climbs has
     none). Medium when they go on in the second half of the run and some are as high as half of all that was gained and
-    half of the level, and the points in them are one in a hundred; else low where one goes to four times the level, info where none does. Where the
-    objective is calm, the held-out loss, the parts of the
-    loss and the players of a game are looked at as well (info; medium where they go on and tower tenfold). When they
-    come at a fixed interval, that is said.
+    half of the level, and the points in them are one in a hundred; else low where one goes to four times the level,
+    info where none does. Where the objective is calm, the held-out loss, the parts of the loss and the players of a
+    game are looked at as well (info; medium where they go on and tower tenfold). When they come at a fixed interval,
+    that is said.
 
     ## Why it matters
     Repeated spikes cost progress, often grow, and end in divergence. A fixed interval points to a batch, a schedule

@@ -10,7 +10,8 @@ from typing import Any
 import torch
 
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.checks.samples import NotClear, replaced
+from traindx.capture.torch.checks.samples import NotClear
+from traindx.capture.torch.measure.future import replaced
 from traindx.capture.torch.measure.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
