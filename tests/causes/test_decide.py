@@ -38,8 +38,15 @@ def test_a_run_that_ended_with_an_error_has_failed(kind: str) -> None:
 
 @pytest.mark.parametrize(("then", "health"), [("resume", "healthy"), ("note", "failed")])
 def test_an_error_after_which_the_log_starts_again_ended_nothing(then: str, health: str) -> None:
-    events = (Event("crash", "Aborted (core dumped)", 90.0), Event(then, "from a checkpoint", 90.0))  # type: ignore[arg-type]
+    events = (Event("crash", "Aborted (core dumped)", 198.0), Event(then, "from a checkpoint", 198.0))  # type: ignore[arg-type]
     run = make.run({"train/loss": make.healthy_loss(200)}, events=events)
+    assert decided(run=run)[0] == health
+
+
+@pytest.mark.parametrize(("at", "health"), [(100.0, "healthy"), (196.0, "failed")])
+def test_an_error_after_which_the_run_goes_on_ended_nothing(at: float, health: str) -> None:
+    """A few points more are what other processes print while it dies."""
+    run = make.run({"train/loss": make.healthy_loss(200)}, events=(Event("crash", "it said so", at),))
     assert decided(run=run)[0] == health
 
 

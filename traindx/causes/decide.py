@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec import Struct
 
+from traindx.causes.ended import ENDED_BADLY, ended_badly
 from traindx.causes.proof import accused, learns_well
 from traindx.causes.shapes import fired, pattern
 from traindx.causes.undecided import undecided
@@ -17,10 +18,7 @@ from traindx.features.shared import Features
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
 from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Event, Run
-
-ENDED_BADLY = {"crash": "the log shows an error that ended the run", "out-of-memory": "the device ran out of memory"}
-
+from traindx.vocabulary.run import Run
 
 LATE = ("delayed-generalization", "epoch-wise-double-descent", "s-curve")  # what looked bad has come right
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
@@ -183,7 +181,8 @@ def others_agree(
 
 def broken(case: Case) -> str | None:
     """Why the run is of no use any more, or None."""
-    ended = ended_badly(case)
+    survived = "survived" in case.aspects.get("out-of-memory", frozenset())
+    ended = ended_badly(case.run, case.features, survived=survived)
     if ended is not None:
         return f"{ENDED_BADLY[ended.kind]} ({shortened(ended.message)})"
     grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
@@ -196,14 +195,6 @@ def broken(case: Case) -> str | None:
     if "frozen" in case.aspects.get("loss-at-chance", frozenset()):
         return "the loss repeats the value of a guess digit for digit: nothing reaches the outputs any more"
     return None
-
-
-def ended_badly(case: Case) -> Event | None:
-    """The error that ended the run: the first after which the log tells of no further start."""
-    survived = "survived" in case.aspects.get("out-of-memory", frozenset())
-    last = max((i for i, e in enumerate(case.run.events) if e.kind == "resume"), default=-1)
-    kinds = set(ENDED_BADLY) - ({"out-of-memory"} if survived else set())
-    return next((e for e in case.run.events[last + 1 :] if e.kind in kinds), None)
 
 
 def shortened(
@@ -233,7 +224,7 @@ def diverged_for_good(case: Case) -> bool:
 def stop_broken(case: Case, health: Health) -> Decision | None:
     why = broken(case)
     curve = case.features.objective
-    ended = ended_badly(case) is not None and not ends_not_finite(case)
+    ended = why is not None and why.startswith(tuple(ENDED_BADLY.values())) and not ends_not_finite(case)
     sound = curve is None or curve.n > 0  # else there is nothing to go back to
     then = "mend that first" if ended or not sound else "go back to the last good checkpoint"
     return Decision("stop", f"{why}; {then}", 0.95) if why else None

@@ -14,7 +14,10 @@ MESSAGE = 300  # characters
 TRACE = re.compile(r"^(?P<prefix>(?:(?P<name>[A-Za-z_][\w.]*)\s{2,})?.*?)Traceback \(most recent call last\)")
 CHAIN = re.compile(r"the above exception|During handling of", re.IGNORECASE)
 CHAINED = 5  # lines between such a sentence and the traceback that it announces
-BARE = re.compile(r"^(?:[a-z_]\w*\.)*[A-Z]\w*(?:Error|Exception): \S")
+# A class of error and what it says; `MeanSquaredError: 0.31` is a metric (only a KeyError says but a number).
+BARE = re.compile(
+    r"^(?:[a-z_]\w*\.)*(?:KeyError: \S|[A-Z]\w*(?:Error|Exception): (?![-+]?[\d.]+(?:[eE][-+]?\d+)?%?\s*(?:[,|;]|$))\S)"
+)
 ERROR = re.compile(
     r"^[A-Za-z_][\w.]*(?:Error|Exception|Interrupt|Exit|Iteration|Warning|Fault|Expired|Timeout)\w*\b(?::|$)"
     r"|^[A-Za-z_]\w*(?:\.\w+)+:"

@@ -71,18 +71,14 @@ def loss_flat_from_start(
     """
     curve = features.curve("objective")
     assert curve is not None
-    if any(e.code == "late-start" for e in run.events):
-        raise CannotJudge("the log does not show the start of the run")
+    if why := says_nothing(run, features):
+        raise CannotJudge(why)
     level = float(median(np.abs(curve.values))) - features.floor(curve.name)
     constant = bool(np.ptp(curve.values) == 0)
     if metric_improves(features, curve, clearly, gained) or (constant and level == 0 and curve.sign > 0):
         return
-    if constant and curve.sign > 0 and best_skill(features) >= good:
-        return  # it repeats itself at a good place: a plateau
-    if begins_well(features, curve, good):
-        return  # a score that is good from the first point on has nothing to gain
-    if exploring(features):
-        raise CannotJudge("the agent still explores at random more often than not")
+    if (constant and curve.sign > 0 and best_skill(features) >= good) or begins_well(features, curve, good):
+        return  # a plateau at a good place; a score that is good from the first point on has nothing to gain
     short = curve.n < few
     rests = np.ptp(curve.values) < same * level
     if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
@@ -94,6 +90,13 @@ def loss_flat_from_start(
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
     yield told(curve, marks, sure=not short and (constant or improvement(curve)[1] < moved * level), short=short)
+
+
+def says_nothing(run: Run, features: Features) -> str:
+    """Why the log does not tell whether anything is learned ("" where it does)."""
+    if any(e.code == "late-start" for e in run.events):
+        return "the log does not show the start of the run"
+    return "the agent still explores at random more often than not" if exploring(features) else ""
 
 
 def begins_well(features: Features, curve: Curve, good: float) -> bool:

@@ -89,13 +89,12 @@ def steps_skipped_often(
     inside = np.flatnonzero(shares[at : at + width] > 0) + at
     if share < often or len(inside) < least:
         return
-    severity: Severity = "high" if share >= heavy else "medium"
     first, last = float(steps[inside[0]]), float(steps[inside[-1]])
     yield Evidence(
         onset=first,
         last=last,
         strength=1.0 if share >= heavy else 0.5,
-        severity=severity,
+        severity="high" if share >= heavy else "medium",
         values={"share": share, "step": first, "last": last},
         points=(EvidencePoint("skipped_steps", first, share, often, "of the steps"),),
     )

@@ -1,0 +1,27 @@
+"""Which error in a log ended the run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from traindx.features.shared import Features
+from traindx.vocabulary.rule import threshold
+from traindx.vocabulary.run import Event, Run
+
+ENDED_BADLY = {"crash": "the log shows an error that ended the run", "out-of-memory": "the device ran out of memory"}
+
+
+def ended_badly(
+    run: Run,
+    features: Features,
+    *,
+    survived: bool = False,
+    more: float = threshold(5, "points", basis="convention", source="what other processes still print as it dies"),
+) -> Event | None:
+    """The first error after which the log tells of no further start and hardly any point; lacking memory counts
+    unless the run `survived` it."""
+    last = max((i for i, e in enumerate(run.events) if e.kind == "resume"), default=-1)
+    kinds = set(ENDED_BADLY) - ({"out-of-memory"} if survived else set())
+    steps = np.empty(0) if features.objective is None else features.objective.raw.steps
+    found = (e for e in run.events[last + 1 :] if e.kind in kinds)
+    return next((e for e in found if e.step is None or np.count_nonzero(steps > e.step) <= more), None)
