@@ -85,6 +85,8 @@ class Features:
             if self.is_duel:  # what measures something comes before the players
                 known = [n for n in known if not player_of(n) and not is_counterpart(n)]
                 known = [n for n in known if direction_of(n) == "lower"] or [n for n in series if player_of(n)]
+            # Of the parts of a loss, a divergence that pulls against the rest tells least: it rises as a net learns.
+            known = [n for n in known if not {"kl", "kld", "kldiv", "mmd"} & set(words_of(n))] or known
             if known:
                 return max(known, key=lambda n: len(series[n]))
         return None
