@@ -241,26 +241,28 @@ def special(victim: Path, rng: Rng) -> str:
         name = NAMED[int(rng.integers(len(NAMED)))]
         victim.rename(victim.with_name(os.fsdecode(name) + victim.suffix))
         return f"named {name!r}"
-    name = SIBLINGS[int(rng.integers(len(SIBLINGS)))]
-    place = victim.with_name(name)
+    return beside(victim.with_name(SIBLINGS[int(rng.integers(len(SIBLINGS)))]), kind)
+
+
+def beside(place: Path, kind: int) -> str:
+    """A neighbour that a reader may take for a file of the log."""
     if place.exists():
         return "nothing"
-    if kind == 9:
-        place.symlink_to("..", target_is_directory=True)
-        return f"way up {name}"
-    if kind == 10:
-        with socket.socket(socket.AF_UNIX) as end, suppress(OSError):
-            end.bind(str(place))
-        return f"socket {name}"
     if kind == 4:
         place.symlink_to(place)
     elif kind == 5:
         place.mkdir()
     elif kind == 6:
         place.symlink_to("/dev/zero")
-    else:
+    elif kind == 7:
         place.write_bytes(b"")
-    return f"{('loop', 'folder', 'device', 'empty')[kind - 4]} {name}"
+    elif kind == 9:
+        place.symlink_to("..", target_is_directory=True)
+    else:
+        with socket.socket(socket.AF_UNIX) as end, suppress(OSError):  # where the path is too long for one
+            end.bind(str(place))
+    named = {4: "loop", 5: "folder", 6: "device", 7: "empty", 9: "way up", 10: "socket"}
+    return f"{named[kind]} {place.name}"
 
 
 SIBLINGS = ("hparams.yaml", "args.yaml", "setup.json", "steps-0-1.arrows", "events-0-1.jsonl", "config.json",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
 from tests.readers.sources import memory
@@ -142,3 +144,21 @@ def test_a_metric_that_is_printed_as_zero_is_kept_and_a_line_number_is_not() -> 
     text = "".join(f"step {i} loss {3 / (i + 1):.4f} quality 0.0000 of 640\n" for i in range(30))
     (log,) = read_source(memory(text))
     assert set(log.columns) == {"loss", "quality"}
+
+
+def test_what_stands_in_the_brackets_of_an_optimizer() -> None:
+    first = "optimizer: SGD(lr=0.01, momentum=0.937) with parameter groups 57 weight(decay=0.0), 60 bias\n"
+    (log,) = read_source(memory(first + "".join(f"step {i} loss {3 / (i + 1):.4f}\n" for i in range(30))))
+    assert (log.facts["optimizer"], log.facts["lr"], log.facts["momentum"]) == ("SGD", 0.01, 0.937)
+
+
+def test_options_alone_are_no_log() -> None:
+    with pytest.raises(NotALog):
+        read_source(memory("# Setting\n\n- batch size 128, lr 0.1\n"))
+
+
+def test_numbers_without_end_are_no_line_numbers() -> None:
+    """The difference of two infinities is a warning in numpy."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_source(memory("".join(f"step {i} loss {3 / (i + 1):.4f} level inf\n" for i in range(30))))

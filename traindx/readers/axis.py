@@ -136,7 +136,9 @@ def is_inner_counter(steps: Floats, values: Floats, jumps: Ints) -> bool:
         return False
     edges = [0, *jumps.tolist(), len(steps)]
     lasts = np.array([steps[b - 1] for b in edges[1:-1]])
-    if np.ptp(lasts) > 0.1 * lasts.max() or steps[-1] > 1.1 * lasts.max() or min(np.diff(edges)[:-1]) < 3:
+    if not np.isfinite(lasts).all() or np.ptp(lasts) > 0.1 * lasts.max():
+        return False
+    if steps[-1] > 1.1 * lasts.max() or min(np.diff(edges)[:-1]) < 3:
         return False
     firsts = np.array([level(values[a : a + 3]) for a in edges[:-1]])
     ends = np.array([level(values[max(a, b - 3) : b]) for a, b in pairwise(edges)])

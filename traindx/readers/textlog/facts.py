@@ -65,7 +65,7 @@ NEAR, CROWD = 8, 3  # so many lines of code within so many lines make a listing
 PAIR = re.compile(
     r"""
     (?<![\w.])(--)?["']?([A-Za-z]\w*(?:[-\ ][A-Za-z]\w*){0,3})["']?  # a name
-    (?:\s*\([^)]{0,60}\))?                                          # perhaps a remark in brackets
+    (?:\s*\([^)=]{0,60}\))?                                         # perhaps a remark in brackets
     (\s*(?:[:=]|\.{3,}|\s[|])\s*|\s+)                               # what joins name and value
     (?=["']?([A-Za-z][\w.\-/]*|[-+]?\d[\d.,]*(?:e[-+]?\d+)?(?:\s?[kKMB](?!\w))?))
     """,

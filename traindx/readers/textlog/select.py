@@ -102,8 +102,8 @@ def without_axis(shapes: list[Shape]) -> list[Shape]:
     kept = [s for s in strong if (len(s) > 1 and varies(s)) or (short and s.strength() > 0)]
     if not any(s.strength() == 2 for s in kept) and not short:
         kept = [s for s in kept if len(s) >= 3]
-    if all(is_rate(s.fields[i].name) for s in kept for i in s.metrics()):
-        return []  # a learning rate alone is an option
+    if all(is_option(s.fields[i].name) for s in kept for i in s.metrics()):
+        return []  # a learning rate or a batch size alone is no record
     most = max((len(s) for s in kept), default=0)
     leader = next((s for s in kept if len(s) == most), None)
     for shape in kept:
@@ -114,8 +114,8 @@ def without_axis(shapes: list[Shape]) -> list[Shape]:
     return kept
 
 
-def is_rate(name: str) -> bool:
-    return role_of(name).signal.split("/")[0] == "lr"
+def is_option(name: str) -> bool:
+    return role_of(name).signal.split("/")[0] in ("lr", "batch_size")
 
 
 def varies(shape: Shape) -> bool:
