@@ -36,7 +36,8 @@ def simple_model_does_better(
     What it sees: simple predictors, fitted when the run is over on a few hundred or thousand of the training samples
     that were recorded, and tried on others of them; against the net's answers to the training batches late in the run.
     Medium where the net has gained next to nothing over the commonest answer (or the mean), low where it has gained
-    less than 0.85 of what they gain: coarse and small nets may.
+    less than 0.85 of what they gain: coarse and small nets may. Quiet where its accuracy on validation data is as good
+    as theirs: mixed and augmented training data are hard on purpose.
 
     Why it matters: what a linear model can do, a net can; it was kept from it by its rate, its loss, its inputs or its
     labels.
@@ -53,6 +54,9 @@ def simple_model_does_better(
         raise CannotJudge("the net's answers or those of simple predictors are not comparable, or they tell nothing")
     if found.behind < surely or found.share >= most:
         return
+    held_out = beside(run, features, "val/accuracy")
+    if held_out is not None and held_out.share >= most:
+        return  # what is trained on is made hard on purpose
     named = aspects(found)
     yield Evidence(
         severity="medium" if NOTHING in named else "low",
