@@ -102,14 +102,13 @@ def fix(
         run_through(search, asking)
         search.notes += memory.notes()
         made = patched(search, conclude(search, begun, told.at), journal.path.parent)
-    proof = made.proof
-    written(proof, journal.path.parent, bench)
-    memory.add(proof)
+    written(made.proof, journal.path.parent, bench)
+    memory.add(made.proof)
     memory.close()
-    if write and proof.report.verdict == "fixed":
+    if write and made.proof.report.verdict == "fixed":
         for line in put_in_place(made, Path.cwd()):
             note(f"traindx: {line}")
-    return told_of(proof.report, out, diff)
+    return told_of(made.proof.report, out, diff)
 
 
 def run_through(search: Search, asking: Asking | None) -> None:
