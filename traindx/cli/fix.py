@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,9 @@ from traindx.cli.streams import emit, note
 from traindx.config import Config
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST
 from traindx.vocabulary.trial import FixReport
+
+if TYPE_CHECKING:
+    from traindx.repair.search import Search
 
 FOLDER = Path("traindx-fix")
 BUDGET = "15m"
@@ -95,21 +99,25 @@ def fix(
             bench, config, options, record=memory.record, weigh=memory.weigh, show=told.plan, tell=told.say,
             agree=asking.agree if asking else None,
         )  # fmt: skip
-        search.diagnose()
-        if asking and not search.well:
-            asking.begin(search)
-        if not search.well:
-            search.proceed()
+        run_through(search, asking)
         search.notes += memory.notes()
         made = patched(search, conclude(search, begun, told.at), journal.path.parent)
-    proof = made.proof
-    written(proof, journal.path.parent, bench)
-    memory.add(proof)
+    written(made.proof, journal.path.parent, bench)
+    memory.add(made.proof)
     memory.close()
-    if write and proof.report.verdict == "fixed":
+    if write and made.proof.report.verdict == "fixed":
         for line in put_in_place(made, Path.cwd()):
             note(f"traindx: {line}")
-    return told_of(proof.report, out, diff)
+    return told_of(made.proof.report, out, diff)
+
+
+def run_through(search: Search, asking: Asking | None) -> None:
+    """Diagnose the script, and search its fixes where something is wrong with it."""
+    search.diagnose()
+    if asking and not search.well:
+        asking.begin(search)
+    if not search.well:
+        search.proceed()
 
 
 def told_of(report: FixReport, out: Output, diff: bool) -> int:

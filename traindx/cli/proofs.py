@@ -77,9 +77,9 @@ class Starts(NamedTuple):
             starter.warm.close()
 
 
-def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """The options of a verb that starts the script many times; it receives them as `starts: Starts`."""
-    options = (
+def start_options(budget: str) -> tuple[Callable[..., Any], ...]:
+    """The options themselves; `budget` is the default of its own."""
+    return (
         click.option(
             "--steps", type=click.IntRange(min=1), metavar="N",
             help="Optimizer steps of every start. Default: all of a short script, a third and more of a long one.",
@@ -106,6 +106,10 @@ def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., i
         ),
     )  # fmt: skip
 
+
+def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """The options of a verb that starts the script many times; it receives them as `starts: Starts`."""
+
     def given(command: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(command)
         def settled(
@@ -122,7 +126,7 @@ def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., i
             starts = Starts(steps, seconds_of(budget), jobs, folder, writable, executor, ray_address)
             return command(starts=starts, **rest)
 
-        return with_options(settled, options)
+        return with_options(settled, start_options(budget))
 
     return given
 
