@@ -40,7 +40,7 @@ def memory_of(run: Run) -> Memory | None:
     available = setup.number("memory_available") or said(TOTAL, message)
     if measured:
         return from_line(setup, weights, gradients, state, available)
-    return from_message(setup, message, (weights, gradients, state), available)
+    return from_message(run, message, (weights, gradients, state), available)
 
 
 def standing_kinds(setup: Setup) -> tuple[float | None, float | None, float | None]:
@@ -128,19 +128,23 @@ def by_other_means(made: Memory, setup: Setup, state: float) -> Iterator[Option]
         yield Option("an optimizer with a state of 8 bits", need, fits(made, need), "estimate")
 
 
-def from_message(
-    setup: Setup, message: str, kinds: tuple[float, float, float], available: float | None
-) -> Memory | None:
-    """From the error's own numbers: what was taken, and what was asked for on top."""
-    weights, gradients, state = kinds
+def from_message(run: Run, message: str, kinds: tuple[float, float, float], available: float | None) -> Memory | None:
+    """From the error's own numbers: what was taken, and what was asked for on top. On the host, whose allocator tells
+    only the latter, what was taken is the most that the process was seen to hold."""
+    setup, (weights, gradients, state) = run.setup, kinds
     taken, tried, batch = said(TAKEN, message), said(TRIED, message), setup.number("batch_size")
+    kind = "activations and what is computed from them, at least"
+    if taken is None and "mem/host" in run.series and setup.word("device")[:3] in ("", "cpu"):
+        held = run.series["mem/host"].values
+        taken, batch = float(held[held == held].max(initial=0.0)) or None, None
+        kind = "activations, and all else that the process holds, at least"
     standing = weights + gradients + state
     needs = [Need("weights", weights), Need("gradients", gradients), Need("optimizer state", state)]
     needed = standing
     if taken is not None and tried is not None:
         needed = max(taken + tried, standing)
-        needs.append(Need("activations and what is computed from them, at least", needed - standing))
-    elif available is None and tried is None:
+        needs.append(Need(kind, needed - standing))
+    else:
         return None
     slope = (needed - standing) / batch if batch and needed > standing else None
     room = None if available is None else USABLE * available - standing

@@ -1,0 +1,46 @@
+"""What the callbacks of boosting have in common: a record of rounds, opened with the first of them."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from traindx.capture.rounds.backend import RoundsBackend, signals
+from traindx.capture.rounds.launched import SETTINGS
+from traindx.capture.session.session import Session
+
+
+class Record:
+    """The rounds of one library, one training after the other. `out`: the record's folder (None: a temporary one)."""
+
+    def __init__(self, library: str, out: str | Path | None, given: Mapping[str, Any]) -> None:
+        self.library, self.out, self.given = library, None if out is None else Path(out), given
+        self.session: Session | None = None
+        self._first = 0
+
+    def told(self, number: int, evaluated: Mapping[str, Mapping[str, float]]) -> None:
+        """Round `number` (from 0) of a training is over, with `evaluated[set][metric]`."""
+        if self.session is None:
+            self.session = Session(self.out, RoundsBackend(self.library))
+            weakref.finalize(self, self.session.close)
+            for name, fact in SETTINGS.items():
+                value = self.given.get(name)
+                if isinstance(value, float | int) and not isinstance(value, bool):
+                    self.session.fact(fact, value)
+        self._first = self._first if number else self.session.step
+        self.session.told(self._first + number + 1, signals(evaluated))
+
+    @property
+    def folder(self) -> Path:
+        """Where the record is, written as far as it goes; before the first round there is nothing to be read in it."""
+        if self.session is None:
+            return self.out or Path(".")
+        self.session.flush()
+        return self.session.folder
+
+    def close(self) -> None:
+        """Write everything and let go."""
+        if self.session is not None:
+            self.session.close()

@@ -1,0 +1,37 @@
+"""`traindx.catboost.Watch`: a callback that records what every iteration evaluates.
+
+watch = traindx.catboost.Watch(out="runs/exp1")
+model.fit(x, y, eval_set=(held, wanted), callbacks=[watch])
+print(watch.diagnose().to_text())
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traindx.capture.rounds.callback import Record
+
+if TYPE_CHECKING:
+    from traindx.config import Config
+    from traindx.pipeline import Diagnosis
+
+
+class Watch:
+    """Records every `fit` that it is given to. `out`: the record's folder (None: a temporary one); `settings`: those of
+    the model, as facts (`learning_rate`, `depth` ...)."""
+
+    def __init__(self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any) -> None:
+        self.record, self._config = Record("catboost", out, settings), config
+
+    def after_iteration(self, info: Any) -> bool:
+        """Called by CatBoost; never ends the training."""
+        evaluated = {name: {m: float(v[-1]) for m, v in found.items()} for name, found in info.metrics.items()}
+        self.record.told(info.iteration - 1, evaluated)
+        return True
+
+    def diagnose(self) -> Diagnosis:
+        """The diagnosis of what was recorded so far. Raises ReadError before the first round."""
+        from traindx.pipeline import diagnose, read
+
+        return diagnose(read(self.record.folder), self._config)

@@ -1,0 +1,43 @@
+"""`traindx.lightgbm.Watch`: a callback that records what every round evaluates.
+
+watch = traindx.lightgbm.Watch(out="runs/exp1")
+lightgbm.train(params, data, 500, valid_sets=[data, held_out], valid_names=["train", "val"], callbacks=[watch])
+print(watch.diagnose().to_text())
+
+Also `LGBMClassifier().fit(x, y, eval_set=[(x, y), (held, wanted)], callbacks=[watch])`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from traindx.capture.rounds.callback import Record
+
+if TYPE_CHECKING:
+    from traindx.config import Config
+    from traindx.pipeline import Diagnosis
+
+
+class Watch:
+    """Records every training that it is given to. `out`: the record's folder (None: a temporary one); `settings`:
+    those of the model, as facts, beside the ones that LightGBM tells itself."""
+
+    order = 5  # before early stopping, which raises
+
+    def __init__(self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any) -> None:
+        self.record, self._config = Record("lightgbm", out, settings), config
+
+    def __call__(self, environment: Any) -> None:
+        """Called by LightGBM after each round."""
+        evaluated: dict[str, dict[str, float]] = {}
+        for name, metric, value, *_ in environment.evaluation_result_list or ():
+            evaluated.setdefault(name, {})[metric] = float(value)
+        self.record.given = {**(environment.params or {}), **self.record.given}
+        self.record.told(environment.iteration - environment.begin_iteration, evaluated)
+
+    def diagnose(self) -> Diagnosis:
+        """The diagnosis of what was recorded so far. Raises ReadError before the first round."""
+        from traindx.pipeline import diagnose, read
+
+        return diagnose(read(self.record.folder), self._config)
