@@ -58,6 +58,39 @@ def attach(process: Process, library: str) -> None:
     Launched(process)
 
 
+def batch_in(given: Any) -> list[Any]:
+    """The inputs of a batch among arrays in nested tuples, lists and dicts: the first that is no column; and with them
+    its targets, the first other with as many rows."""
+    arrays = [a for a in jax.tree.leaves(given) if getattr(a, "ndim", 0) and getattr(a.dtype, "kind", "") in "fiub"]
+    first = next((a for a in arrays if a.ndim > 1), None)
+    if first is None:
+        return []
+    return [first, *[a for a in arrays if a is not first and len(a) == len(first)][:1]]
+
+
+def closed_over(function: Any, depth: int = 4) -> list[Any]:
+    """The arrays that a loss function has from around it, and those that functions within it have (Flax and Equinox
+    wrap the user's)."""
+    found: list[Any] = []
+    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or () if cell_filled(cell)]
+    inner = [getattr(function, name, None) for name in ("f", "_fun", "func", "__wrapped__")]
+    for held in (*cells, *inner):
+        if (hasattr(held, "ndim") and hasattr(held, "dtype")) or isinstance(held, tuple | list | dict):
+            found.append(held)
+        elif held is not None and depth and (callable(held) or hasattr(held, "_fun")):
+            found += closed_over(held, depth - 1)
+    return found
+
+
+def cell_filled(cell: Any) -> bool:
+    """Whether a variable of the function around has a value yet."""
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
 class Launched:
     """What is wrapped. Nothing is told before an optimizer's `update` is called with optax at hand."""
 
@@ -98,7 +131,7 @@ class Launched:
     def _value_and_grad(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def value_and_grad(fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any) -> Any:
             inner = original(fun, argnums, has_aux, *args, **named)
-            return self._told(inner, argnums, lambda found: found[0][0] if has_aux else found[0])
+            return self._told(fun, inner, argnums, lambda found: found[0][0] if has_aux else found[0])
 
         return value_and_grad
 
@@ -119,7 +152,9 @@ class Launched:
 
         return grad
 
-    def _told(self, inner: Callable[..., Any], argnums: Any, loss: Callable[[Any], Any]) -> Callable[..., Any]:
+    def _told(
+        self, fun: Any, inner: Callable[..., Any], argnums: Any, loss: Callable[[Any], Any]
+    ) -> Callable[..., Any]:
         @functools.wraps(inner)
         def differentiated(*args: Any, **named: Any) -> Any:
             if not self._at_work or self._depth["grad"]:
@@ -130,22 +165,15 @@ class Launched:
                 found = inner(*args, **named)
             finally:
                 self._depth["grad"] -= 1
-            self._stream.safely(self._loss, loss(found), args, named, argnums)
+            self._stream.safely(self._loss, loss(found), args, named, argnums, fun)
             return found
 
         return differentiated
 
-    def _loss(self, value: Any, args: Any, named: Any, argnums: Any) -> None:
+    def _loss(self, value: Any, args: Any, named: Any, argnums: Any, fun: Any) -> None:
         trained = {argnums} if isinstance(argnums, int) else set(argnums)
-        others = [arg for place, arg in enumerate(args) if place not in trained]
-        arrays = [
-            leaf for leaf in jax.tree.leaves([others, named]) if hasattr(leaf, "dtype") and hasattr(leaf, "shape")
-        ]
-        arrays = [a for a in arrays if a.ndim and a.dtype.kind in "fiub"]
-        first = next((a for a in arrays if a.ndim > 1), None)
-        batch = [] if first is None else [first]
-        batch += [a for a in arrays if first is not None and a is not first and len(a) == len(first)][:1]
-        tell(self._heard_loss, value, *batch)
+        batch = batch_in([[arg for place, arg in enumerate(args) if place not in trained], named])
+        tell(self._heard_loss, value, *(batch or batch_in(closed_over(fun))))
 
     def _heard_loss(self, *values: Any) -> None:
         if self._steps is not None:
@@ -320,6 +348,7 @@ class Launched:
         if session is None:
             return False
         self._backend.leaves = leaves
+        session.fact("device", jax.default_backend())
         session.add_model(leaves)
         session.add_optimizer(self._backend)
         schedule = self._schedule

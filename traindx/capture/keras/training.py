@@ -26,6 +26,13 @@ def refusal(model: Any) -> str:
     return ""
 
 
+def device_of(model: Any) -> str:
+    """Where the first of a model's variables lies."""
+    held = values_of(model, model.variables[:1])
+    where = str(getattr(held[0], "device", "cpu")).lower() if held else "cpu"
+    return "cpu" if "cpu" in where else where
+
+
 class Training:
     """From the beginning of a `fit` (or of the first `train_on_batch`) to `end`. `stepped` is called whenever a step
     was, outside of all guards: it may end the script."""
@@ -49,6 +56,7 @@ class Training:
             self.session.add_optimizer(model.optimizer)
         self._iterator = self._batches.made
         self._told_data()
+        self.session.fact("device", device_of(model))
         if self._backend.seen is not None:
             self._backend.seen.compiled(model, self._backend.names())
         self._notes = Notes(model, self.session.failed)

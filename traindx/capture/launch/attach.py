@@ -102,6 +102,7 @@ class Process:
             self.not_recorded(why)
             return None
         try:
+            self.out.mkdir(parents=True, exist_ok=True)
             os.close(os.open(self.out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
             self.session = make(self.out, rank=rank, **options_of(wanted))
         except FileExistsError:
@@ -142,7 +143,8 @@ class Process:
         """Write everything, and how the script ended. Runs at the exit of the interpreter."""
         if self.session is None or os.getpid() != self.pid:
             return
-        error = getattr(sys, "last_value", None)
+        notebook = self.request.get("notebook")  # in which an error is some cell's, and ends nothing
+        error = None if notebook else getattr(sys, "last_value", None)
         if isinstance(error, KeyboardInterrupt):
             self.session.event("stopped", "interrupted by Ctrl-C", "interrupted")
         elif error is not None:
@@ -185,7 +187,12 @@ def attach(request: dict[str, Any], watch: Any, library: str, room: str) -> None
         PROCESS[0].watch = watch
         watch.last.append(PROCESS[0].end)
         hide_wrappers()
-    importlib.import_module(f"traindx.capture.{room}").attach(PROCESS[0], library)
+    install(PROCESS[0], library, room)
+
+
+def install(process: Process, library: str, room: str) -> None:
+    """Look for a framework's trainings in a process."""
+    importlib.import_module(f"traindx.capture.{room}").attach(process, library)
 
 
 def options_of(request: dict[str, Any]) -> dict[str, Any]:

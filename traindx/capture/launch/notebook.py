@@ -1,4 +1,4 @@
-"""`%load_ext traindx`: record whatever trains in the cells that follow.
+"""`%load_ext traindx`: record whatever trains in the cells that follow, in any framework that is recorded.
 
 %load_ext traindx
 ...train, in as many cells as you like...
@@ -13,66 +13,78 @@ from __future__ import annotations
 import atexit
 import html
 import os
+import sys
+import time
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-from traindx.capture.launch.folder import run_folder
-from traindx.capture.process.guard import ran_out_of_memory, say
+from traindx.capture.process.guard import say
 
 RUNS = Path("traindx-runs")
 HEIGHT = 720  # pixels of the page below a cell; it scrolls
 
 
 class Notebook:
-    """The capture of one kernel. A record begins when something trains, in `folder`; `diagnose` says what is wrong
-    with the run in a folder."""
+    """The capture of one kernel, or of one cell, in any framework that is recorded. A record begins when something
+    trains, in `folder` (None until then); `diagnose` says what is wrong with the run in a folder."""
 
     def __init__(self, diagnose: Callable[[Path], Any]) -> None:
-        from traindx.capture.process.patches import Lines
-        from traindx.capture.session.stream import Stream
-        from traindx.capture.torch.discover.discovery import Discovery
+        from traindx.capture.launch.attach import Process, install
+        from traindx.capture.launch.bootstrap.sitecustomize import ROOMS, Watch
 
         self.diagnose = diagnose
         self.folder: Path | None = None
-        self.session: Any = None
-        self.discovery = Discovery(Stream(self.open_session, Lines(os.getcwd()), lambda _steps: None, self.report))
-        self.discovery.attach()
+        self.process = Process({"out": str(new_folder()), "folder": os.getcwd(), "notebook": True})
+        self.process.watch = self._watch = Watch()
+        sys.meta_path.insert(0, self._watch)
+        for library, room in ROOMS.items():
+            if library in sys.modules:
+                install(self.process, library, room)
+            else:
+                self._watch.wanted[library] = partial(self._imported, library, room)
         atexit.register(self.close)
 
-    def open_session(self) -> Any:
-        from traindx.capture.torch.backend import torch_session
+    def _imported(self, library: str, room: str, module: object) -> None:
+        from traindx.capture.launch.attach import install
 
-        self.folder = run_folder(["notebook"], RUNS)
-        self.session = torch_session(self.folder)
-        return self.session
-
-    def report(self, stage: str, **more: Any) -> None:
-        """Nobody needs to be told how far it got: the notebook is at hand."""
+        install(self.process, library, room)
 
     def flush(self) -> Path | None:
         """Write what was measured so far; the folder, None where nothing has trained yet."""
-        if self.session is not None:
-            self.session.flush()
+        if self.process.session is not None:
+            self.folder = self.process.out
+            self.process.session.flush()
         return self.folder
 
     def close(self) -> None:
+        """Let go of everything."""
         atexit.unregister(self.close)
-        self.discovery.end()
-        if self.session is not None:
-            self.session.close()
+        self._watch.wanted.clear()
+        if self._watch in sys.meta_path:
+            sys.meta_path.remove(self._watch)
+        if self.process.session is not None:
+            self.folder = self.process.out
+            self.process.end()
+        else:
+            for end in self.process.ends:
+                end()
 
     def crashed(self, error: BaseException) -> None:
         """What ended the training of a cell."""
-        if self.session is None:
-            return
-        kind = type(error).__name__
-        if isinstance(error, KeyboardInterrupt):
-            self.session.event("stopped", "interrupted", "interrupted")
+        if isinstance(error, KeyboardInterrupt) and self.process.session is not None:
+            self.process.session.event("stopped", "interrupted", "interrupted")
         else:
-            self.session.event(
-                "out-of-memory" if ran_out_of_memory(error) else "crash", f"{kind}: {error}"[:2000], kind
-            )
+            self.process.crashed(error)
+
+
+def new_folder() -> Path:
+    """A folder that is not there, and is made when something trains: of a cell that is run again, too."""
+    name = f"notebook-{time.strftime('%Y%m%d-%H%M%S')}"
+    paths = (RUNS / (name if i == 1 else f"{name}-{i}") for i in count(1))
+    return next(path for path in paths if not path.exists())
 
 
 class Shown:
@@ -98,7 +110,7 @@ SHELLS: list[Any] = []  # the shell that it was loaded in
 
 
 def load(shell: Any, diagnose: Callable[[Path], Any]) -> None:
-    """Begin to look for trainings in a shell of IPython. Imports torch, which a notebook that trains needs anyway."""
+    """Begin to look for trainings in a shell of IPython."""
     if LOADED:
         return
     LOADED.append(Notebook(diagnose))
