@@ -238,9 +238,9 @@ def special(victim: Path, rng: Rng) -> str:
         os.mkfifo(place)
         return f"pipe {place.name}"
     if kind == 8:
-        name = NAMED[int(rng.integers(len(NAMED)))]
-        victim.rename(victim.with_name(os.fsdecode(name) + victim.suffix))
-        return f"named {name!r}"
+        strange = NAMED[int(rng.integers(len(NAMED)))]
+        victim.rename(victim.with_name(os.fsdecode(strange) + victim.suffix))
+        return f"named {strange!r}"
     return beside(victim.with_name(SIBLINGS[int(rng.integers(len(SIBLINGS)))]), kind)
 
 

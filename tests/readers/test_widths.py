@@ -17,9 +17,9 @@ N = 100
 def made() -> tuple[Floats, ...]:
     """Step, training loss, validation loss and accuracy of a run, to four digits."""
     noise = np.random.default_rng(0)
-    n = np.arange(N)
-    loss = 0.3 + 2.3 * np.exp(-n / 30) + noise.normal(0, 0.01, N)
-    return 10.0 * n, loss.round(4), (loss + 0.3).round(4), (1 - loss / 3).round(4)
+    n = np.arange(float(N))
+    loss: Floats = 0.3 + 2.3 * np.exp(-n / 30) + noise.normal(0, 0.01, N)
+    return 10 * n, loss.round(4), (loss + 0.3).round(4), (1 - loss / 3).round(4)
 
 
 STEP, LOSS, VAL, ACCURACY = made()
