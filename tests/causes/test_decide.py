@@ -10,7 +10,7 @@ from tests.lookalikes import all_runs
 from traindx import pipeline
 from traindx.causes import decide
 from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
+from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis, RunDiagnosis
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Event, Panel, Run
 from traindx.vocabulary.setup import Setup
@@ -109,10 +109,13 @@ def test_where_modules_were_recorded_the_probability_counts_by_itself(
     run = plain_run()
     panel = Panel(np.array([0.0, 100.0]), ("body",), np.ones((2, 1)))
     names = {"healthy": healthy, "label-noise": 1 - healthy}
-    told = [Hypothesis(cause=n, title=n, probability=p) for n, p in sorted(names.items(), key=lambda item: -item[1])]
-    for expected, seen in ((plain, run), (recorded, msgspec.structs.replace(run, panels={"grad_norm": panel}))):
-        health, _ = decide((), told, (), seen, Features(seen))
-        assert health == expected
+    by_panels = msgspec.structs.replace(run, panels={"grad_norm": panel})
+    for expected, seen, sign in ((plain, run, 2.0), (recorded, by_panels, 2.0), ("watch", by_panels, 0.5)):
+        terms = (EvidenceTerm("contradicted=some", sign),)
+        ordered = sorted(names.items(), key=lambda item: -item[1])
+        told = [Hypothesis(cause=n, title=n, probability=p, for_=terms) for n, p in ordered]
+        if sign > 1 or recorded == "sick":  # many faint signs condemn no run
+            assert decide((), told, (), seen, Features(seen))[0] == expected
 
 
 def test_a_rate_of_zero_stops() -> None:
