@@ -13,6 +13,7 @@ from traindx.cli.options import Output, config_options, full_option, output_opti
 from traindx.cli.proofs import Starts, Told, proof_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
+from traindx.reports.labels import percent
 
 if TYPE_CHECKING:
     from traindx.repair.investigate import Experiment, Investigation
@@ -84,7 +85,7 @@ def plan_of(quiet: bool) -> Show:
     """Shows the plan with its price."""
 
     def show(belief: Sequence[Hypothesis], plan: Sequence[Experiment], seconds: float) -> None:
-        note(f"{belief[0].title} ({belief[0].probability:.0%}). What would tell most:", quiet)
+        note(f"{belief[0].title} ({percent(belief[0].probability)}). What would tell most:", quiet)
         for number, one in enumerate(plan, 1):
             note(f"  {number}. {one.what}: {' '.join(one.interventions)}  ({one.bits:.2f} bits)", quiet)
         if plan:
@@ -98,5 +99,5 @@ def trail(found: Investigation) -> str:
     lines = ["How the belief went"]
     for what, shares in found.diagnosis.belief:
         most = sorted(shares.items(), key=lambda item: -item[1])[:3]
-        lines.append(f"  {what:<40} " + ", ".join(f"{cause} {share:.0%}" for cause, share in most))
+        lines.append(f"  {what:<40} " + ", ".join(f"{cause} {percent(share)}" for cause, share in most))
     return "\n".join([*lines, f"  {found.why}"])

@@ -17,6 +17,7 @@ import click
 from traindx.cli.options import with_options
 from traindx.cli.streams import note
 from traindx.errors import ConfigError
+from traindx.reports.labels import percent
 
 if TYPE_CHECKING:
     from traindx.repair.bench import Bench, Start
@@ -199,7 +200,7 @@ class Told:
     def plan(self, search: Search, plan: Sequence[Candidate]) -> None:
         """The plan and its price, before the trials start."""
         first = search.hypotheses[0]
-        note(f"{first.title} ({first.probability:.0%}). The plan, most promising first:", self.quiet)
+        note(f"{first.title} ({percent(first.probability)}). The plan, most promising first:", self.quiet)
         for number, one in enumerate(plan, 1):
             note(f"  {number}. {one.fix}: {' '.join(one.interventions)}  (for {one.cause})", self.quiet)
         if not plan:

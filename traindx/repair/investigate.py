@@ -20,6 +20,7 @@ from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench
 from traindx.repair.pairs import known_gains, paired, trial
+from traindx.reports.labels import percent as sure
 from traindx.trials import objective as objectives
 from traindx.trials.judge import HOPELESS, MIN_EFFECT, Judged, least_gain, percent
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
@@ -76,7 +77,7 @@ def investigate(
             belief = updated(belief, one.causes, made.verdict, one.interventions[0])
             trail.append((f"{' '.join(one.interventions)}: {made.verdict}", shares(belief)))
         tell(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
-             f"{belief[0].probability:.0%}")  # fmt: skip
+             f"{sure(belief[0].probability)}")  # fmt: skip
     left = tuple(m for m in diagnosis.next if not any(all(spec in m.how for spec in way) for way in tried))
     told = msgspec.structs.replace(
         diagnosis,
@@ -95,7 +96,7 @@ def shares(belief: Sequence[Hypothesis]) -> dict[str, float]:
 def over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: Bench, first: Arm) -> str:
     """Why no more experiments are made, or ""."""
     if belief[0].probability >= SETTLED:
-        return f"settled: {belief[0].title} ({belief[0].probability:.0%})"
+        return f"settled: {belief[0].title} ({sure(belief[0].probability)})"
     left = experiments(belief, tried)
     if not left:
         return "nothing is left that can be tried from outside and would tell more"

@@ -98,5 +98,5 @@ def scale(axes: Axes) -> None:
     if values:
         whole = np.concatenate(values)
         whole = whole[np.isfinite(whole)]
-        if len(whole) and whole.min() > 0 and whole.max() / whole.min() > 100:
+        if len(whole) and whole.min() > 0 and whole.max() / whole.min() > 99:
             axes.set_yscale("log")

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from traindx.reports import json as documents
-from traindx.reports.labels import clean, number
+from traindx.reports.labels import clean, number, percent
 from traindx.reports.layout import Page, Span
 from traindx.reports.markdown import code
 from traindx.reports.markdown import text as harmless
@@ -86,7 +86,7 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
     causes = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
     page.heading("What is behind it")
     for one in causes:
-        page.flow(f"{one.probability:.0%}  {one.title} ({one.cause})", indent=1)
+        page.flow(f"{percent(one.probability)}  {one.title} ({one.cause})", indent=1)
     if report.trials:
         page.heading("What was tried")
     for trial in report.trials:
@@ -134,7 +134,7 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
     diagnosis = report.diagnosis
     found = [(f"{f.severity}: {f.message}",) for f in diagnosis.findings]
     causes = [("cause", "probability", "evidence")] + [
-        (h.title, f"{h.probability:.0%}", ", ".join(t.finding for t in h.for_[:4]))
+        (h.title, percent(h.probability), ", ".join(t.finding for t in h.for_[:4]))
         for h in diagnosis.hypotheses[:SHOWN_CAUSES]
     ]
     parts: list[tuple[str, Rows]] = [("Original issues", found), ("Causes", causes)]
