@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from traindx.readers.tongues import in_english
 from traindx.vocabulary.signals import direction_of
 
 TRAIN_WORDS = frozenset({"train", "training", "tr", "trn", "learn", "fit", "trl"})
@@ -311,7 +312,7 @@ class Role(NamedTuple):
 
 def words_of(name: str) -> list[str]:
     """Words of a logged name, lower case; camelCase is cut, digits stay with their letters."""
-    spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", name[:200])
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", in_english(name[:200]))
     return [w for w in re.split(r"[^a-z0-9@.]+", spaced.lower()) if w]
 
 

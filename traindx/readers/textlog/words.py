@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from traindx.readers.aliases import role_of
+from traindx.readers.tongues import in_english
 from traindx.vocabulary.signals import direction_of
 
 # Counter -> rank; the lower the closer to optimizer steps over the whole run.
@@ -64,7 +65,7 @@ def role_of_key(key: str) -> str:
 def counter_of(key: str) -> tuple[str, int] | None:
     """Name and rank of the counter that a key means, or None. `Training Iteration`, `Epoch(val)`
     and `validation loss at iteration` are counters; `number of skipped iterations` is not."""
-    plain = re.sub(r"\(.*?\)", "", key).lower().strip(" #:._-[]'\"")
+    plain = re.sub(r"\(.*?\)", "", in_english(key)).lower().strip(" #:._-[]'\"")
     found = re.search(r"(?:\bat|\bafter|@)\s+(iteration|step|epoch|update|iter|batch)$", plain)
     if found:
         plain = found[1]
