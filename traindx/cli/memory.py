@@ -12,7 +12,7 @@ import click
 from traindx import pipeline
 from traindx.capture.launch.command import Request, check_program, launch
 from traindx.capture.launch.folder import run_folder
-from traindx.capture.launch.stages import note_end, recorded, why_nothing
+from traindx.capture.launch.stages import PYTORCH, note_end, recorded, why_nothing
 from traindx.cli.diagnose import rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.run import RUNS, to_stdout
@@ -88,7 +88,7 @@ def memory(
     folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
     ended = launch(command, Request(folder, steps, probes="room"), stdout=1 if to_stdout(out) else 2)
     if not recorded(folder):
-        note(f"traindx: nothing was measured: {why_nothing(folder, command, ended)}")
+        note(f"traindx: nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}")
         if not folder_name:
             shutil.rmtree(folder, ignore_errors=True)
         return 2

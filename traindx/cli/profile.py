@@ -10,7 +10,7 @@ import click
 from traindx import pipeline
 from traindx.capture.launch.command import Ended, Request, check_program, launch
 from traindx.capture.launch.folder import run_folder
-from traindx.capture.launch.stages import how_it_ended, stages, why_nothing
+from traindx.capture.launch.stages import PYTORCH, how_it_ended, stages, why_no_trace, why_nothing
 from traindx.cli.diagnose import rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.run import RUNS, to_stdout
@@ -91,6 +91,4 @@ def profile(
 
 def why_not(folder: Path, command: tuple[str, ...], ended: Ended, skip: int) -> str:
     """One sentence on why a command left no trace."""
-    from traindx.capture.launch.profiled import why_no_trace
-
-    return why_no_trace(stages(folder), skip) or why_nothing(folder, command, ended)
+    return why_no_trace(stages(folder), skip) or why_nothing(folder, command, ended, PYTORCH)

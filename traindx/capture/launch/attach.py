@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import importlib
+import importlib.util
 import json
 import multiprocessing.util
 import os
@@ -191,7 +192,9 @@ def attach(request: dict[str, Any], watch: Any, library: str, room: str) -> None
 
 
 def install(process: Process, library: str, room: str) -> None:
-    """Look for a framework's trainings in a process."""
+    """Look for a framework's trainings in a process; of JAX those that optax makes the steps of."""
+    if library == "jax" and importlib.util.find_spec("optax") is None:
+        return
     importlib.import_module(f"traindx.capture.{room}").attach(process, library)
 
 

@@ -56,16 +56,3 @@ class Profiled:
             return
         if not self.ends:
             self.tell("profiled" if begun else "short", steps=self.profiling.count)
-
-
-def why_no_trace(told: list[dict[str, Any]], skip: int) -> str:
-    """Why a script left no trace, from what it told; "" where that is for others to say."""
-    short = next((entry for entry in told if entry.get("stage") == "short"), None)
-    if short is None:
-        return ""
-    steps = int(short.get("steps", 0))
-    if not steps:
-        return "no optimizer of PyTorch made a step"
-    return f"the script ended after {steps} optimizer steps, before the first that was to be traced; try --skip 0" + (
-        "" if skip else " --steps 1"
-    )

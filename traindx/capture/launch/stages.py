@@ -20,6 +20,7 @@ PRINTED = ("stdout.log", "stderr.log")
 NO_MEMORY = b"std::bad_alloc"  # what C++ says before it ends a process
 # Sent by people and batch systems that want a script to end.
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+PYTORCH = ("torch",)  # what experiments, checks and traces can be made of
 
 
 def stages(folder: Path) -> list[dict[str, Any]]:
@@ -50,8 +51,8 @@ def experiment_stopped(folder: Path) -> str:
     return next((str(entry.get("why")) for entry in ends), "")
 
 
-def why_nothing(folder: Path, command: Sequence[str], ended: Ended) -> str:
-    """One sentence on why a command left no record."""
+def why_nothing(folder: Path, command: Sequence[str], ended: Ended, frameworks: Sequence[str] = tuple(ROOMS)) -> str:
+    """One sentence on why a command left no record: with one of the frameworks it had left one."""
     told = stages(folder)
     reached = {str(entry.get("stage")) for entry in told}
     failed = next((entry for entry in told if entry.get("stage") == "failed"), None)
@@ -63,10 +64,11 @@ def why_nothing(folder: Path, command: Sequence[str], ended: Ended) -> str:
             f"no Python process was seen: is {command[0]} a Python program? (options -I, -E and -S of Python "
             f"keep traindx out){end}"
         )
-    loaded = [name for name in ROOMS if name in reached]
+    loaded = [name for name in frameworks if name in reached]
     if not loaded:
-        known = ", ".join(name.partition(".")[0] for name in ROOMS)
-        return f"the script never imported a framework whose trainings are recorded ({known}){end}"
+        known = ", ".join(name.partition(".")[0] for name in frameworks)
+        one = f"a framework whose trainings are recorded ({known})" if len(frameworks) > 1 else known
+        return f"the script never imported {one}{end}"
     if "torch" not in reached:
         return f"{' and '.join(loaded)} was imported, but nothing was trained by it that can be recorded{end}"
     if "forked" in reached or "second" in reached:
@@ -76,6 +78,19 @@ def why_nothing(folder: Path, command: Sequence[str], ended: Ended) -> str:
     if "optimizer" in reached:
         return f"an optimizer was made, but backward() was never called: nothing was trained{end}"
     return f"torch was imported, but no optimizer was made and backward() was never called{end}"
+
+
+def why_no_trace(told: list[dict[str, Any]], skip: int) -> str:
+    """Why a script left no trace, from what it told; "" where that is for others to say."""
+    short = next((entry for entry in told if entry.get("stage") == "short"), None)
+    if short is None:
+        return ""
+    steps = int(short.get("steps", 0))
+    if not steps:
+        return "no optimizer of PyTorch made a step"
+    return f"the script ended after {steps} optimizer steps, before the first that was to be traced; try --skip 0" + (
+        "" if skip else " --steps 1"
+    )
 
 
 def how_it_ended(ended: Ended) -> str:

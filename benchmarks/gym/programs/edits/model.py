@@ -7,6 +7,7 @@ from benchmarks.gym.programs.program import edit
 INIT, SATURATED, DEEP, DEAD = "bad-initialization", "saturating-activations", "deep-without-skip-or-norm", "dead-relus"
 RECURRENT, STALE, OUTPUT = "exploding-recurrence", "stale-normalization-statistics", "wrong-output-activation"
 TWICE, LOSS, NUMERICS, HALF = "double-softmax", "wrong-loss", "unstable-numerics", "half-precision-range"
+FUTURE = "missing-causal-mask"
 CRITERION = "criterion = nn.CrossEntropyLoss()"
 HIDDEN = "    nn.Linear(64, 64),\n    nn.ReLU(),\n"
 MORE = "*[m for _ in range({}) for m in (nn.Linear({}, {}), {}())]"
@@ -190,4 +191,6 @@ EDITS = [
          "        loss.backward()\n",
          "        (loss.float() * 2.0**20).backward()\n        for p in model.parameters():\n"
          "            p.grad /= 2.0**20\n"),
-]  # fmt: skip
+    edit("tiny_gpt", "sees-all", FUTURE, "gross", "is_causal=True", "is_causal=False"),
+    edit("word_transformer", "sees-all", FUTURE, "gross", "self.enc(h, mask=mask)", "self.enc(h)"),
+]
