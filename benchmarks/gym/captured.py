@@ -11,11 +11,12 @@ import os
 import pkgutil
 import sys
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 RECORD = Path("captured") / "record"
-OTHERS = ("traindx.capture.keras", "traindx.capture.jax")
+OTHERS = ("traindx.capture.keras", "traindx.capture.jax", "traindx.capture.rounds")
 WHOLE = "ended"  # written beside the record when the run has ended
 
 
@@ -33,7 +34,7 @@ def preload() -> None:
 
 def begin(folder: Path, script: str, interventions: Sequence[str] = ()) -> None:
     """Attach the capture to this process, with interventions as of `traindx run --with`."""
-    from traindx.capture.launch import attach as launch_attach
+    from traindx.capture.launch.bootstrap.sitecustomize import ROOMS
 
     out = folder / RECORD
     out.mkdir(parents=True)
@@ -42,7 +43,20 @@ def begin(folder: Path, script: str, interventions: Sequence[str] = ()) -> None:
     sys.meta_path.insert(0, watch)
     atexit._clear()  # what the parent would do at its end
     atexit.register(watch.end)
-    launch_attach.attach({"out": str(out), "folder": str(folder), "with": list(interventions)}, watch)
+    request = {"out": str(out), "folder": str(folder), "with": list(interventions)}
+    for name, room in ROOMS.items():
+        found = partial(attached, request, watch, name, room)
+        if name in sys.modules:
+            found(sys.modules[name])
+        else:
+            watch.wanted[name] = found
+
+
+def attached(request: dict[str, Any], watch: Any, name: str, room: str, _module: object) -> None:
+    """Look for the trainings of a framework that is imported, as the bootstrap of `traindx run` does."""
+    from traindx.capture.launch import attach as launch_attach
+
+    launch_attach.attach(request, watch, name, room)
 
 
 def watcher() -> Any:
