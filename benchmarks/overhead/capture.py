@@ -131,7 +131,8 @@ def compare(make: Callable[[], Case], options: dict[str, Any], blocks: int, seco
 def launched(make: Callable[[], Case], options: dict[str, Any], blocks: int, seconds: float) -> tuple[float, ...]:
     """As `compare`, for the hooks of `traindx run`, which see all that trains in a process: the plain
     blocks are made before and after."""
-    from traindx.capture.launch.attach import Process
+    from traindx.capture.launch.attach import Process, install
+    from traindx.capture.launch.bootstrap.sitecustomize import ROOMS, Watch
 
     torch.manual_seed(0)
     one = make()
@@ -143,7 +144,8 @@ def launched(make: Callable[[], Case], options: dict[str, Any], blocks: int, sec
     found, inside = [], []
     with tempfile.TemporaryDirectory() as folder:
         process = Process({"out": folder, "folder": str(Path.cwd()), **options})
-        process.discovery.attach()
+        process.watch = Watch()
+        install(process, "torch", ROOMS["torch"])
         try:
             other = make()
             block(other, max(3 * WARM, int(steps * START / seconds)), lambda loss: None)
