@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from traindx.features.comparison import without_common_folder
 from traindx.features.shared import Features
 from traindx.reports import labels, memory, profile, sketch
@@ -184,10 +186,18 @@ def plot(page: Page, run: Run, told: Digest) -> None:
 
 
 def pictured(run: Run, told: Digest) -> tuple[str, Series] | None:
-    """(name, curve) to draw: of the first finding's evidence, where it shows a course; else the objective."""
+    """(name, curve) to draw: of the first finding's evidence, where it shows a course; else the objective. A line that
+    does not move says less than the objective."""
+    curve = Features(run).objective
     named = [p.signal for s in told.findings[:1] for p in s.finding.evidence]
     for signal in named:
-        if len(run.series.get(signal, ())) >= COURSE:
+        course = run.series.get(signal, ())
+        if len(course) >= COURSE and (curve is None or signal == curve.name or not level(run.series[signal])):
             return signal, run.series[signal]
-    curve = Features(run).objective
     return None if curve is None else (curve.name, curve.raw)
+
+
+def level(series: Series) -> bool:
+    """Whether a curve has one value throughout."""
+    known = series.values[np.isfinite(series.values)]
+    return len(known) > 0 and bool((known == known[0]).all())

@@ -266,18 +266,26 @@ def improving(pair: Pair, part: float) -> bool:
     return before - end > part * abs(end)
 
 
-def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
+def tell(
+    seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float, *, near: int = 2, part: int = 50
+) -> Evidence:
+    """What is told of a rise. Its best value is the lowest of all where that is within `near` points or a `part`-th of
+    the run of the turn."""
     pair, rise = seen.pair, seen.rise
-    then, now = ends(seen)
+    _, now = ends(seen)
     severity: Severity = "medium"
     if metric_improves or max(seen.relative, seen.lost) < mild:
         severity = "low"
     elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
         severity = "high"
-    at, last = pair.val.step_at(rise.at), pair.val.step_at(pair.val.n - 1)
     sign, other = pair.val.sign, pair.train.sign
-    low = float(pair.val.values[rise.at])
-    best = "best at" if low * sign == pair.val.oriented.min() else "lowest around" if sign > 0 else "highest around"
+    lowest = int(np.argmin(pair.val.oriented))
+    exact = abs(lowest - rise.at) <= max(near, pair.val.n // part)  # else a lone value far from the turn
+    turn = lowest if exact else rise.at
+    then = float(seen.train[turn])
+    at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
+    low = float(pair.val.values[turn])
+    best = "best at" if exact else "lowest around" if sign > 0 else "highest around"
     end = rise.end * sign if pair.val.n > 2 * 4 else float(pair.val.values[-1])  # a level, or the last of a few
     return Evidence(
         onset=at,
