@@ -8,7 +8,6 @@ INIT, SATURATED, DEEP, DEAD = "bad-initialization", "saturating-activations", "d
 RECURRENT, STALE, OUTPUT = "exploding-recurrence", "stale-normalization-statistics", "wrong-output-activation"
 TWICE, LOSS, NUMERICS, HALF = "double-softmax", "wrong-loss", "unstable-numerics", "half-precision-range"
 FUTURE = "missing-causal-mask"
-FUTURE = "missing-causal-mask"
 CRITERION = "criterion = nn.CrossEntropyLoss()"
 HIDDEN = "    nn.Linear(64, 64),\n    nn.ReLU(),\n"
 MORE = "*[m for _ in range({}) for m in (nn.Linear({}, {}), {}())]"
@@ -194,6 +193,4 @@ EDITS = [
          "            p.grad /= 2.0**20\n"),
     edit("tiny_gpt", "sees-all", FUTURE, "gross", "is_causal=True", "is_causal=False"),
     edit("word_transformer", "sees-all", FUTURE, "gross", "self.enc(h, mask=mask)", "self.enc(h)"),
-    edit("tiny_gpt", "sees-all", FUTURE, "gross", "is_causal=True", "is_causal=False"),
-    edit("word_transformer", "sees-all", FUTURE, "gross", "self.enc(h, mask=mask)", "self.enc(h)"),
-]
+]  # fmt: skip
