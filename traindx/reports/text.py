@@ -8,11 +8,11 @@ from traindx.features.comparison import without_common_folder
 from traindx.features.shared import Features
 from traindx.reports import labels, memory, profile, sketch
 from traindx.reports import text_sections as sections
-from traindx.reports.brief import Brief, brief, cannot_tell, told_apart
+from traindx.reports.brief import GRAVE, Brief, brief, cannot_tell, told_apart
 from traindx.reports.digest import Digest, digest
 from traindx.reports.labels import clean, name, number, percent, since
 from traindx.reports.layout import Page, Span
-from traindx.vocabulary.diagnosis import Document, RunDiagnosis
+from traindx.vocabulary.diagnosis import Document, Finding, RunDiagnosis
 from traindx.vocabulary.run import Run, Series
 
 PLOT_ROWS = 6
@@ -189,12 +189,17 @@ def pictured(run: Run, told: Digest) -> tuple[str, Series] | None:
     """(name, curve) to draw: of the first finding's evidence, where it shows a course; else the objective. A line that
     does not move says less than the objective."""
     curve = Features(run).objective
-    named = [p.signal for s in told.findings[:1] for p in s.finding.evidence]
+    named = [p.signal for s in told.findings[:1] for p in s.finding.evidence if drawn(p.signal, s.finding)]
     for signal in named:
         course = run.series.get(signal, ())
         if len(course) >= COURSE and (curve is None or signal == curve.name or not level(run.series[signal])):
             return signal, run.series[signal]
     return None if curve is None else (curve.name, curve.raw)
+
+
+def drawn(signal: str, finding: Finding) -> bool:
+    """Whether a finding is worth a picture of one of its signals: of times and the like only where it is grave."""
+    return finding.severity in GRAVE or not signal.startswith(labels.NO_MEASURE)
 
 
 def level(series: Series) -> bool:
