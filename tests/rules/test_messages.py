@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from traindx import pipeline
-from traindx.rules.findings import said
+from traindx.rules.findings import placed, said
 
 
 @pytest.mark.parametrize(
@@ -47,3 +47,13 @@ def test_a_place_is_told_in_what_the_log_counts_and_a_wobbling_low_is_no_best(tm
     lowest = int(np.argmin(rows[:, 2]))
     assert (told[1] == "best at") == (int(told[2]) == lowest)
     assert not any(re.search(r"\bstep \d", f.message) for f in diagnosis.findings)
+
+
+@pytest.mark.parametrize(
+    ("family", "where", "told"),
+    [
+        ("ACT", "2", "module 2"), ("WGT", "0.1, 4", "modules 0.1, 4"), ("ACT", "head.2", "head.2"), ("DAT", "2", "2"),
+    ],
+)  # fmt: skip
+def test_a_module_that_has_a_number_only_is_called_a_module(family: str, where: str, told: str) -> None:
+    assert said("values of {where}", placed(family, {"where": where})) == f"values of {told}"

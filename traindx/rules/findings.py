@@ -12,6 +12,8 @@ from traindx.vocabulary.rule import Evidence, Outcome
 LONG = 1e6  # from here on a number is written with a power of ten
 DIGITS = 1e12  # below it a step is still written as it stands in the log
 ONE = re.compile(r"(?<![\w.,-])1 (point|time|step|sample|module|unit|row)s\b")
+NUMBERED = re.compile(r"\d[\d.]*(?:, \d[\d.]*)*")  # modules of a Sequential, which have no other name
+OF_MODULES = ("ACT", "GRD", "QNT", "WGT")  # families whose places are modules
 PLACE = re.compile(r"\bstep (?=-?\d)")  # a place in the log, which need not count steps
 
 
@@ -59,6 +61,14 @@ def said(text: str, values: Mapping[str, object]) -> str:
     return ONE.sub(r"1 \1", text.format_map({name: readable(value) for name, value in values.items()}))
 
 
+def placed(family: str, values: Mapping[str, object]) -> Mapping[str, object]:
+    """The values of a message, with the word for a module that is called by a number alone."""
+    where = str(values.get("where", ""))
+    if family not in OF_MODULES or not NUMBERED.fullmatch(where):
+        return values
+    return {**values, "where": f"module{'s' if ',' in where else ''} {where}"}
+
+
 def finding(outcome: Outcome, evidence: Evidence, parent: str | None, axis: str) -> Finding:
     """The finding of one rule, from its strongest evidence; the numbers of the others are kept."""
     points = [p for e in (evidence, *(x for x in outcome.evidence if x is not evidence)) for p in e.points]
@@ -71,7 +81,7 @@ def finding(outcome: Outcome, evidence: Evidence, parent: str | None, axis: str)
         onset_step=evidence.onset,
         last_step=evidence.last,
         where=evidence.where,
-        message=PLACE.sub(f"{axis} ", said(text, evidence.values)),
+        message=PLACE.sub(f"{axis} ", said(text, placed(outcome.rule.family, evidence.values))),
         consequence_of=parent,
         aspects=evidence.aspects,
         evidence=tuple(points[:12]),
