@@ -163,7 +163,7 @@ def test_a_script_that_catches_everything_is_ended_all_the_same(tmp_path: Path) 
     ("command", "words"),
     [
         (["inference_only.py"], "backward() was never called"),
-        (["no_torch.py"], "never imported torch"),
+        (["no_torch.py"], "never imported a framework whose trainings are recorded"),
         (["-I", "inference_only.py"], "no Python process was seen"),
     ],
 )
