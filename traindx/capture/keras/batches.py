@@ -12,6 +12,7 @@ from keras.src.trainers.epoch_iterator import EpochIterator
 from traindx.capture.process.patches import Patches
 
 WAITING = 64  # batches that are kept until they are taken
+MADE = 4  # iterators that are told apart
 Batch = tuple[Any, Any, Any]  # the data that it is of, inputs, targets
 
 
@@ -23,7 +24,7 @@ class Batches:
     def __init__(self) -> None:
         self._patches = Patches()
         self._waiting: deque[Batch] = deque(maxlen=WAITING)
-        self.made: Any = None  # the iterator that was made last
+        self.made: deque[Any] = deque(maxlen=MADE)  # the iterators that were made last
         self.wanted = True
         self._patches.replace(EpochIterator, "__init__", self._wrapped)
 
@@ -42,7 +43,7 @@ class Batches:
     def _wrapped(self, original: Callable[..., None]) -> Callable[..., None]:
         def init(iterator: Any, *args: Any, **named: Any) -> None:
             original(iterator, *args, **named)
-            self.made = iterator
+            self.made.append(iterator)
             if keras.backend.backend() == "tensorflow":
                 adapter, made = iterator.data_adapter, iterator.data_adapter.get_tf_dataset
                 adapter.get_tf_dataset = lambda: self._of_dataset(iterator, made())

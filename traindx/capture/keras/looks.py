@@ -58,7 +58,7 @@ class KerasLooks(Blind):
             self._latest = inputs, wanted
             found = array(inputs)
             if found is not None:
-                self._view.habits.samples += len(found)
+                self._view.habits.samples = len(found)  # a step takes one; another was peeked at to build the model
 
     def finish(self) -> None:
         """A sampled step was made: a pass over its batch."""

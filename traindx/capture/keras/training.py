@@ -48,13 +48,15 @@ class Training:
 
     def begin(self, model: Any) -> None:
         """`fit` begins: the data are there, the compiled step is not yet called."""
+        made = tuple(self._batches.made)
         self.end()  # of a `fit` that was broken off
         if self._model is not model:
             self._model = model
             self._backend.model = model
             self.session.add_model(model)
             self.session.add_optimizer(model.optimizer)
-        self._iterator = self._batches.made
+        judging = getattr(model, "_eval_epoch_iterator", None)  # made before the training begins, in some versions
+        self._iterator = next((one for one in reversed(made) if one is not judging), None)
         self._told_data()
         self.session.fact("device", device_of(model))
         if self._backend.seen is not None:
@@ -79,6 +81,7 @@ class Training:
 
     def end(self) -> None:
         """Everything is as it was before."""
+        self._batches.made.clear()  # batches that are given one by one have none
         notes, self._notes = self._notes, None
         if notes is not None:
             notes.remove()
