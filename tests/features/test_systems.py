@@ -179,3 +179,11 @@ def test_a_ramp_is_no_stairs_however_it_is_cut() -> None:
     jump = np.concatenate([np.full(150, 0.01), np.full(150, 0.03)]) + 0.001 * rng.normal(size=300)
     assert systems.is_stairs(jump, systems.levels(np.log(jump), least=0.15, score=4.0, margin=3))
     assert not systems.is_stairs(jump, [systems.Level(0, 300, 0.02)])
+
+
+@pytest.mark.parametrize("n", [12, 18, 19, 40, 200])
+def test_a_jump_is_one_leap_wherever_it_stands(n: int) -> None:
+    creep = np.arange(n) * 1e-4  # nothing is quite level
+    leaps = [systems.growth(np.where(np.arange(n) < k, 1.0, 1.2) + creep).leap for k in range(n // 3, n - n // 3)]
+    assert min(leaps) > 0.9
+    assert systems.growth(1 + creep).leap < 0.2

@@ -170,7 +170,7 @@ class Growth(NamedTuple):
     """How `values` grew: `ratio` last over first level, `correlation` of level and time (Spearman), `late` the
     share of the whole growth that happened in the last third (1/3 for a straight line, 0 when it
     saturates), `rises` the share of late blocks that lie above the one before, `leap` the share of the growth in the
-    greatest rise from one block to the next (1 for a single jump)."""
+    greatest rise from one value to the next, single outliers aside (1 for a single jump, wherever it stands)."""
 
     first: float
     last: float
@@ -193,7 +193,7 @@ def growth(values: Floats, blocks: int = 30, *, floor: bool = False) -> Growth:
     total = float(y[-1] - y[0])
     late = float(y[-1] - y[-1 - third]) / total if total else 0.0
     rises = float(np.mean(np.diff(y[-1 - third :]) > 0))
-    leap = float(np.diff(y).max()) / total if total > 0 else 0.0
+    leap = float(np.diff(running_median(values, 3)).max()) / total if total > 0 else 0.0
     return Growth(float(y[0]), float(y[-1]), rank_correlation(np.arange(len(y), dtype=float), y), late, rises, leap)
 
 

@@ -29,7 +29,7 @@ def memory_grows(
     late: float = threshold(0.2, "of the growth", basis="theory", source="1/3 for a line; caches saturate"),
     line: float = threshold(0.28, "of the growth", basis="theory", source="1/3 for a line: no maximum grows evenly"),
     rises: float = threshold(0.5, "of the last blocks", basis="theory", source="a leak rises in nearly all of them"),
-    leap: float = threshold(0.6, "of the growth", basis="theory", source="1/3 for a line in four blocks, 1 for a jump"),
+    leap: float = threshold(0.6, "of the growth", basis="theory", source="1 for a jump, next to nothing for a line"),
     start: float = threshold(0.05, "of the run", basis="convention", source="allocators and caches fill up first"),
     points: float = threshold(12, "rows", basis="convention", source="fewer show no trend"),
     bulk: float = threshold(
