@@ -24,9 +24,17 @@ from traindx.own import VERSION
 from traindx.rules.findings import findings, not_evaluated
 from traindx.vocabulary.check import Check, CheckReport, CheckResult
 from traindx.vocabulary.check import Experiment as CheckExperiment
-from traindx.vocabulary.diagnosis import Document, Hypothesis, RunDiagnosis, RunInfo, SignalInfo
+from traindx.vocabulary.diagnosis import (
+    Decision,
+    Document,
+    Finding,
+    Health,
+    Hypothesis,
+    RunDiagnosis,
+    RunInfo,
+    SignalInfo,
+)
 from traindx.vocabulary.memory import Memory
-from traindx.vocabulary.profile import Profile
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
@@ -125,18 +133,20 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
     found = findings(outcomes, run.axis)
     ranked = with_fixes(causes.rank(outcomes, run, features), run)
     profile = profile_of(run)
-    if profile is not None:
-        return traced(run, profile, outcomes, ranked)
+    if profile is not None:  # what it learns cannot be judged, only what its time goes to
+        found = findings(outcomes)
+        return told(
+            run, outcomes, found, causes.decide_profile(found, profile),
+            hypotheses=ranked, recommendations=causes.profile_advice(found), profile=profile,
+        )  # fmt: skip
     memory = memory_of(run)
     if memory is not None and run.setup.word("measured_for") == "memory":
         return sized(run, memory, outcomes)
-    health, decision = causes.decide(found, ranked, outcomes, run, features)
-    return RunDiagnosis(
-        run=describe(run),
-        health=health,
-        decision=decision,
-        findings=found,
-        not_evaluated=not_evaluated(outcomes),
+    return told(
+        run,
+        outcomes,
+        found,
+        causes.decide(found, ranked, outcomes, run, features),
         hypotheses=ranked,
         next=causes.next_measures(ranked, outcomes, run, features),
         forecast=forecast(run, features),
@@ -145,19 +155,18 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
     )
 
 
-def traced(run: Run, profile: Profile, outcomes: Sequence[Outcome], ranked: tuple[Hypothesis, ...]) -> RunDiagnosis:
-    """A run that was traced: what it learns cannot be judged, only what its time goes to."""
-    found = findings(outcomes)
-    health, decision = causes.decide_profile(found, profile)
+def told(
+    run: Run, outcomes: Sequence[Outcome], found: tuple[Finding, ...], verdict: tuple[Health, Decision], **parts: Any
+) -> RunDiagnosis:
+    """What every diagnosis says, and its further `parts`."""
+    health, decision = verdict
     return RunDiagnosis(
         run=describe(run),
         health=health,
         decision=decision,
         findings=found,
         not_evaluated=not_evaluated(outcomes),
-        hypotheses=ranked,
-        recommendations=causes.profile_advice(found),
-        profile=profile,
+        **parts,
     )
 
 

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-from pathlib import Path
 
 import click
 
 from traindx import pipeline
-from traindx.capture.launch.command import Request, check_program, launch
-from traindx.capture.launch.folder import run_folder
+from traindx.capture.launch.command import Request
 from traindx.capture.launch.stages import PYTORCH, note_end, recorded, why_nothing
 from traindx.cli.diagnose import rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
-from traindx.cli.run import RUNS, to_stdout
+from traindx.cli.starts import Start, start_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
 from traindx.vocabulary.run import Run
@@ -60,10 +57,7 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
 
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
-@click.option(
-    "--out", "folder_name", metavar="DIR", help="Keep the record in DIR. Default: traindx-runs/<script>-<time>."
-)
+@start_options()
 @click.option(
     "--steps",
     type=click.IntRange(min=1),
@@ -84,22 +78,18 @@ def memory(
 
     COMMAND is what you would type without traindx: python script.py, python -m module.
     """
-    check_program(command[0])
-    folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
-    ended = launch(command, Request(folder, steps, probes="room"), stdout=1 if to_stdout(out) else 2)
+    start = Start(command, folder_name)
+    folder = start.folder
+    ended = start.launch(Request(folder, steps, probes="room"), out)
     if not recorded(folder):
-        note(f"traindx: nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}")
-        if not folder_name:
-            shutil.rmtree(folder, ignore_errors=True)
-        return 2
+        return start.nothing(f"nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}")
     note_end(folder, ended)
     runs = [with_limit(run, limit) for run in pipeline.read_capture(folder, mapping=config.aliases)]
     diagnosis = pipeline.diagnose(runs, config)
     told = diagnosis.first
     if told.memory is None:
         why = runs[0].setup.known("room_not_checked") or runs[0].setup.known("memory_not_checked")
-        note(f"traindx: the memory of a step could not be measured: {why or how_far(runs[0])}")
-        return 2
+        return start.nothing(f"the memory of a step could not be measured: {why or how_far(runs[0])}")
     emit(rendered(diagnosis, out, full=full), out.path)
     note(f"The record: {folder}", out.quiet)
     return status(diagnosis, config)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import click
 
 from traindx import pipeline
-from traindx.capture.launch.command import Ended, Request, check_program, launch
-from traindx.capture.launch.folder import run_folder
+from traindx.capture.launch.command import Ended, Request
 from traindx.capture.launch.stages import PYTORCH, how_it_ended, stages, why_no_trace, why_nothing
 from traindx.cli.diagnose import rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
-from traindx.cli.run import RUNS, to_stdout
+from traindx.cli.starts import Start, start_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
 
@@ -40,10 +38,7 @@ Exit status:
 
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
-@click.option(
-    "--out", "folder_name", metavar="DIR", help="Keep the trace in DIR. Default: traindx-runs/<script>-<time>."
-)
+@start_options("trace")
 @click.option(
     "--skip",
     type=click.IntRange(min=0),
@@ -71,15 +66,11 @@ def profile(
 
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
-    check_program(command[0])
-    folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
-    ended = launch(command, Request(folder, profile=(skip, steps)), stdout=1 if to_stdout(out) else 2)
-    traces = sorted(folder.glob("*.pt.trace.json.gz"))
+    start = Start(command, folder_name)
+    ended = start.launch(Request(start.folder, profile=(skip, steps)), out)
+    traces = sorted(start.folder.glob("*.pt.trace.json.gz"))
     if not traces:
-        note(f"traindx: nothing was traced: {why_not(folder, command, ended, skip)}")
-        if not folder_name:
-            shutil.rmtree(folder, ignore_errors=True)
-        return 2
+        return start.nothing(f"nothing was traced: {why_not(start.folder, command, ended, skip)}")
     if ended.shell_status:
         note(f"traindx: {how_it_ended(ended)}", out.quiet)
     runs = [run for trace in traces for run in pipeline.read_all(trace, mapping=config.aliases)]

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import click
 
 from traindx import pipeline
-from traindx.capture.launch.command import Ended, Request, check_program, launch
-from traindx.capture.launch.folder import run_folder
+from traindx.capture.launch.command import Ended, Request
 from traindx.capture.launch.signals import end_like
 from traindx.capture.launch.stages import experiment_stopped, how_it_ended, note_end, recorded, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.cli.diagnose import draw, rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
+from traindx.cli.starts import Start, start_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
-from traindx.errors import ConfigError
-
-RUNS = Path("traindx-runs")
 
 EXAMPLES = """\b
 Examples:
@@ -57,10 +53,7 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
 
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
-@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
-@click.option(
-    "--out", "folder_name", metavar="DIR", help="Keep the record in DIR. Default: traindx-runs/<script>-<time>."
-)
+@start_options()
 @click.option("--steps", type=click.IntRange(min=1), metavar="N", help="End the script after N optimizer steps.")
 @click.option(
     "--every",
@@ -111,29 +104,15 @@ def run(
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
     given = tuple(found.spec for found in parse(interventions))
-    check_program(command[0])
-    folder = Path(folder_name) if folder_name else run_folder(command, RUNS)
-    request = Request(folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead)
-    try:
-        ended = launch(command, request, stdout=1 if to_stdout(out) else 2)
-    except ConfigError:
-        if not folder_name:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
-    code = diagnosed(folder, command, ended, config, out, figures, full=full)
-    if code == 2 and not folder_name and not recorded(folder):
-        shutil.rmtree(folder, ignore_errors=True)
+    start = Start(command, folder_name)
+    request = Request(start.folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead)
+    ended = start.launch(request, out)
+    code = diagnosed(start, ended, config, out, figures, full=full)
     return end_like(*ended[:2]) if propagate_exit else code
 
 
-def to_stdout(out: Output) -> bool:
-    """Whether the script's output belongs on stdout: unless that is to hold a document for programs."""
-    return out.path is not None or out.format == "text"
-
-
 def diagnosed(
-    folder: Path,
-    command: tuple[str, ...],
+    start: Start,
     ended: Ended,
     config: Config,
     out: Output,
@@ -142,13 +121,12 @@ def diagnosed(
     full: bool = False,
 ) -> int:
     """Read what was recorded and report; the exit status."""
+    folder = start.folder
     why = experiment_stopped(folder)
     if why:
-        note(f"traindx: the experiment was stopped: {why}")
-        return 2
+        return start.nothing(f"the experiment was stopped: {why}")
     if not recorded(folder):
-        note(f"traindx: nothing was recorded: {why_nothing(folder, command, ended)}")
-        return 2
+        return start.nothing(f"nothing was recorded: {why_nothing(folder, start.command, ended)}")
     note_end(folder, ended)
     if ended.shell_status:
         note(f"traindx: {how_it_ended(ended)}", out.quiet)

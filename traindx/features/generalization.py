@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.middle import median
-from traindx.features.smoothing import block_edges, block_medians
+from traindx.features.smoothing import block_edges, block_medians, running_median
 from traindx.vocabulary.run import Floats
 
 BLOCKS = 60  # longer curves are looked at as this many block medians
@@ -96,9 +96,8 @@ def lowest(values: Floats, start: int, stop: int, level: float) -> int:
 
 def median_of_three(values: Floats) -> Floats:
     """Running median over three points, ends kept."""
-    out = values.astype(np.float64)
-    if len(values) >= 3:
-        out[1:-1] = median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
+    out = running_median(values, 3)
+    out[[0, -1]] = values[[0, -1]]  # a low at the very end counts
     return out
 
 

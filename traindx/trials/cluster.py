@@ -11,9 +11,10 @@ import shutil
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from traindx.errors import ExperimentFailed, MissingExtra
+from traindx.trials.conduct import Bounds
 from traindx.trials.find_lr import Attempt
 
 LOOK = 0.25  # seconds between two looks at `stop`
@@ -42,18 +43,16 @@ class Cluster:
         interventions: Sequence[str],
         steps: int | None,
         *,
-        threads: int | None = None,
-        stop: threading.Event | None = None,
-        **given: Any,
+        overhead: float | None = None,
+        **bounds: Unpack[Bounds],
     ) -> Attempt:
         """One start as a task. A worker that is killed in it is made up for once; raises ExperimentFailed when that
         happens again, InterruptedError when it is stopped."""
-        task = self.task.options(num_cpus=threads or 1)
+        task = self.task.options(num_cpus=bounds.get("threads") or 1)
+        stop = bounds.pop("stop", None)  # stays here, as everything else goes to the node
+        given: Bounds = {**bounds, "folder": self.folder, "base": dict(os.environ)}
         for again in (False, True):
-            sent = task.remote(
-                tuple(command), out.resolve(), tuple(interventions), steps,
-                threads=threads, folder=self.folder, base=dict(os.environ), **given,
-            )  # fmt: skip
+            sent = task.remote(tuple(command), out.resolve(), tuple(interventions), steps, overhead=overhead, **given)
             try:
                 return self.answer(sent, stop)
             except self.ray.exceptions.RayTaskError as error:

@@ -324,7 +324,7 @@ class Launched:
         leaves = leaves_of(gradients)
         if self._steps is None and not self._open(leaves):
             return
-        if [leaf.name for leaf in leaves] != [leaf.name for leaf in self._backend.leaves]:
+        if [leaf.name for leaf in leaves] != [leaf.name for leaf in self._backend.trained]:
             return  # another optimizer's: the first one counts the steps
         values = [jax.tree.leaves(tree) for tree in (gradients, updates)]
         weights = jax.tree.leaves(params) if params is not None else []
@@ -347,7 +347,7 @@ class Launched:
         session = self._stream.session()
         if session is None:
             return False
-        self._backend.leaves = leaves
+        self._backend.trained = leaves
         session.fact("device", jax.default_backend())
         session.add_model(leaves)
         session.add_optimizer(self._backend)
@@ -380,7 +380,7 @@ class Launched:
 
     def _weights(self, params: Any) -> None:
         weights = jax.tree.leaves(params)
-        if len(weights) == len(self._backend.leaves):
+        if len(weights) == len(self._backend.trained):
             norms = jnp.stack([norm(w) for w in weights])
             largest = jnp.stack([jnp.max(jnp.abs(w)).astype(jnp.float32) for w in weights])
             tell(self._heard_weights, jnp.stack([norms, largest]))

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from traindx.capture.arrays import activations as act
 from traindx.capture.arrays.answers import answers
-from traindx.capture.arrays.batch import Data
 from traindx.capture.arrays.data import Array
 from traindx.capture.jax.names import Leaf, architecture, gains
-from traindx.capture.session.backend import Backend, Blind, Looks, Rate, Updates, View
+from traindx.capture.session.backend import Looks, Updates, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
-from traindx.capture.signals import activations
-from traindx.capture.signals.family import Panel
+from traindx.capture.session.told import ToldBackend, ToldLooks
 from traindx.vocabulary.setup import Fact
 
 READINGS = 5  # of each leaf: norm and zeros of the gradient, norm of the update, norm and largest value of the weights
@@ -34,12 +32,11 @@ class Answer(NamedTuple):
     losses: Array
 
 
-class TracedLooks(Blind):
+class TracedLooks(ToldLooks):
     """Activations, outputs and batches that were told since the last step."""
 
     def __init__(self, view: View) -> None:
-        self._view = view
-        self.data = Data(lambda found: found, patient=view.patient)
+        super().__init__(view, lambda found: found)
         self.heard: dict[str, tuple[act.Kind, Array]] = {}
         self.answer: Answer | None = None
         self._units: dict[str, act.Units] = {}
@@ -71,25 +68,15 @@ class TracedLooks(Blind):
         part = None if part is None else np.asarray(part, np.float32)
         return [*act.measured(np.ascontiguousarray(rows, np.float32), kind, None, part), silent]
 
-    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
-        return activations.panels(tuple(about), values)
 
-    def facts(self) -> dict[str, Fact]:
-        return self.data.facts()
-
-    def release(self) -> None:
-        self._view.facts_seen.update(self.data.references())
-
-
-class TracedBackend(Backend):
+class TracedBackend(ToldBackend):
     """Leaves; `held[READINGS, p]` of the step that was just told."""
 
     name = "jax"
 
     def __init__(self) -> None:
-        self.leaves: list[Leaf] = []
+        super().__init__()
         self.held: Array = np.zeros((READINGS, 0))
-        self.rate: float | None = None
         self.seen: TracedLooks | None = None
         self.optimizer: dict[str, Fact] = {}
         self.frozen: set[int] | None = None  # places of the leaves that were left out at every step
@@ -102,7 +89,7 @@ class TracedBackend(Backend):
         return np.asarray((gradient > 0) & (change == 0) & bool((change > 0).any()))
 
     def trainable(self, parameter: Leaf) -> bool:
-        place = next((i for i, leaf in enumerate(self.leaves) if leaf is parameter), None)
+        place = next((i for i, leaf in enumerate(self.trained) if leaf is parameter), None)
         return place is None or not self.frozen or place not in self.frozen
 
     def parts(self, model: Sequence[Leaf], prefix: str) -> Sequence[Part] | None:
@@ -113,15 +100,6 @@ class TracedBackend(Backend):
 
     def size(self, parameter: Leaf) -> int:
         return parameter.size
-
-    def given(self, optimizer: Any) -> list[Leaf]:
-        return self.leaves
-
-    def rates(self, optimizer: Any) -> list[float]:
-        return [1.0 if self.rate is None else self.rate] * len(self.leaves)
-
-    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
-        return [] if self.rate is None else [Rate("lr", self.rate)]
 
     def optimizer_facts(self, optimizer: Any) -> dict[str, Fact]:
         return self.optimizer
@@ -233,7 +211,7 @@ class Steps:
                     self.session.batch(batch[0], batch[1] if len(batch) > 1 else None, training=True)
                 self.session.loss(value)
         if not self.session.step:
-            for fact, told in gains(self._backend.leaves, held[3].tolist()).items():
+            for fact, told in gains(self._backend.trained, held[3].tolist()).items():
                 self.session.fact(fact, told)
         self._backend.held = held
         out = set(np.flatnonzero(self._backend.left_out).tolist())

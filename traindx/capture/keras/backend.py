@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -13,23 +13,23 @@ from traindx.capture.arrays.windows import Windows, gains, sizes, window
 from traindx.capture.keras import facts
 from traindx.capture.keras.looks import KerasLooks
 from traindx.capture.keras.state import values_of
-from traindx.capture.session.backend import Backend, Looks, Rate, Updates, View
+from traindx.capture.session.backend import Looks, Updates, View
 from traindx.capture.session.layout import Part
+from traindx.capture.session.told import ToldBackend
 from traindx.vocabulary.setup import Fact
 
 
-class KerasBackend(Backend):
+class KerasBackend(ToldBackend):
     """Variables are Keras's own. What a step did is told after it was made: `held[2, p]` (gradients' norms and shares
     of zeros, in the model's order) and `rate`; `before` is called ahead of a sampled one."""
 
     name = "keras"
 
     def __init__(self) -> None:
+        super().__init__()
         self.model: Any = None
         self._known: list[Any] = []
-        self._variables: list[Any] = []  # trained, in the model's order
         self.held: Array = np.zeros((2, 0))
-        self.rate: float | None = None
         self.windows = Windows(self._parts, lambda: self._of(self.asked, 1, np.nan))
         self.asked: Sequence[Any] = ()  # the parameters of the session's plan, in its order
         self.seen: KerasLooks | None = None
@@ -39,7 +39,7 @@ class KerasBackend(Backend):
             return None
         self._known.append(model)
         self.model = model
-        self._variables = list(model.trainable_variables)
+        self.trained = list(model.trainable_variables)
         # Not `weights`, which holds the statistics of normalizations, too: nobody has frozen those.
         found = [v for layer in model._flatten_layers() for v in layer._trainable_variables]
         return [Part(v, short(v.path, model), short(v.path, model).rpartition("/")[0] or v.path) for v in found]
@@ -58,15 +58,6 @@ class KerasBackend(Backend):
     def trainable(self, parameter: Any) -> bool:
         return bool(parameter.trainable)
 
-    def given(self, optimizer: Any) -> list[Any]:
-        return self._variables
-
-    def rates(self, optimizer: Any) -> list[float]:
-        return [1.0 if self.rate is None else self.rate] * len(self._variables)
-
-    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
-        return [] if self.rate is None else [Rate("lr", self.rate)]
-
     def optimizer_facts(self, optimizer: Any) -> dict[str, Fact]:
         return facts.of_optimizer(optimizer)
 
@@ -76,7 +67,7 @@ class KerasBackend(Backend):
 
     def _of(self, parameters: Sequence[Any], row: int, other: float) -> Array:
         """A row of what is held, for these parameters; `other` for those that are not trained."""
-        found = {id(v): value for v, value in zip(self._variables, self.held[row], strict=True)}
+        found = {id(v): value for v, value in zip(self.trained, self.held[row], strict=True)}
         return np.array([found.get(id(parameter), other) for parameter in parameters])
 
     def updates(self, elsewhere: bool) -> Updates:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import keras
 import numpy as np
 
 from traindx.capture.arrays.answers import answers
-from traindx.capture.arrays.batch import Data
 from traindx.capture.arrays.data import Array
 from traindx.capture.keras.facts import Loss, plain_layers
 from traindx.capture.keras.passes import Pass
-from traindx.capture.session.backend import Blind, View
-from traindx.capture.signals import activations
-from traindx.capture.signals.family import Panel
-from traindx.vocabulary.setup import Fact
+from traindx.capture.session.backend import View
+from traindx.capture.session.told import ToldLooks
 
 
 def array(found: Any) -> Array | None:
@@ -29,12 +25,11 @@ def array(found: Any) -> Array | None:
     return np.atleast_1d(values) if values.dtype.kind in "fiub" else None
 
 
-class KerasLooks(Blind):
+class KerasLooks(ToldLooks):
     """`Looks` of a session."""
 
     def __init__(self, view: View) -> None:
-        self._view = view
-        self.data = Data(array, patient=view.patient)
+        super().__init__(view, array)
         self.seconds = 0.0
         self._loss: Loss | None = None
         self._pass: Pass | None = None
@@ -93,12 +88,6 @@ class KerasLooks(Blind):
             self._view.scalars.update(answers(scores, beside, self.data))
         self.seconds += time.perf_counter() - began
 
-    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
-        return activations.panels(tuple(about), values)
-
-    def facts(self) -> dict[str, Fact]:
-        return self.data.facts()
-
     def release(self) -> None:
-        self._view.facts_seen.update(self.data.references())
+        super().release()
         self._pass = self._latest = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from traindx.capture.rounds.backend import RoundsBackend, signals
@@ -65,6 +65,20 @@ class Rounds:
             if isinstance(value, float | int) and not isinstance(value, bool):
                 self.stream.fact(fact, value)
 
+    def train(self, homes: Sequence[Any], callback: Callable[[], Any]) -> None:
+        """Every call of the library's `train`, wherever it is known, gets one more callback."""
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            def train(*args: Any, **named: Any) -> Any:
+                bound = added(original, args, named, callback())
+                self.stream.safely(self.settings, dict(bound.arguments.get("params") or {}))
+                return original(*bound.args, **bound.kwargs)
+
+            return train
+
+        for home in homes:
+            self.stream.patches.replace(home, "train", make)
+
 
 def added(original: Callable[..., Any], args: Any, named: Any, callback: Any) -> inspect.BoundArguments:
     """The arguments of a call with one more callback."""
@@ -82,16 +96,7 @@ def xgboost(rounds: Rounds) -> None:
             rounds.told(epoch, latest)
             return False
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def train(*args: Any, **named: Any) -> Any:
-            bound = added(original, args, named, Heard())
-            rounds.stream.safely(rounds.settings, dict(bound.arguments.get("params") or {}))
-            return original(*bound.args, **bound.kwargs)
-
-        return train
-
-    for home in (library, library.training, library.sklearn):
-        rounds.stream.patches.replace(home, "train", make)
+    rounds.train((library, library.training, library.sklearn), Heard)
 
 
 def last(values: Any) -> float:
@@ -111,16 +116,7 @@ def lightgbm(rounds: Rounds) -> None:
 
     heard.order = 5  # type: ignore[attr-defined] # before early stopping, which raises
 
-    def make(original: Callable[..., Any]) -> Callable[..., Any]:
-        def train(*args: Any, **named: Any) -> Any:
-            bound = added(original, args, named, heard)
-            rounds.stream.safely(rounds.settings, dict(bound.arguments.get("params") or {}))
-            return original(*bound.args, **bound.kwargs)
-
-        return train
-
-    for home in (library, library.engine, library.sklearn):
-        rounds.stream.patches.replace(home, "train", make)
+    rounds.train((library, library.engine, library.sklearn), lambda: heard)
 
 
 def catboost(rounds: Rounds) -> None:

@@ -1,0 +1,48 @@
+"""What frameworks with compiled steps have in common: a session is told of a step after it was made, on the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from traindx.capture.arrays.batch import Data
+from traindx.capture.arrays.data import Array
+from traindx.capture.session.backend import Backend, Blind, Rate, View
+from traindx.capture.signals import activations
+from traindx.capture.signals.family import Panel
+from traindx.vocabulary.setup import Fact
+
+
+class ToldLooks(Blind):
+    """`Looks` at batches, which `array` brings to the host (None: no table of numbers), and at readings of
+    activations."""
+
+    def __init__(self, view: View, array: Callable[[Any], Array | None]) -> None:
+        self._view = view
+        self.data = Data(array, patient=view.patient)
+
+    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
+        return activations.panels(tuple(about), values)
+
+    def facts(self) -> dict[str, Fact]:
+        return self.data.facts()
+
+    def release(self) -> None:
+        self._view.facts_seen.update(self.data.references())
+
+
+class ToldBackend(Backend):
+    """The parameters that one optimizer trains, in the framework's order, and the rate of the step just told."""
+
+    def __init__(self) -> None:
+        self.trained: list[Any] = []
+        self.rate: float | None = None
+
+    def given(self, optimizer: Any) -> list[Any]:
+        return self.trained
+
+    def rates(self, optimizer: Any) -> list[float]:
+        return [1.0 if self.rate is None else self.rate] * len(self.trained)
+
+    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
+        return [] if self.rate is None else [Rate("lr", self.rate)]
