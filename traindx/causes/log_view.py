@@ -24,7 +24,10 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "loss-diverges": {"healthy": -0.8, "insufficient-capacity": -1.5},
     "loss-diverges:short": {"learning-rate-too-high": 0.6},
     # Any net that learns beats guessing, however small it is.
-    "loss-at-chance": {"healthy": -0.5, "insufficient-capacity": -2.5, "dropout-too-high": -1.0},
+    # Where classes are imbalanced, one answer for all comes out below ln k.
+    "loss-at-chance": {
+        "healthy": -0.5, "insufficient-capacity": -2.5, "dropout-too-high": -1.0, "class-imbalance": -2.5,
+    },
     "loss-at-chance:frozen": {"learning-rate-too-high": 2.0, "dead-relus": 1.0, "insufficient-capacity": -2.0},
     "loss-at-chance:score": {
         "undertrained": 1.8, "learning-rate-too-high": 1.0, "learning-rate-too-low": 1.2, "misaligned-labels": 1.2,
@@ -41,6 +44,11 @@ TERMS: Mapping[str, Mapping[str, float]] = {
     "validation-missing": {"healthy": -1.5, "insufficient-regularization": 1.0, "too-little-data": 0.5},
     "steps-skipped-often": {"half-precision-range": 0.8, "corrupt-samples": -1.5},
     "metric-constant-or-impossible": {"healthy": -1.2, "learning-rate-too-high": 0.8},
+    # Batches differ, so their losses do where anything is learned: no weight moves, or none is looked at.
+    "metric-constant-or-impossible:loss": {
+        "params-not-in-optimizer": 1.5, "dead-relus": 1.0, "bad-initialization": 1.0,
+        "unshuffled-data": -2.0, "unnormalized-inputs": -1.0,
+    },
     "metric-constant-or-impossible:zero": {"learning-rate-too-high": 1.2},
     "metric-constant-or-impossible:below-zero": {
         "wrong-output-activation": 2.5, "wrong-loss": 2.5, "misaligned-labels": 1.5,

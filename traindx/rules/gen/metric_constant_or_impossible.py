@@ -86,7 +86,7 @@ def metric_constant_or_impossible(
             return
         if repeats(curve) and (late or curve.values[-1] != 0):
             values: dict[str, object] = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
-            yield evidence(curve, None, None, ("constant",), values)
+            yield evidence(curve, None, None, ("constant", "loss") if curve.name in TOTALS else ("constant",), values)
             return
 
 
