@@ -52,3 +52,9 @@ def several(*names: str) -> dict[str, Run]:
 def healthy(*, besides: tuple[str, ...] = ()) -> dict[str, Run]:
     """Trainings in which nothing is wrong, and `besides`."""
     return several(*HEALTHY, *besides)
+
+
+def untimed(run: Run) -> Run:
+    """The run without what a busy machine has a hand in: times and memory."""
+    kept = {n: s for n, s in run.series.items() if not n.startswith(("time/", "throughput", "mem/", "util/"))}
+    return msgspec.structs.replace(run, series=kept)

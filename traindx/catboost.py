@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from traindx.capture.rounds.backend import of_catboost
 from traindx.capture.rounds.callback import Record
 
 if TYPE_CHECKING:
@@ -26,8 +27,7 @@ class Watch:
 
     def after_iteration(self, info: Any) -> bool:
         """Called by CatBoost; never ends the training."""
-        evaluated = {name: {m: float(v[-1]) for m, v in found.items()} for name, found in info.metrics.items()}
-        self.record.told(info.iteration - 1, evaluated)
+        self.record.told(info.iteration - 1, of_catboost(info))
         return True
 
     def diagnose(self) -> Diagnosis:

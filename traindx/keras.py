@@ -36,6 +36,7 @@ class Watch(Listener):
         self._out, self._check_every, self._stop = None if out is None else Path(out), check_every, stop
         self._config, self._options = config, options
         self._batches = Batches()
+        weakref.finalize(self, self._batches.remove)
         self._watched: Training | None = None
         self.session: Session | None = None
         self._told: set[str] = set()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from traindx.capture.rounds.backend import of_lightgbm
 from traindx.capture.rounds.callback import Record
 
 if TYPE_CHECKING:
@@ -30,11 +31,8 @@ class Watch:
 
     def __call__(self, environment: Any) -> None:
         """Called by LightGBM after each round."""
-        evaluated: dict[str, dict[str, float]] = {}
-        for name, metric, value, *_ in environment.evaluation_result_list or ():
-            evaluated.setdefault(name, {})[metric] = float(value)
         self.record.given = {**(environment.params or {}), **self.record.given}
-        self.record.told(environment.iteration - environment.begin_iteration, evaluated)
+        self.record.told(environment.iteration - environment.begin_iteration, of_lightgbm(environment))
 
     def diagnose(self) -> Diagnosis:
         """The diagnosis of what was recorded so far. Raises ReadError before the first round."""

@@ -34,7 +34,6 @@ from traindx.vocabulary.diagnosis import (
     RunInfo,
     SignalInfo,
 )
-from traindx.vocabulary.memory import Memory
 from traindx.vocabulary.rule import Outcome, Rule
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
@@ -130,18 +129,19 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
     """One run through every stage."""
     features = Features(run)
     outcomes = rules.judge(run, features, chosen, config.thresholds)
+    memory = memory_of(run)
+    if memory is not None and run.setup.word("measured_for") == "memory":  # a few steps: what it learns is not asked
+        outcomes = tuple(o for o in outcomes if o.rule.slug in causes.ABOUT_MEMORY)
+        found = findings(outcomes, run.axis)
+        return told(run, outcomes, found, causes.decide_memory(found, memory), memory=memory)
     found = findings(outcomes, run.axis)
     ranked = with_fixes(causes.rank(outcomes, run, features), run)
     profile = profile_of(run)
     if profile is not None:  # what it learns cannot be judged, only what its time goes to
-        found = findings(outcomes)
         return told(
             run, outcomes, found, causes.decide_profile(found, profile),
             hypotheses=ranked, recommendations=causes.profile_advice(found), profile=profile,
         )  # fmt: skip
-    memory = memory_of(run)
-    if memory is not None and run.setup.word("measured_for") == "memory":
-        return sized(run, memory, outcomes)
     return told(
         run,
         outcomes,
@@ -168,14 +168,6 @@ def told(
         not_evaluated=not_evaluated(outcomes),
         **parts,
     )
-
-
-def sized(run: Run, memory: Memory, outcomes: Sequence[Outcome]) -> RunDiagnosis:
-    """A run of a few steps that was started to measure its memory: what it learns is not asked."""
-    about_memory = [o for o in outcomes if o.rule.slug in ("memory-too-small", "out-of-memory")]
-    found = findings(about_memory)
-    health, decision = causes.decide_memory(found, memory)
-    return RunDiagnosis(run=describe(run), health=health, decision=decision, findings=found, memory=memory)
 
 
 def watch(

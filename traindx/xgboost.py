@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from xgboost.callback import TrainingCallback
 
+from traindx.capture.rounds.backend import of_xgboost
 from traindx.capture.rounds.callback import Record
-from traindx.capture.rounds.launched import last
 
 if TYPE_CHECKING:
     from traindx.config import Config
@@ -31,7 +31,7 @@ class Watch(TrainingCallback):  # type: ignore[misc]
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         """Called by XGBoost; never ends the training."""
-        self.record.told(epoch, {name: {m: last(v) for m, v in found.items()} for name, found in evals_log.items()})
+        self.record.told(epoch, of_xgboost(evals_log))
         return False
 
     def diagnose(self) -> Diagnosis:

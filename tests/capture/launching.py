@@ -61,8 +61,8 @@ def command_of(name: str) -> list[str]:
     folder = SCRIPTS / "frameworks" if name in FRAMEWORKS else SCRIPTS
     script = str(folder / f"{style.script or name}.py")
     if style.start == "torchrun":
-        port = str(29500 + os.getpid() % 2000)
-        return [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", port, script]
+        free = ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]  # a port that nobody has
+        return [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", "2", *free, script]
     if style.start == "accelerate":
         alone = ["--num_processes", "1", "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
         return [PYTHON, "-m", "accelerate.commands.launch", "--cpu", *alone, script]

@@ -17,6 +17,7 @@ from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
 from traindx.capture.process.guard import guarded, quietly  # noqa: E402
+from traindx.capture.session import pace  # noqa: E402
 from traindx.capture.session.clock import Clock  # noqa: E402
 from traindx.capture.session.measures import Measures  # noqa: E402
 from traindx.capture.session.pace import PHASES, START_PHASES  # noqa: E402
@@ -120,7 +121,7 @@ def slow(function: Any, seconds: float) -> Any:
 
 def test_sampled_steps_are_not_recorded_as_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tenth step takes 0.1 s to measure: in the pass, before the step, after it, and in handing on.
-    The steps themselves take a hundredth of that."""
+    The steps themselves take a hundredth of that, on whatever machine."""
     for owner, name in ((ForwardProbe, "_read"), (Measures, "begin"), (Measures, "end"), (Measures, "panels")):
         monkeypatch.setattr(owner, name, slow(getattr(owner, name), 0.02))
     model = nn.Sequential(nn.Linear(6, 8), nn.ReLU())
@@ -139,12 +140,13 @@ def test_sampled_steps_are_not_recorded_as_longer(tmp_path: Path, monkeypatch: p
         curve = run.series[name]
         sampled = [v for s, v in zip(curve.steps, curve.values, strict=True) if s % 10 == 1 and s > 1]
         assert sampled
-        assert min(sampled) < 0.01, name
+        assert min(sampled) < 0.02 + float(np.median(curve.values)), name
 
 
-def test_fast_steps_are_listened_to_less(tmp_path: Path) -> None:
+def test_fast_steps_are_listened_to_less(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the hundredth step on, every eighth is timed by its phases; all that is seen without is there
     for each, and what is counted is counted over the steps that were seen."""
+    monkeypatch.setattr(pace, "FAST", math.inf)  # on a busy machine, too
     model = nn.Linear(6, 3)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     hooked = []

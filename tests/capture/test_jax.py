@@ -17,6 +17,7 @@ import jax.numpy as jnp  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.numpy_backend import by_hand  # noqa: E402
+from tests.captured import untimed  # noqa: E402
 from traindx.capture.jax.monitor import norm  # noqa: E402
 from traindx.errors import ConfigError  # noqa: E402
 from traindx.optax import monitor  # noqa: E402
@@ -93,7 +94,7 @@ def test_what_is_recorded_is_what_a_loop_by_hand_computes(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("rate", "seen"), [(0.3, "gradient-norm-explodes"), (0.02, "")])
 def test_and_diagnosed(tmp_path: Path, rate: float, seen: str) -> None:
     watched(tmp_path, optax.chain(monitor(), optax.sgd(rate)), 300)
-    found = traindx.diagnose(traindx.read(tmp_path)).first
+    found = traindx.diagnose(untimed(traindx.read(tmp_path))).first
     assert found.health == ("failed" if seen else "healthy")
     bad = {finding.slug for finding in found.findings if finding.severity in BAD}
     assert seen in bad if seen else not bad

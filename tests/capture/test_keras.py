@@ -14,6 +14,7 @@ import pytest
 
 import traindx
 from tests.capture.numpy_backend import by_hand
+from tests.captured import untimed
 
 if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
@@ -144,7 +145,7 @@ def test_what_is_recorded_is_what_a_loop_by_hand_computes(trained: Path) -> None
 
 @pytest.mark.parametrize(("name", "seen"), [("sick", "gradient-norm-explodes"), ("healthy", "")])
 def test_and_diagnosed(trained: Path, name: str, seen: str) -> None:
-    found = traindx.diagnose(traindx.read(trained / name)).first
+    found = traindx.diagnose(untimed(traindx.read(trained / name))).first
     assert found.health == ("failed" if seen else "healthy")
     bad = {finding.slug for finding in found.findings if finding.severity in BAD}
     assert seen in bad if seen else not bad

@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.cli.process import COMMAND, at_terminal, environment, traindx
+from tests.cli.process import COMMAND, LIMIT, at_terminal, environment, traindx
 from tests.processes import line, started
 
 pytest.importorskip("torch")
@@ -156,7 +156,7 @@ def test_ctrl_c_ends_it_with_all_that_it_started(tmp_path: Path) -> None:
         while len(diary(out)) < 1 and line(process.stderr):
             continue
         os.kill(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=LIMIT)
     assert process.returncode == 130, said
     assert b"interrupted" in said
     assert not (out / "fix.json").exists()

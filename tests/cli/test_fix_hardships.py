@@ -40,9 +40,8 @@ def test_arms_that_hang_or_have_no_memory_are_results(tmp_path: Path) -> None:
     (here / "train.py").write_text(script)
     pipe = Pipe(tmp_path / "pipe")
     command = (sys.executable, "train.py", "40", str(pipe.path))
-    done = traindx(
-        "fix", "--out", str(out), "--writable", str(pipe.path), "-f", "json", "--", *command, cwd=here, limit=900
-    )
+    arguments = ("--budget", "10m", "--out", str(out), "--writable", str(pipe.path), "-f", "json")
+    done = traindx("fix", *arguments, "--", *command, cwd=here, limit=900)
     assert done.status in (0, 1), done.err
     report = json.loads(done.out)
     assert "lower-learning-rate" not in report["applied"]

@@ -68,13 +68,13 @@ def test_a_loader_that_takes_the_time(tmp_path: Path) -> None:
 
 
 def test_python_between_the_operators(tmp_path: Path) -> None:
-    run = document(profile(tmp_path, "--skip", "2", "--steps", "5", "-f", "json", extra=100))
+    run = document(profile(tmp_path, "--skip", "2", "--steps", "5", "-f", "json", extra=400))
     assert run["findings"][0]["slug"] == "step-idles"
     assert run["findings"][0]["severity"] == "medium"
 
 
 def test_a_model_that_works_is_fine(tmp_path: Path) -> None:
-    done = profile(tmp_path, "--steps", "5", "-f", "json", width=60_000)
+    done = profile(tmp_path, "--steps", "15", "-f", "json", width=120_000)
     run = document(done)
     assert (run["health"], run["decision"]["action"]) == ("healthy", "continue")
     assert done.status == 0

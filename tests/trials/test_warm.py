@@ -188,7 +188,9 @@ def test_a_fork_ends_at_its_limit_with_its_children(project: Path, warm: Warm) -
         "time.sleep(600)"
     )
     pipe = Pipe(project.parent / "pipe")
-    done = run(warm, written(project, train=script), "train.py", str(pipe.path), seconds=6.0, writable=[str(pipe.path)])
+    done = run(
+        warm, written(project, train=script), "train.py", str(pipe.path), seconds=20.0, writable=[str(pipe.path)]
+    )
     assert done.ended == "out-of-time"
     assert pipe.read() == b"here"
     assert pipe.read() == b""  # nobody holds it

@@ -11,13 +11,14 @@ decide_profile  -> the same as decide for a trace, which tells of time only; pro
 from traindx.causes.catalogue import catalogue, find, patterns
 from traindx.causes.decide import decide
 from traindx.causes.next_measures import next_measures
-from traindx.causes.profiled import decide_memory, decide_profile, profile_advice
+from traindx.causes.profiled import ABOUT_MEMORY, decide_memory, decide_profile, profile_advice
 from traindx.causes.rank import rank
 from traindx.causes.recommend import recommend
 from traindx.causes.shapes import pattern
 from traindx.causes.undecided import undecided
 
 __all__ = [
+    "ABOUT_MEMORY",
     "catalogue",
     "decide",
     "decide_memory",

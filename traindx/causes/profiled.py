@@ -8,6 +8,7 @@ from traindx.vocabulary.diagnosis import Decision, Finding, Health, Recommendati
 from traindx.vocabulary.memory import Memory
 from traindx.vocabulary.profile import Profile
 
+ABOUT_MEMORY = ("memory-too-small", "out-of-memory")  # rules: all that is asked of a run for its memory
 GRAVE = ("critical", "high", "medium")
 MEASURED, LIKELY = 0.9, 0.7  # sure, with several steps and with one
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from traindx.reports.labels import percent
+
 if TYPE_CHECKING:
     from traindx.cli.proofs import Told
     from traindx.repair.search import Search
@@ -29,9 +31,9 @@ class Asking:
         click.echo("What may be behind it:", err=True)
         for number, one in enumerate(causes, 1):
             why = ", ".join(term.finding for term in one.for_[:3])
-            click.echo(f"  {number}. {one.title} ({one.probability:.0%}){f': {why}' if why else ''}", err=True)
+            click.echo(f"  {number}. {one.title} ({percent(one.probability)}){f': {why}' if why else ''}", err=True)
         given = self.ask("Which do you know to be wrong? (numbers, nothing for none)")
-        numbers = {int(word) for word in given.replace(",", " ").split() if word.isdigit()}
+        numbers = {int(word) for word in given.replace(",", " ").split() if word.isdecimal()}
         search.rule_out([one.cause for number, one in enumerate(causes, 1) if number in numbers])
 
     def agree(self, candidate: Candidate) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import click
@@ -15,6 +14,8 @@ from traindx.cli.options import Output, config_options, full_option, output_opti
 from traindx.cli.starts import Start, start_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
+from traindx.trials import environment
+from traindx.vocabulary.memory import SIZES
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
 
@@ -38,15 +39,13 @@ Exit status:
   2  could not work: no such program, or nothing could be measured (one sentence says why)
 """
 
-UNITS = {"": 1.0, "B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12, "KIB": 2.0**10, "MIB": 2.0**20, "GIB": 2.0**30}
-
 
 def size(_context: click.Context, _option: click.Parameter, text: str | None) -> float | None:
     """Bytes, in any usual unit: 24GB, 16 GiB, 8e9."""
     if text is None:
         return None
     found = re.fullmatch(r"\s*([\d.]+(?:e\d+)?)\s*([KMGT]?i?B?)\s*", text, re.IGNORECASE)
-    unit = None if found is None else UNITS.get(found[2].upper())
+    unit = None if found is None else SIZES.get(found[2].lower())
     try:
         count = float(found[1]) * unit if found is not None and unit is not None else 0.0
     except ValueError:
@@ -101,13 +100,12 @@ def how_far(run: Run) -> str:
 
 def with_limit(run: Run, limit: float | None) -> Run:
     """The run, with the memory that there is: asked for, of the accelerator, or of the machine."""
-    device = run.setup.number("accelerator_memory") if not run.setup.word("device").startswith("cpu") else None
-    there = limit or device or float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    facts: dict[str, Fact] = {
-        "memory_available": there,
-        "measured_for": "memory",
-        "memory_of": "device" if limit or device else "machine",
-    }
+    there, whose = (limit, "device") if limit else environment.memory_for(run.setup)
+    if there is None:
+        there = environment.host_memory()
+    facts: dict[str, Fact] = {"measured_for": "memory", "memory_of": whose}
+    if there is not None:
+        facts["memory_available"] = there
     needed = [run.setup.number(f"memory_{kind}") for kind in ("weights", "optimizer", "step")]
     if None not in needed:
         facts["memory_needed"] = sum(n for n in needed if n is not None)

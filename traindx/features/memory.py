@@ -9,19 +9,21 @@ import math
 import re
 from collections.abc import Iterator
 
-from traindx.vocabulary.memory import Memory, Need, Option
+import msgspec
+
+from traindx.vocabulary.memory import SIZES, Memory, Need, Option
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Setup
 
-STATES = {"adam": 2, "adamw": 2, "nadam": 2, "radam": 2, "adamax": 2, "lamb": 2, "adadelta": 2, "rmsprop": 1,
-          "adagrad": 1, "lion": 1, "adafactor": 0, "sgd": 0, "muon": 1}  # fmt: skip
+# Copies of the weights, by a part of the optimizer's name; the first that fits counts.
+STATES = {"adafactor": 0, "adagrad": 1, "adadelta": 2, "adam": 2, "lamb": 2, "rmsprop": 1, "lion": 1, "muon": 1,
+          "sgd": 0}  # fmt: skip
 BYTES = 4  # of a weight; mixed precision keeps them in float32
 HALF = ("bf16-true", "fp16-true", "16-true", "pure bf16", "pure_bf16")  # of Lightning and its kin: weights, too
 USABLE = 0.95  # of the memory: allocators leave some unused, and the system has its own
 EIGHT_BITS = 0.25  # of a state in float32
-UNITS = {"b": 1.0, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "kb": 1e3, "mb": 1e6, "gb": 1e9, "bytes": 1.0}
 SIZE = r"([\d.]{1,20})\s*(GiB|MiB|KiB|GB|MB|bytes)"
-TOTAL = re.compile(rf"total capacity of {SIZE}|{SIZE} total capacity", re.IGNORECASE)
+TOTAL = re.compile(rf"total capaci?ty of {SIZE}|{SIZE} total capacity", re.IGNORECASE)
 TAKEN = re.compile(rf"{SIZE} (?:is allocated by PyTorch|already allocated)", re.IGNORECASE)
 TRIED = re.compile(rf"tried to allocate {SIZE}", re.IGNORECASE)
 
@@ -51,8 +53,11 @@ def standing_kinds(setup: Setup) -> tuple[float | None, float | None, float | No
         return told[0], told[1], told[2]
     size = BYTES / 2 if setup.word("precision") in HALF else BYTES
     trained = setup.number("trainable_parameters") or count
-    copies = STATES.get(setup.word("optimizer"))
-    if copies == 0 and setup.word("optimizer") == "sgd" and (setup.number("momentum") or 0.0) > 0:
+    name = setup.word("optimizer")
+    copies: float | None = next((count for kind, count in STATES.items() if kind in name), None)
+    if copies is not None and re.search(r"8[-_]?bit", name):
+        copies *= EIGHT_BITS
+    if copies == 0 and "sgd" in name and (setup.number("momentum") or 0.0) > 0:
         copies = 1
     return count * size, trained * size, None if copies is None else copies * trained * size
 
@@ -64,7 +69,7 @@ def said(pattern: re.Pattern[str], message: str) -> float | None:
         return None
     number, unit = (group for group in found.groups() if group is not None)
     try:
-        return float(number) * UNITS[unit.lower()]
+        return float(number) * SIZES[unit.lower()]
     except ValueError:
         return None
 
@@ -91,7 +96,7 @@ def from_line(setup: Setup, weights: float, gradients: float, state: float, avai
         largest=largest, needs=needs,
     )  # fmt: skip
     options = (*by_line(made), *by_other_means(made, setup, state))
-    return Memory(**{f: getattr(made, f) for f in made.__struct_fields__ if f != "options"}, options=options)
+    return msgspec.structs.replace(made, options=options)
 
 
 def fits(made: Memory, size: float) -> bool | None:
@@ -140,18 +145,16 @@ def from_message(run: Run, message: str, kinds: tuple[float, float, float], avai
         kind = "activations, and all else that the process holds, at least"
     standing = weights + gradients + state
     needs = [Need("weights", weights), Need("gradients", gradients), Need("optimizer state", state)]
-    needed = standing
-    if taken is not None and tried is not None:
-        needed = max(taken + tried, standing)
-        needs.append(Need(kind, needed - standing))
-    else:
+    if taken is None or tried is None:
         return None
+    needed = max(taken + tried, standing)
+    needs.append(Need(kind, needed - standing))
     slope = (needed - standing) / batch if batch and needed > standing else None
     room = None if available is None else USABLE * available - standing
-    largest = int(room / slope) if slope and room is not None and room > 0 else None
+    largest = max(int(room / slope), 0) if slope and room is not None else None
     made = Memory(
         batch=batch, needed=needed, available=available, standing=weights + state, fixed=gradients, per_sample=slope,
         largest=largest, needs=tuple(needs),
     )  # fmt: skip
     options = (*(by_line(made) if slope else ()), *by_other_means(made, setup, state))
-    return Memory(**{f: getattr(made, f) for f in made.__struct_fields__ if f != "options"}, options=options)
+    return msgspec.structs.replace(made, options=options)

@@ -34,6 +34,8 @@ class Cluster:
             ray.init(address=address or "local", include_dashboard=False, log_to_driver=False, logging_level="ERROR")
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise ExperimentFailed(f"no Ray at {address or 'this machine'}: {error}") from error
+        told = ray.exceptions
+        self.lost = (told.WorkerCrashedError, told.NodeDiedError, told.OutOfMemoryError, told.LocalRayletDiedError)
         self.task = ray.remote(max_retries=0)(work)
 
     def __call__(
@@ -57,12 +59,12 @@ class Cluster:
                 return self.answer(sent, stop)
             except self.ray.exceptions.RayTaskError as error:
                 raise error.cause from error
-            except self.ray.exceptions.RaySystemError as error:
-                raise ExperimentFailed(f"Ray failed: {error}") from error
-            except (self.ray.exceptions.WorkerCrashedError, self.ray.exceptions.NodeDiedError) as error:
+            except self.lost as error:
                 if again:
                     raise ExperimentFailed("the worker of a trial was killed twice") from error
-                shutil.rmtree(out)
+                shutil.rmtree(out, ignore_errors=True)  # it may have ended before it made that
+            except self.ray.exceptions.RayError as error:
+                raise ExperimentFailed(f"Ray failed: {error}") from error
         raise AssertionError("not reached")
 
     def answer(self, sent: Any, stop: threading.Event | None) -> Attempt:

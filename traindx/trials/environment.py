@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from traindx.trials import checkpoints, scratch
-from traindx.vocabulary.setup import Fact
+from traindx.vocabulary.setup import Fact, Setup
 
 DEVICES = {"an NVIDIA device": "/dev/nvidia0", "an AMD device": "/dev/kfd"}
 MEMORY_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -50,6 +50,12 @@ def host_memory() -> int | None:
         with contextlib.suppress(OSError, ValueError):
             found.append(int(Path(path).read_text(encoding="ascii")))
     return min((size for size in found if size > 0), default=None)
+
+
+def memory_for(setup: Setup) -> tuple[float | None, str]:
+    """Bytes of memory that the training of this setup may use (None where they are not known), and whose they are."""
+    device = setup.number("accelerator_memory") if not setup.word("device").startswith("cpu") else None
+    return (device, "accelerator") if device else (setup.number("host_memory"), "machine")
 
 
 def script_of(command: Sequence[str], folder: Path) -> Path | None:

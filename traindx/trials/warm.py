@@ -64,6 +64,7 @@ class Warm:
         self.why = self.look(command, folder)
         self.servers: dict[tuple[str | None, ...], Server] = {}
         self.room = tempfile.TemporaryDirectory(prefix=scratch.PREFIX)  # libraries make folders as they are loaded
+        self.loading: Server | None = None
         self.closed = False
         self.lock = threading.Lock()
 
@@ -119,11 +120,14 @@ class Warm:
         environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self.room.name)
         assert self.options is not None
         for _ in range(AGAIN):
+            if self.closed:
+                return None
             config = {
                 "home": str(HOME), "project": str(self.project), "path": kept, "reserve": self.reserve,
                 "early": self.early, "late": self.late,
             }  # fmt: skip
-            server = Server(self.options, config, environment)
+            server = self.loading = Server(self.options, config, environment)
+            server.listen()
             if not server.why:
                 return server
             server.close()
@@ -139,17 +143,19 @@ class Warm:
         self.why = self.why or why
 
     def close(self) -> None:
-        """End the loaded Pythons; what was forked goes on."""
+        """End the loaded Pythons, and one that loads still; what was forked goes on."""
+        self.closed = True
+        if self.loading is not None:
+            self.loading.process.kill()  # `prepare`, which waits for its answer, holds the lock
         with self.lock:
             for server in self.servers.values():
                 server.close()
             self.servers.clear()
             self.room.cleanup()
-            self.closed = True
 
 
 class Server:
-    """One loaded Python. `why`: what is in the way of forking it, or ""."""
+    """One loaded Python, which may be forked once it was listened to. `why`: what is in the way of that, or ""."""
 
     def __init__(self, options: Sequence[str], config: Mapping[str, Any], environment: Mapping[str, str]) -> None:
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -164,12 +170,16 @@ class Server:
                 pass_fds=(theirs.fileno(),),
                 start_new_session=True,
             )
+        self.why = "it was not asked"
+
+    def listen(self) -> None:
+        """Wait until its libraries are loaded."""
         self.channel.settimeout(PATIENCE)
         try:
             told = self.channel.recv(1 << 16)
         except TimeoutError:
             told = b'{"why": "its libraries take too long to load"}'
-        self.why: str = json.loads(told)["why"] if told else "a Python that loads its libraries ends with an error"
+        self.why = json.loads(told)["why"] if told else "a Python that loads its libraries ends with an error"
 
     def close(self) -> None:
         self.channel.close()  # which it hears

@@ -6,6 +6,13 @@ from typing import Literal
 
 import msgspec
 
+# Bytes of a unit, in lower case: K and kB count in thousands, KiB in 1024.
+SIZES = {"": 1.0, "b": 1.0, "bytes": 1.0} | {
+    f"{prefix}{end}": base**power
+    for power, prefix in enumerate("kmgt", 1)
+    for end, base in (("", 1e3), ("b", 1e3), ("i", 2.0**10), ("ib", 2.0**10))
+}
+
 
 class Need(msgspec.Struct, frozen=True):
     """One kind of tensors, in bytes."""

@@ -13,12 +13,14 @@ import inspect
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
 
 from traindx.capture.arrays.activations import Kind
+from traindx.capture.jax.arguments import batch_in, closed_over
 from traindx.capture.jax.monitor import norm
 from traindx.capture.jax.names import leaves_of
 from traindx.capture.jax.steps import READINGS, Steps, TracedBackend
@@ -49,6 +51,23 @@ class Process(Protocol):
     def taken_over(self, by: Stream) -> bool: ...
 
 
+@dataclass(frozen=True)
+class Hearing:
+    """What the host does with values that it is told. Equal for equal hooks, so that nothing is compiled anew."""
+
+    stream: Stream
+    hook: Callable[..., None]
+    about: tuple[Any, ...]
+
+    def __call__(self, *values: Any) -> None:
+        if not self.stream.active:
+            return
+        try:
+            self.hook(*self.about, *values)
+        except Exception as error:  # noqa: BLE001 - raised in a callback of JAX it would be an error of the training
+            self.stream.failed(self.hook.__name__, error)
+
+
 class StopTraining(SystemExit):
     """Raised in the script's main thread after the last step that was asked for."""
 
@@ -56,39 +75,6 @@ class StopTraining(SystemExit):
 def attach(process: Process, library: str) -> None:
     """Look for trainings with optax from here on."""
     Launched(process)
-
-
-def batch_in(given: Any) -> list[Any]:
-    """The inputs of a batch among arrays in nested tuples, lists and dicts: the first that is no column; and with them
-    its targets, the first other with as many rows."""
-    arrays = [a for a in jax.tree.leaves(given) if getattr(a, "ndim", 0) and getattr(a.dtype, "kind", "") in "fiub"]
-    first = next((a for a in arrays if a.ndim > 1), None)
-    if first is None:
-        return []
-    return [first, *[a for a in arrays if a is not first and len(a) == len(first)][:1]]
-
-
-def closed_over(function: Any, depth: int = 4) -> list[Any]:
-    """The arrays that a loss function has from around it, and those that functions within it have (Flax and Equinox
-    wrap the user's)."""
-    found: list[Any] = []
-    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or () if cell_filled(cell)]
-    inner = [getattr(function, name, None) for name in ("f", "_fun", "func", "__wrapped__")]
-    for held in (*cells, *inner):
-        if (hasattr(held, "ndim") and hasattr(held, "dtype")) or isinstance(held, tuple | list | dict):
-            found.append(held)
-        elif held is not None and depth and (callable(held) or hasattr(held, "_fun")):
-            found += closed_over(held, depth - 1)
-    return found
-
-
-def cell_filled(cell: Any) -> bool:
-    """Whether a variable of the function around has a value yet."""
-    try:
-        cell.cell_contents  # noqa: B018
-    except ValueError:
-        return False
-    return True
 
 
 class Launched:
@@ -101,8 +87,8 @@ class Launched:
         self._depth = {"grad": 0, "update": 0, "make": 0, "loss": 0}
         self._calls: dict[str, int] = {}
         self._used: set[str] = set()
+        self._rate: float | None = None  # before the first step
         self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
-        self._schedule: Callable[[Any], Any] | None = None
         process.ends.append(self.end)
         replace = self._stream.patches.replace
         replace(jax, "value_and_grad", self._value_and_grad)
@@ -125,6 +111,9 @@ class Launched:
     def _at_work(self) -> bool:
         """Whether a training with optax may be under way."""
         return self._stream.active and "optax" in sys.modules and self._backend.name == "jax"
+
+    def _tell(self, hook: Callable[..., None], *values: Any, about: tuple[Any, ...] = ()) -> None:
+        tell(Hearing(self._stream, hook, tuple(about)), *values)
 
     # Losses.
 
@@ -173,7 +162,7 @@ class Launched:
     def _loss(self, value: Any, args: Any, named: Any, argnums: Any, fun: Any) -> None:
         trained = {argnums} if isinstance(argnums, int) else set(argnums)
         batch = batch_in([[arg for place, arg in enumerate(args) if place not in trained], named])
-        tell(self._heard_loss, value, *(batch or batch_in(closed_over(fun))))
+        self._tell(self._heard_loss, value, *(batch or batch_in(closed_over(fun))))
 
     def _heard_loss(self, *values: Any) -> None:
         if self._steps is not None:
@@ -198,7 +187,7 @@ class Launched:
             self._used.add(NAMES.get(name, name))
             self._stream.fact("activations", ", ".join(sorted(self._used)))
             self._last = name, found
-            tell(functools.partial(self._heard_activation, own, KINDS[name]), found)
+            self._tell(self._heard_activation, found, about=(own, KINDS[name]))
 
     def _heard_activation(self, name: str, kind: Kind, values: Any) -> None:
         if self._steps is not None:
@@ -234,7 +223,7 @@ class Launched:
             self._last = "", None
             for fact, value in facts.items():
                 self._stream.fact(fact, value)
-        tell(functools.partial(self._heard_answer, LOSSES[name], training), outputs, targets, found)
+        self._tell(self._heard_answer, outputs, targets, found, about=(LOSSES[name], training))
 
     def _heard_answer(self, name: str, training: bool, outputs: Any, targets: Any, losses: Any) -> None:
         if self._steps is not None:
@@ -270,17 +259,21 @@ class Launched:
 
         @functools.wraps(original)
         def optimizer(*args: Any, **named: Any) -> Any:
-            if not self._depth["make"]:
-                self._stream.safely(self._settings, name, signature.bind_partial(*args, **named))
+            bound = None if self._depth["make"] else self._stream.safely(self._settings, name, signature, args, named)
             self._depth["make"] += 1
             try:
-                return original(*args, **named)
+                return original(*args, **named) if bound is None else original(*bound.args, **bound.kwargs)
             finally:
                 self._depth["make"] -= 1
 
         return optimizer
 
-    def _settings(self, name: str, bound: inspect.BoundArguments) -> None:
+    def _settings(
+        self, name: str, signature: inspect.Signature, args: Any, named: Any
+    ) -> inspect.BoundArguments | None:
+        """Facts of an optimizer; the arguments to make it with where its schedule is to tell its rates."""
+        bound = signature.bind_partial(*args, **named)
+        asked = signature.bind_partial(*args, **named)
         bound.apply_defaults()
         given = bound.arguments
         found: dict[str, Fact] = {"optimizer": name}
@@ -289,14 +282,30 @@ class Launched:
             found["momentum"] = found["beta1"]
         rate = given.get("learning_rate")
         if isinstance(rate, float | int):
-            found["lr"] = float(rate)
-            self._schedule = lambda step: rate
+            found["lr"] = self._rate = float(rate)
         elif callable(rate):
             found["schedule"] = str(getattr(rate, "__qualname__", "function")).split(".")[0]
-            self._schedule = rate
-        else:
-            self._schedule = None
+            asked.arguments["learning_rate"] = self._telling(rate)
         self._backend.optimizer = found
+        return asked
+
+    def _telling(self, schedule: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        """A schedule that tells the host its rates as they are computed."""
+
+        @functools.wraps(schedule)
+        def scheduled(count: Any) -> Any:
+            rate = schedule(count)
+            if jnp.ndim(rate) == 0:
+                self._stream.safely(self._tell, self._heard_rate, rate)
+            return rate
+
+        return scheduled
+
+    def _heard_rate(self, rate: Any) -> None:
+        if self._steps is not None:
+            self._steps.rated(float(rate))
+        else:
+            self._rate = float(rate)
 
     def _clipping(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
@@ -338,7 +347,7 @@ class Launched:
             [jnp.max(jnp.abs(w)).astype(jnp.float32) for w in weights] if there else nothing,
         ]
         assert len(rows) == READINGS
-        tell(self._heard_step, jnp.stack([jnp.stack(row) for row in rows]))
+        self._tell(self._heard_step, jnp.stack([jnp.stack(row) for row in rows]))
 
     def _open(self, leaves: list[Any]) -> bool:
         """The session, at the first step; False where another framework's is recorded."""
@@ -351,10 +360,9 @@ class Launched:
         session.fact("device", jax.default_backend())
         session.add_model(leaves)
         session.add_optimizer(self._backend)
-        schedule = self._schedule
         self._steps = Steps(session, self._backend, self._counted)
-        if schedule is not None:
-            self._steps.rate = lambda step: float(schedule(step))
+        if self._rate is not None:
+            self._steps.rated(self._rate)
         return True
 
     def _heard_step(self, readings: Any) -> None:
@@ -383,7 +391,7 @@ class Launched:
         if len(weights) == len(self._backend.trained):
             norms = jnp.stack([norm(w) for w in weights])
             largest = jnp.stack([jnp.max(jnp.abs(w)).astype(jnp.float32) for w in weights])
-            tell(self._heard_weights, jnp.stack([norms, largest]))
+            self._tell(self._heard_weights, jnp.stack([norms, largest]))
 
     def _heard_weights(self, values: Any) -> None:
         if self._steps is not None:

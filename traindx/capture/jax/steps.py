@@ -146,11 +146,17 @@ class Steps:
         self._lock = threading.Lock()
         self._losses: deque[tuple[float, list[Array]]] = deque(maxlen=4096)
         self._steps: deque[Array] = deque()
-        self._told = {"losses": 0, "steps": 0}
+        self._told = {"losses": 0, "steps": 0, "rates": 0}
         self._held: list[Answer] = []
         self._targets = False  # batches hold their targets
         self._weights: Array | None = None
-        self.rate: Callable[[int], float] | None = None
+        self._rates: deque[float] = deque(maxlen=4096)
+
+    def rated(self, rate: float) -> None:
+        """A schedule was asked for the rate of a step."""
+        with self._lock:
+            self._rates.append(rate)
+            self._told["rates"] += 1
 
     def loss(self, value: Any, *batch: Any) -> None:
         """A loss that was differentiated, and the arrays of its batch."""
@@ -216,7 +222,9 @@ class Steps:
         self._backend.held = held
         out = set(np.flatnonzero(self._backend.left_out).tolist())
         self._backend.frozen = out if self._backend.frozen is None else self._backend.frozen & out
-        self._backend.rate = None if self.rate is None else self.rate(self.session.step)
+        for _ in range(max(1, round(self._told["rates"] / self._told["steps"]))):
+            if self._rates:
+                self._backend.rate = self._rates.popleft()
         self.session.optimizer_step_begin(self._backend, timed=False)
         self.session.optimizer_step_end(self._backend)
         self._stepped(self.session.step)

@@ -31,7 +31,12 @@ class Batches:
     def remove(self) -> None:
         self._patches.undo()
         self.wanted = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of what was drawn, and of what drew it."""
         self._waiting.clear()
+        self.made.clear()
 
     def take(self) -> list[Batch]:
         """What was drawn since the last call."""

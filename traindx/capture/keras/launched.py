@@ -88,9 +88,9 @@ class Launched:
         signature = inspect.signature(original)
 
         def fit(model: Any, *args: Any, **named: Any) -> Any:
-            if not self._stream.active or self._inside(named.get("callbacks")):
-                return original(model, *args, **named)
             bound = signature.bind(model, *args, **named)
+            if not self._stream.active or self._inside(bound.arguments.get("callbacks")):
+                return original(model, *args, **named)
             bound.apply_defaults()
             self._stream.safely(self._told, bound.arguments)
             self._stream.line("step", 1)
@@ -112,7 +112,8 @@ class Launched:
 
     def _inside(self, callbacks: Any) -> bool:
         """Whether somebody records this fit already."""
-        return isinstance(callbacks, list | tuple) and any(isinstance(c, Listener) for c in callbacks)
+        given = getattr(callbacks, "callbacks", callbacks)
+        return any(isinstance(one, Listener) for one in (given if isinstance(given, list | tuple) else [given]))
 
     def _train_on_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def train_on_batch(model: Any, x: Any, y: Any = None, *args: Any, **named: Any) -> Any:

@@ -49,7 +49,7 @@ class Training:
     def begin(self, model: Any) -> None:
         """`fit` begins: the data are there, the compiled step is not yet called."""
         made = tuple(self._batches.made)
-        self.end()  # of a `fit` that was broken off
+        self._release()  # of a `fit` that was broken off
         if self._model is not model:
             self._model = model
             self._backend.model = model
@@ -81,6 +81,10 @@ class Training:
 
     def end(self) -> None:
         """Everything is as it was before."""
+        self._batches.forget()
+        self._release()
+
+    def _release(self) -> None:
         self._batches.made.clear()  # batches that are given one by one have none
         notes, self._notes = self._notes, None
         if notes is not None:

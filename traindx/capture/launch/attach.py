@@ -7,10 +7,8 @@ process of each rank; a forked child of it keeps silent.
 from __future__ import annotations
 
 import atexit
-import contextlib
 import importlib
 import importlib.util
-import json
 import multiprocessing.util
 import os
 import sys
@@ -18,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from traindx.capture.launch import diary
 from traindx.capture.launch.endings import close_when_asked, hide_wrappers
 from traindx.capture.launch.scrape import attach as scrape
 from traindx.capture.process.guard import ran_out_of_memory, say
@@ -35,8 +34,6 @@ class StopRun(SystemExit):
     does not catch it, `with` and `finally` are run, and Python ends with status 0, silently."""
 
 
-VARIABLE = "TRAINDX_CAPTURE"
-BOOTSTRAP = Path(__file__).parent / "bootstrap"
 PATIENCE = 20  # times that a script may catch StopRun before it is ended without asking
 
 
@@ -83,9 +80,7 @@ class Process:
         if stage in self.told:
             return
         self.told.add(stage)
-        line = json.dumps({"stage": stage, "pid": os.getpid(), **more}) + "\n"
-        with contextlib.suppress(OSError), open(self.out / ".launch", "ab", buffering=0) as diary:
-            diary.write(line.encode())  # a disk that is full will be told of when the record is written
+        diary.tell(self.out, stage, **more)
 
     def open_session(self, make: Callable[..., Session]) -> Session | None:
         """The session of this process; None where another process of the same rank was first, or

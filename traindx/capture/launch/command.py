@@ -17,13 +17,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from traindx.capture.launch.bootstrap.sitecustomize import VARIABLE
 from traindx.capture.launch.folder import Claim
 from traindx.capture.launch.output import HOME, Relayed
 from traindx.capture.launch.signals import Held
 from traindx.errors import ConfigError
 from traindx.own import OWN_THREADS
 
-VARIABLE = "TRAINDX_CAPTURE"
 BOOTSTRAP = Path(__file__).parent / "bootstrap"
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from traindx.capture.launch import diary
 from traindx.capture.process.guard import say
 from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.torch.profiling import SUFFIX, Profiling
@@ -27,16 +27,12 @@ class Profiled:
         self.path = self.out / f"rank-{rank}{SUFFIX}"
         self.profiling = Profiling(self.path, skip, steps, self.done)
 
-    def tell(self, stage: str, **more: Any) -> None:
-        with open(self.out / ".launch", "ab", buffering=0) as diary:
-            diary.write(json.dumps({"stage": stage, "pid": os.getpid(), **more}).encode() + b"\n")
-
     def done(self, steps: int) -> None:
         """End the script: all that was asked for has been traced."""
         if os.getpid() != self.pid:
             return
         if not self.ends:
-            self.tell("profiled", steps=steps)
+            diary.tell(self.out, "profiled", steps=steps)
         self.ends += 1
         if self.ends > PATIENCE:
             atexit._run_exitfuncs()
@@ -55,4 +51,4 @@ class Profiled:
             say(f"the trace could not be written ({type(error).__name__}: {error})")
             return
         if not self.ends:
-            self.tell("profiled" if begun else "short", steps=self.profiling.count)
+            diary.tell(self.out, "profiled" if begun else "short", steps=self.profiling.count)

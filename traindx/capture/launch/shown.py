@@ -28,7 +28,8 @@ HOW: Mapping[str, str] = {
     "torch": "`traindx run`, `traindx.watch`, `traindx check`, `fix`, `investigate`, `--with`, notebooks",
     "keras": "`traindx run`, `traindx.watch`, `traindx.keras.Watch`",
     "jax": "`traindx run`; `traindx.watch` with `traindx.optax.monitor` (loss and gradient norms)",
-    "xgboost": "`traindx run`", "lightgbm": "`traindx run`", "catboost": "`traindx run`", "sklearn": "`traindx run`",
+    "xgboost": "`traindx run`, `traindx.xgboost.Watch`", "lightgbm": "`traindx run`, `traindx.lightgbm.Watch`",
+    "catboost": "`traindx run`, `traindx.catboost.Watch`", "sklearn": "`traindx run`",
 }  # fmt: skip
 
 

@@ -70,7 +70,8 @@ def why_nothing(folder: Path, command: Sequence[str], ended: Ended, frameworks: 
         one = f"a framework whose trainings are recorded ({known})" if len(frameworks) > 1 else known
         return f"the script never imported {one}{end}"
     if "torch" not in reached:
-        return f"{' and '.join(loaded)} was imported, but nothing was trained by it that can be recorded{end}"
+        there = " and ".join(name.partition(".")[0] for name in loaded)
+        return f"{there} was imported, but nothing was trained by it that can be recorded{end}"
     if "forked" in reached or "second" in reached:
         return f"the training ran in a process that the script forked, beside the one that is recorded{end}"
     if "backward" in reached:

@@ -14,6 +14,14 @@ LOSSES = ("loss", "logloss", "mlogloss", "rmse", "mae", "l1", "l2", "binary_logl
 TRAINED = ("train", "learn", "dtrain")
 
 
+SETTINGS = {
+    "learning_rate": "lr", "eta": "lr", "learning_rate_init": "lr", "max_depth": "max_depth", "depth": "max_depth",
+    "n_estimators": "rounds", "iterations": "rounds", "alpha": "weight_decay", "batch_size": "batch_size",
+    "num_leaves": "num_leaves", "subsample": "subsample", "reg_lambda": "reg_lambda",
+}  # fmt: skip
+Evaluated = dict[str, dict[str, float]]  # [set][metric]
+
+
 class RoundsBackend(Backend):
     """Neither parameters nor optimizers."""
 
@@ -34,6 +42,39 @@ class RoundsBackend(Backend):
 
     def optimizer_facts(self, optimizer: Any) -> dict[str, Fact]:
         return {}
+
+
+def settings_of(given: Mapping[str, Any]) -> dict[str, Fact]:
+    """Facts of what a model was made with."""
+    return {
+        fact: given[name]
+        for name, fact in SETTINGS.items()
+        if isinstance(given.get(name), float | int) and not isinstance(given[name], bool)
+    }
+
+
+def of_xgboost(log: Any) -> Evaluated:
+    """What a round evaluated, of the log that XGBoost hands to its callbacks."""
+    return {name: {metric: last(values) for metric, values in found.items()} for name, found in log.items()}
+
+
+def last(values: Any) -> float:
+    """The newest value of a metric; of a pair the mean."""
+    newest = values[-1]
+    return float(newest[0] if isinstance(newest, tuple | list) else newest)
+
+
+def of_lightgbm(environment: Any) -> Evaluated:
+    """The same, of LightGBM's environment."""
+    evaluated: Evaluated = {}
+    for name, metric, value, *_ in environment.evaluation_result_list or ():
+        evaluated.setdefault(name, {})[metric] = float(value)
+    return evaluated
+
+
+def of_catboost(info: Any) -> Evaluated:
+    """The same, of what CatBoost tells of an iteration."""
+    return {name: {metric: float(v[-1]) for metric, v in found.items()} for name, found in info.metrics.items()}
 
 
 def signals(evaluated: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from traindx.capture.rounds.backend import RoundsBackend, signals
-from traindx.capture.rounds.launched import SETTINGS
+from traindx.capture.rounds.backend import RoundsBackend, settings_of, signals
 from traindx.capture.session.session import Session
 
 
@@ -25,10 +24,8 @@ class Record:
         if self.session is None:
             self.session = Session(self.out, RoundsBackend(self.library))
             weakref.finalize(self, self.session.close)
-            for name, fact in SETTINGS.items():
-                value = self.given.get(name)
-                if isinstance(value, float | int) and not isinstance(value, bool):
-                    self.session.fact(fact, value)
+            for fact, value in settings_of(self.given).items():
+                self.session.fact(fact, value)
         self._first = self._first if number else self.session.step
         self.session.told(self._first + number + 1, signals(evaluated))
 
@@ -39,8 +36,3 @@ class Record:
             return self.out or Path(".")
         self.session.flush()
         return self.session.folder
-
-    def close(self) -> None:
-        """Write everything and let go."""
-        if self.session is not None:
-            self.session.close()

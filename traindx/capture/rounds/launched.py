@@ -7,15 +7,17 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
-from traindx.capture.rounds.backend import RoundsBackend, signals
+from traindx.capture.process.guard import say
+from traindx.capture.rounds.backend import (
+    RoundsBackend,
+    of_catboost,
+    of_lightgbm,
+    of_xgboost,
+    settings_of,
+    signals,
+)
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
-
-SETTINGS = {
-    "learning_rate": "lr", "eta": "lr", "learning_rate_init": "lr", "max_depth": "max_depth", "depth": "max_depth",
-    "n_estimators": "rounds", "iterations": "rounds", "alpha": "weight_decay", "batch_size": "batch_size",
-    "num_leaves": "num_leaves", "subsample": "subsample", "reg_lambda": "reg_lambda",
-}  # fmt: skip
 
 
 class Process(Protocol):
@@ -60,17 +62,17 @@ class Rounds:
 
     def settings(self, given: Mapping[str, Any]) -> None:
         """Facts of what a model was made with."""
-        for name, fact in SETTINGS.items():
-            value = given.get(name)
-            if isinstance(value, float | int) and not isinstance(value, bool):
-                self.stream.fact(fact, value)
+        for fact, value in settings_of(given).items():
+            self.stream.fact(fact, value)
 
     def train(self, homes: Sequence[Any], callback: Callable[[], Any]) -> None:
         """Every call of the library's `train`, wherever it is known, gets one more callback."""
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def train(*args: Any, **named: Any) -> Any:
-                bound = added(original, args, named, callback())
+                bound = self.stream.safely(added, original, args, named, callback())
+                if bound is None:  # called as it cannot be: it says so itself
+                    return original(*args, **named)
                 self.stream.safely(self.settings, dict(bound.arguments.get("params") or {}))
                 return original(*bound.args, **bound.kwargs)
 
@@ -81,9 +83,10 @@ class Rounds:
 
 
 def added(original: Callable[..., Any], args: Any, named: Any, callback: Any) -> inspect.BoundArguments:
-    """The arguments of a call with one more callback."""
+    """The arguments of a call with one more callback, before the others: the first that ends a training keeps the
+    rest from hearing of its last round."""
     bound = inspect.signature(original).bind(*args, **named)
-    bound.arguments["callbacks"] = [*(bound.arguments.get("callbacks") or ()), callback]
+    bound.arguments["callbacks"] = [callback, *(bound.arguments.get("callbacks") or ())]
     return bound
 
 
@@ -92,27 +95,17 @@ def xgboost(rounds: Rounds) -> None:
 
     class Heard(library.callback.TrainingCallback):  # type: ignore[misc,name-defined]
         def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            latest = {name: {m: last(v) for m, v in metrics.items()} for name, metrics in evals_log.items()}
-            rounds.told(epoch, latest)
+            rounds.told(epoch, of_xgboost(evals_log))
             return False
 
     rounds.train((library, library.training, library.sklearn), Heard)
-
-
-def last(values: Any) -> float:
-    """The newest value of a metric; of a pair the mean."""
-    newest = values[-1]
-    return float(newest[0] if isinstance(newest, tuple | list) else newest)
 
 
 def lightgbm(rounds: Rounds) -> None:
     library = sys.modules["lightgbm"]
 
     def heard(environment: Any) -> None:
-        evaluated: dict[str, dict[str, float]] = {}
-        for name, metric, value, *_ in environment.evaluation_result_list or ():
-            evaluated.setdefault(name, {})[metric] = value
-        rounds.told(environment.iteration - environment.begin_iteration, evaluated)
+        rounds.told(environment.iteration - environment.begin_iteration, of_lightgbm(environment))
 
     heard.order = 5  # type: ignore[attr-defined] # before early stopping, which raises
 
@@ -124,14 +117,19 @@ def catboost(rounds: Rounds) -> None:
 
     class Heard:
         def after_iteration(self, info: Any) -> bool:
-            evaluated = {name: {m: float(v[-1]) for m, v in metrics.items()} for name, metrics in info.metrics.items()}
-            rounds.told(info.iteration - 1, evaluated)
+            rounds.told(info.iteration - 1, of_catboost(info))
             return True
 
     def make(original: Callable[..., Any]) -> Callable[..., Any]:
         def fit(model: Any, *args: Any, **named: Any) -> Any:
-            bound = added(original, (model, *args), named, Heard())
-            rounds.stream.safely(rounds.settings, dict(model.get_params()))
+            settings = dict(model.get_params())
+            if str(settings.get("task_type")).upper() == "GPU":
+                say("not recorded: CatBoost takes no callbacks on a GPU")
+                return original(model, *args, **named)
+            bound = rounds.stream.safely(added, original, (model, *args), named, Heard())
+            if bound is None:
+                return original(model, *args, **named)
+            rounds.stream.safely(rounds.settings, settings)
             return original(*bound.args, **bound.kwargs)
 
         return fit

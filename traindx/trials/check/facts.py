@@ -9,6 +9,7 @@ import numpy as np
 
 from traindx.trials.check.catalogue import AGAIN, BLANK, FIRST, ONE_BATCH, PERMUTED
 from traindx.trials.check.plan import PROBES
+from traindx.trials.environment import memory_for
 from traindx.vocabulary.run import Floats, Run, Series
 from traindx.vocabulary.setup import Fact, Setup
 
@@ -167,13 +168,11 @@ def needed(setup: Setup) -> dict[str, Fact]:
         return {}
     weights, _, optimizer, _ = (float(s or 0.0) for s in sizes)
     out: dict[str, Fact] = {"disk_needed": 2 * (weights + optimizer)}
-    device = setup.number("accelerator_memory") if not setup.word("device").startswith("cpu") else None
-    if device:
-        most = max(sum(float(s or 0.0) for s in sizes), setup.number("accelerator_peak") or 0.0)
-        out |= {"memory_available": device, "memory_needed": most, "memory_of": "accelerator"}
-    elif (host := setup.number("host_memory")) is not None:
-        most = max(sum(float(s or 0.0) for s in sizes), setup.number("host_memory_used") or 0.0)
-        out |= {"memory_available": host, "memory_needed": most, "memory_of": "machine"}
+    there, whose = memory_for(setup)
+    if there is not None:
+        peak = setup.number("accelerator_peak" if whose == "accelerator" else "host_memory_used")
+        most = max(sum(float(s or 0.0) for s in sizes), peak or 0.0)
+        out |= {"memory_available": there, "memory_needed": most, "memory_of": whose}
     return out
 
 

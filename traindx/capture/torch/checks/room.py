@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from traindx.capture.process.guard import ran_out_of_memory
 from traindx.capture.torch.checks.last_step import Live
 from traindx.capture.torch.checks.samples import NotClear
 from traindx.capture.torch.measure.future import replaced
@@ -28,7 +29,9 @@ def room(live: Live) -> dict[str, Fact]:
     }  # fmt: skip
     try:
         found["memory_step_bfloat16"] = peak(live, count, count, torch.bfloat16)
-    except (RuntimeError, TypeError, NotImplementedError):  # an operator that has no such variant: there is no answer
+    except (RuntimeError, TypeError, NotImplementedError) as error:  # an operator that has no such variant
+        if ran_out_of_memory(error):
+            raise
         found["memory_bfloat16"] = "not possible"
     return found
 

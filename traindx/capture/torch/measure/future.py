@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from traindx.capture.torch.measure.shards import several_processes
 from traindx.capture.torch.measure.tree import compiled
 from traindx.capture.torch.measure.untouched import untouched
 from traindx.capture.torch.measure.views import any_tensor, tensors_in
@@ -40,7 +41,10 @@ class Future:
         self._targets: torch.Tensor | None = None
 
     def called(self, model: nn.Module, args: Any, kwargs: Any) -> None:
-        """A sampled training call of a whole model: kept where it is given tokens."""
+        """A sampled training call of a whole model: kept where it is given tokens. Of several processes each would have
+        to call it again at the same time, and one that has ended does not."""
+        if several_processes():
+            return
         if any(is_tokens(t) for t in tensors_in((args, kwargs))) and not compiled(model):
             self._call = (model, args, dict(kwargs or {}))
 

@@ -31,6 +31,13 @@ def share(parameter: Any, processes: int) -> float:
     return 1.0 / copies
 
 
+def several_processes() -> bool:
+    """Whether this is one of several processes that train together (once their group is made)."""
+    distributed = sys.modules.get("torch.distributed")
+    ready = distributed is not None and distributed.is_available() and distributed.is_initialized()
+    return bool(ready and distributed is not None and distributed.get_world_size() > 1)
+
+
 class Shards:
     """Which of the parameters of a step are parts, found out again when their number changes."""
 
@@ -40,10 +47,7 @@ class Shards:
         self.possible = False
 
     def look(self) -> None:
-        """Whether there are several processes (once a group of them is made)."""
-        distributed = sys.modules.get("torch.distributed")
-        ready = distributed is not None and distributed.is_available() and distributed.is_initialized()
-        self.possible = bool(ready and distributed is not None and distributed.get_world_size() > 1)
+        self.possible = several_processes()
 
     def of(self, key: int, parameters: Sequence[torch.Tensor], models: Sequence[torch.nn.Module]) -> list[float]:
         """`weight[p]` of the squares of the parameters' local norms; empty where nothing is spread over
