@@ -34,12 +34,13 @@ CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
 class Options(NamedTuple):
     """What the user asked for. `steps` of each arm (None: by the script's own speed), `seeds`: pairs for a verdict,
-    `metric`: a signal and "max" or "min"."""
+    `metric`: a signal and "max" or "min", `test`: whether the script's test set is kept out of all choices."""
 
     steps: int | None = None
     seeds: int = FIRST
     min_effect: float = MIN_EFFECT
     metric: tuple[str, str] | None = None
+    test: bool = False
 
 
 class Applied(NamedTuple):
@@ -75,6 +76,7 @@ class Search:
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.bench, self.config, self.options, self.record = bench, config, options, record
+        bench.keep_models = True
         self.show, self.tell, self.weigh = show, tell, weigh
         self.agree = agree  # asked before each change, which is then tried by itself
         self.trials: list[Trial] = []
@@ -150,6 +152,7 @@ class Search:
         start = int(own) if own is not None else 0
         self.seeds = tuple(range(start, start + MOST))
         if own is not None:
+            bench.known.setdefault((((), start), cut), self.first._replace(seed=start))
             bench.known[((), start), found] = self.first._replace(seed=start, run=truncated(run, found))
 
     def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
@@ -241,9 +244,7 @@ class Search:
         assert self.first.run is not None
         found = []
         for dose, arm in zip(doses, arms[1:], strict=True):
-            objective = objectives.choose(
-                arms[0].run or self.first.run, arm.interventions, candidate.cause, self.options.metric
-            )
+            objective = self.objective(arms[0].run or self.first.run, arm.interventions, candidate.cause)
             if arm.run is None:
                 self.leave(candidate, arm.why)
             elif idle := arm.idle():
@@ -253,6 +254,11 @@ class Search:
             else:
                 found.append(Way(candidate, dose, objective, paired(arms[0], arm, objective)))
         return found
+
+    def objective(self, run: Run, interventions: Sequence[str], cause: str) -> Objective:
+        """What a change of this run is compared by."""
+        spared = ("test/",) if self.options.test else ()
+        return objectives.choose(run, interventions, cause, self.options.metric, spared)
 
     def prove(self, way: Way, beside: int) -> Judged:
         """More seeds for a change that may help; the verdict, which is told."""

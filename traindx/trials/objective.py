@@ -65,9 +65,15 @@ FULL = 1.0 + 1e-9
 SAMPLED = 4  # batches at the end of a run: fewer tell too little of it
 
 
-def choose(run: Run, interventions: Iterable[str], cause: str = "", asked: tuple[str, str] | None = None) -> Objective:
-    """The objective for a change of this run. `asked`: a signal and its direction, the user's own. The signal is ""
-    where there is nothing to compare by."""
+def choose(
+    run: Run,
+    interventions: Iterable[str],
+    cause: str = "",
+    asked: tuple[str, str] | None = None,
+    spared: tuple[str, ...] = (),
+) -> Objective:
+    """The objective for a change of this run. `asked`: a signal and its direction, the user's own; `spared`: what names
+    of signals begin with that are not to be looked at. The signal is "" where there is nothing to compare by."""
     if asked is not None:
         return made(run, named(run, asked[0]), asked[1], "as asked for (--metric)")
     for signal in OF_SYSTEMS.get(cause, ()):
@@ -76,7 +82,7 @@ def choose(run: Run, interventions: Iterable[str], cause: str = "", asked: tuple
     altered = {signal for spec in interventions for signal in meaning(spec)}
     for least in (SAMPLED, 1):  # few samples are better than nothing
         for signal, why in candidates(run):
-            if signal not in altered and usable(run, signal, least):
+            if signal not in altered and not signal.startswith(spared) and usable(run, signal, least):
                 direction = direction_of(signal)
                 return made(run, signal, "higher" if direction == "higher" else "lower", why)
     if broken(run):  # that it stays finite is a gain, whatever the loss means
