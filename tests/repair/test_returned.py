@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from traindx.repair.bench import Arm
-from traindx.repair.returned import MODEL, checkpoint, sha256
+from traindx.repair.returned import MODEL, checkpoint, ended_with, sha256
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact, Setup
 
@@ -65,3 +65,21 @@ def test_a_damaged_one_is_not_given(tmp_path: Path, damage: Any, words: str) -> 
 def test_why_there_is_none_is_told(tmp_path: Path) -> None:
     assert "GB" in given(tmp_path, {"model_not_kept": "the state has 3.0 GB"}).why
     assert "to its end" in given(tmp_path, {}).why
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("test_acc 0.8906", {"test/accuracy": 0.8906}),
+        ("Final test accuracy: 91.5%", {"test/accuracy": 0.915}),
+        ("test/loss=3.2e-1, test/f1=0.5", {"test/loss": 0.32, "test/f1": 0.5}),
+        ("Test set rmse is 2", {"test/rmse": 2.0}),
+        ("latest_loss 0.3, contest score 4", {}),
+        ("test", {}),
+    ],
+)
+def test_what_was_printed_once_of_a_test_set_is_read(tmp_path: Path, line: str, found: dict[str, float]) -> None:
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1" / "stdout.log").write_text(f"epoch 3 loss 0.2\n{line}\n")
+    arm = Arm((), 1, None, True, 1.0, "", "1")
+    assert ended_with(SimpleNamespace(records=tmp_path), arm) == found  # type: ignore[arg-type]

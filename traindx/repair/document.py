@@ -101,7 +101,9 @@ def runs(arms: Sequence[Arm]) -> tuple[Run, ...]:
 
 
 def chosen(search: Search) -> Objective:
-    """What the whole change is compared by."""
+    """What the whole change is compared by: in steps where each part was."""
+    if all(one.scale == "steps" for one in search.proved_by):
+        return search.proved_by[0]
     assert search.first.run is not None
     causes = [t.cause for t in search.trials if t.verdict == "confirmed"]
     base = search.bench.arms([((), search.seeds[0])])[0]
@@ -159,6 +161,7 @@ def outcome(search: Search, applied: bool, pairs: Sequence[Pair], after: RunDiag
     if applied:
         gains = known_gains(pairs)
         told = percent(sum(gains) / len(gains)) if gains else "better"
+        told += " in steps to the same end" if all(o.scale == "steps" for o in search.proved_by) else ""
         left = "" if after is None or fine(after) else "; the fixed run is not well yet, see what is left"
         return "fixed", f"{' + '.join(a.fix for a in search.applied)}: {told} over {len(pairs)} seeds{left}"
     if search.well:

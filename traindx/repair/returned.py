@@ -4,6 +4,8 @@ how fast the fixed model answers."""
 from __future__ import annotations
 
 import hashlib
+import math
+import re
 import shutil
 import time
 from pathlib import Path
@@ -16,12 +18,19 @@ from traindx.trials.checkpoints import SECONDS, look_at
 from traindx.trials.find_lr import Attempt
 from traindx.trials.objective import side
 from traindx.trials.parallel import threads_each
-from traindx.vocabulary.run import Run
 from traindx.vocabulary.signals import direction_of
 from traindx.vocabulary.trial import Answering, Checkpoint, Tested
 
 MODEL = "model.safetensors"
 TEST = "test/"
+PRINTED, LINES = "stdout.log", 200  # of the end of what was printed
+# "test_acc 0.91", "Test set accuracy: 91.0%", "test/loss=0.3"
+SAID = re.compile(
+    r"\btest(?:ing)?(?:[ _/-]set)?[ _/-]([a-z]\w*?)\b(?:[ _](?:is|of|score))?\s*[:=]?\s*"
+    r"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\b\s*(%?)",
+    re.IGNORECASE,
+)
+LONG = {"acc": "accuracy"}
 CHUNK = 1 << 20
 
 
@@ -62,26 +71,32 @@ def tested(search: Search, seeds: tuple[int, ...]) -> tuple[Tested, ...]:
     bench = search.bench
     wanted = [((way, seed), bench.whole) for seed in seeds for way in ((), search.base)]
     bench.arms([], longest=wanted)
-    arms = [bench.known[one] for one in wanted]
-    before, after = ([arm.run for arm in found if arm.run is not None] for found in (arms[::2], arms[1::2]))
-    names = sorted({name for run in (*before, *after) for name in run.series if name.startswith(TEST)})
+    ends = [ended_with(bench, bench.known[one]) for one in wanted]
+    before, after = ends[::2], ends[1::2]
+    names = sorted({name for end in ends for name in end})
     if not names:
         search.notes.append("--test: the script tells nothing of a test set (names that begin with `test`)")
     return tuple(
         Tested(
             signal=name,
             direction=direction_of(name) or "lower",
-            before=side([last(run, name) for run in before]),
-            after=side([last(run, name) for run in after]),
+            before=side([end.get(name, math.nan) for end in before]),
+            after=side([end.get(name, math.nan) for end in after]),
         )
         for name in names
     )
 
 
-def last(run: Run, name: str) -> float:
-    """A signal's last value; NaN where there is none."""
-    series = run.series.get(name)
-    return float(series.values[-1]) if series is not None and len(series) else float("nan")
+def ended_with(bench: Bench, arm: Arm) -> dict[str, float]:
+    """The last value of every signal of the test set: of those that were recorded, and of those that the script printed
+    but once, which make no curve."""
+    series = {} if arm.run is None else arm.run.series
+    found = {name: float(s.values[-1]) for name, s in series.items() if name.startswith(TEST) and len(s)}
+    log = bench.records / arm.record / PRINTED
+    for line in log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:] if log.is_file() else ():
+        for name, value, percent in SAID.findall(line):
+            found.setdefault(TEST + LONG.get(name.lower(), name.lower()), float(value) / (100 if percent else 1))
+    return found
 
 
 def answering(tried: Attempt, threads: int | None) -> Answering:

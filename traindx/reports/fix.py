@@ -14,7 +14,7 @@ from traindx.reports.layout import Page, Span
 from traindx.reports.markdown import code
 from traindx.reports.markdown import text as harmless
 from traindx.vocabulary.diagnosis import Document
-from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Side, Trial
+from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective, Side, Trial
 
 TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NOT FIXED"}
 STYLES = {"fixed": "healthy", "nothing-to-fix": "healthy", "not-fixed": "sick"}
@@ -94,7 +94,7 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
         page.flow(clean(trial.why, 300), indent=4, style="dim")
     if report.verdict == "fixed" and report.objective is not None:
         page.heading("Before and after")
-        page.flow(f"{report.objective.signal}: {level(report.before)} -> {level(report.after)}", indent=1)
+        page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
     for own in report.test:
         page.flow(f"{own.signal} (test set): {level(own.before)} -> {level(own.after)}", indent=1)
     for row in model_rows(report) if report.verdict == "fixed" else ():
@@ -175,10 +175,17 @@ def chance(p: float | None) -> str:
     return "" if p is None else f"{p:.3g}"
 
 
+def measure(objective: Objective) -> str:
+    """ "val/accuracy", or "steps until val/accuracy reaches 0.95"."""
+    if objective.scale != "steps":
+        return objective.signal
+    return f"steps until {objective.signal} {'reaches' if objective.rises else 'falls to'} {number(objective.unit)}"
+
+
 def before_after(report: FixReport) -> Rows:
     objective = report.objective
     assert objective is not None
-    name = f"{objective.signal}, {objective.direction} is better"
+    name = f"{measure(objective)}, {objective.direction} is better"
     return [
         ("signal", "before", "after", "chosen because"),
         (name, level(report.before), level(report.after), objective.why),

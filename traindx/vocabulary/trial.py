@@ -22,12 +22,14 @@ Interval = tuple[float, float]
 
 class Objective(msgspec.Struct, frozen=True, kw_only=True):
     """What arms are compared by: a signal of the run, which way is better, and why this one. `scale`: how two levels
-    become a gain: "error" (1 - level), "ratio" (of levels above 0), or "share" (difference over `unit`)."""
+    become a gain: "error" (1 - level), "ratio" (of levels above 0), "share" (difference over `unit`), or "steps": the
+    level is the step at which the signal, whose better way is `rises`, comes to `unit`; fewer are better."""
 
     signal: str
     direction: Literal["lower", "higher"]
-    scale: Literal["error", "ratio", "share"] = "ratio"
+    scale: Literal["error", "ratio", "share", "steps"] = "ratio"
     unit: float = 1.0
+    rises: bool = False
     why: str = ""
 
 
