@@ -40,9 +40,7 @@ def verdict(before: float, after: float, chance: np.random.Generator) -> tuple[s
 def test_four_times_as_fast_is_confirmed() -> None:
     chance = np.random.default_rng(3)
     found = [verdict(100.0, 25.0, chance) for _ in range(40)]
-    assert (
-        found.count(("confirmed", "steps")) >= 20
-    )  # of three seeds whose ends scatter by an eighth
+    assert found.count(("confirmed", "steps")) >= 20  # of three seeds whose ends scatter by an eighth
 
 
 def test_of_changes_that_do_nothing_hardly_one_is_confirmed() -> None:

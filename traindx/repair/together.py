@@ -99,12 +99,17 @@ def seconds(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:
         one = Applied(way.candidate.fix, way.interventions)
         for other in search.plan(shown)[:SECONDS]:
             for dose in other.doses[0] if other.doses else (other.interventions,):
-                yield Two(one, Applied(other.fix, dose), way.candidate.cause)
+                yield Two(one, Applied(other.fix, dose), both_of(way.candidate.cause, other.cause))
     for i, way in enumerate(firsts):
         for two in firsts[i + 1 :]:
             if two.candidate.fix != way.candidate.fix:
                 first, second = (Applied(w.candidate.fix, w.interventions) for w in (way, two))
-                yield Two(first, second, way.candidate.cause)
+                yield Two(first, second, both_of(way.candidate.cause, two.candidate.cause))
+
+
+def both_of(one: str, other: str) -> str:
+    """The causes that two changes are for."""
+    return one if one == other else f"{one}{AND}{other}"
 
 
 def first_pairs(search: Searching, some: Sequence[Two]) -> list[tuple[Two, Way]]:
