@@ -41,6 +41,8 @@ def record(
     base: Mapping[str, str],
     folder: str,
     overhead: float | None = None,
+    probes: str = "",
+    keep: bool = False,
 ) -> dict[str, str]:
     """Make the folder `out` and the environment in which a command records itself there; `overhead` is the share of
     the run's time that this may take (None: the usual).
@@ -48,7 +50,8 @@ def record(
     Raises ConfigError where the folder cannot be, or an intervention is unknown."""
     given = tuple(found.spec for found in parse(interventions))
     start_folder(out)
-    return environment(Request(out, steps, interventions=given, asked=True, overhead=overhead), base, folder)
+    asked = Request(out, steps, interventions=given, asked=True, overhead=overhead, probes=probes or False, keep=keep)
+    return environment(asked, base, folder)
 
 
 conduct = partial(trials.conduct, record=record)
@@ -83,14 +86,16 @@ def attempt(
     *,
     overhead: float | None = None,
     warm: Warm | None = None,
+    probes: str = "",
+    keep: bool = False,
     **bounds: Unpack[Bounds],
 ) -> rates.Attempt:
     """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `overhead`
-    is the share of its time that recording may take."""
+    is the share of its time that recording may take; `probes` and `keep`: see `Request`."""
     done = trials.conduct(
         command,
         interventions,
-        record=partial(record, overhead=overhead),
+        record=partial(record, overhead=overhead, probes=probes, keep=keep),
         out=out,
         steps=steps,
         until=None if over is None else Glances(out, over),

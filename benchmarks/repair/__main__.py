@@ -1,6 +1,7 @@
-"""`python -m benchmarks.repair FOLDER [--cases NAME…] [--kinds KIND…] [--edits]`: a row for each script into FOLDER's
-journal (what is there is not done again), then the figures. `--edits` runs edited scripts against their interventions
-instead. What follows `--` goes to `traindx fix`."""
+"""`python -m benchmarks.repair FOLDER [--cases NAME…] [--kinds KIND…]`: a row for each script into FOLDER's journal
+(what is there is not done again), then the figures. What follows `--` goes to `traindx fix`. Instead of that, `--edits`
+runs edited scripts against their interventions, `--nulls` changes that do nothing, `--investigate` experiments for
+causes."""
 
 from __future__ import annotations
 
@@ -11,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.gym.runner import note, rows
-from benchmarks.repair import edited
+from benchmarks.repair import edited, investigated, nulls
 from benchmarks.repair.cases import Case, cases, with_seed
 from benchmarks.repair.runs import Fixed, Known, fix, loaded, run
 from benchmarks.repair.scoring import judged, table
 from traindx.trials.warm import Warm
 
+OTHERS = {"edits": edited.main, "nulls": nulls.main, "investigate": investigated.main}
 UNSEEN = (101, 102, 103)  # numbers of the runs whose seeds `traindx fix` never used
 
 
@@ -55,13 +57,15 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--cases", nargs="*", default=[])
     parser.add_argument("--kinds", nargs="*", default=[])
-    parser.add_argument("--edits", action="store_true")
+    for other in OTHERS:
+        parser.add_argument(f"--{other}", action="store_true")
     own = sys.argv[1:]
     cut = own.index("--") if "--" in own else len(own)
     given = parser.parse_args(own[:cut])
     given.folder.mkdir(parents=True, exist_ok=True)
-    if given.edits:
-        edited.main(given.folder, given.cases)
+    asked = [work for name, work in OTHERS.items() if getattr(given, name)]
+    if asked:
+        asked[0](given.folder, given.cases)
         return
     journal = given.folder / "journal.jsonl"
     done = {row["id"] for row in rows(journal)}

@@ -19,6 +19,8 @@ def judged(case: Case, document: dict[str, Any], skills: dict[str, Sequence[floa
     `skills`: those of the faulty script, its twin and what was returned."""
     hypotheses = document.get("diagnosis", {}).get("hypotheses", [])
     named = [one["cause"] for one in hypotheses if one["cause"] != "healthy"][: len(case.causes)]
+    proven = [one.get("cause", "") for one in document.get("trials", []) if one.get("verdict") == CONFIRMED]
+    named += [cause for causes in proven for cause in causes.split(" + ")]  # what a confirmed trial was for
     confirmed = [one.get("fix") for one in document.get("trials", []) if one.get("verdict") == CONFIRMED]
     faulty, twin = (mean(skills.get(name) or [0.0]) for name in ("faulty", "twin"))
     returned = mean(skills["returned"]) if skills.get("returned") else faulty

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.resources
 import json
 import os
@@ -110,6 +111,33 @@ def test_killed_in_the_middle_it_goes_on_and_proves_the_fix(tmp_path: Path) -> N
         assert (out / name).stat().st_size > 0, name
     valid(json.loads((out / "diagnosis.json").read_text()), "diagnosis.schema.json")
     assert json.loads((out / "fix.json").read_text()) == report
+
+
+@pytest.mark.slow
+def test_weights_speed_and_the_test_set_are_handed_back(tmp_path: Path) -> None:
+    here = tmp_path / "p"
+    here.mkdir()
+    ending = 'print(f"Test loss: {torch.nn.functional.cross_entropy(model(x[384:]), y[384:]).item():.4f}")\n'
+    (here / "train.py").write_text(TRAIN + ending)
+    done = traindx("fix", "--test", "-f", "json", "--", sys.executable, "train.py", "40", cwd=here)
+    assert done.status == 0, done.err
+    report = json.loads(done.out)
+    valid(report, "fix.schema.json")
+    assert not report["objective"]["signal"].startswith("test/")
+    (own,) = report["test"]
+    assert (own["signal"], own["direction"]) == ("test/loss", "lower")
+    assert own["before"]["n"] == own["after"]["n"] == 3
+    assert own["after"]["mean"] < own["before"]["mean"] / 2
+    kept = report["checkpoint"]
+    file = here / kept["path"]
+    assert hashlib.sha256(file.read_bytes()).hexdigest() == kept["sha256"]
+    assert (kept["bytes"], kept["tensors"]) == (file.stat().st_size, 4)
+    assert list((here / report["folder"] / "records").glob("*/*.safetensors")) == []
+    fast = report["answering"]
+    assert fast["batch"] == 16
+    assert 0 < fast["p50"] <= fast["p95"]
+    assert 0 < fast["batch_p50"] <= fast["batch_p95"]
+    assert fast["throughput"] == pytest.approx(16 / fast["batch_p50"])
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from traindx.knowledge.counts import Outcome
 
 pytest.importorskip("sqlalchemy", reason="the extra `knowledge` is not installed")
 
-from traindx.knowledge.store import Store
+from traindx.knowledge.store import HEAD, Store
 
 
 def outcome(project: str = "p", at: float = 1.0) -> Outcome:
@@ -47,6 +47,19 @@ def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
     kept.add([outcome()])
     assert Path(kept.set_aside).read_bytes().startswith(b"this is no database")
     assert len(store(file).all()) == 1
+
+
+def test_a_file_from_before_there_were_migrations_is_moved_on(tmp_path: Path) -> None:
+    first = store(tmp_path / "kb.sqlite")
+    first.add([outcome("old")])
+    with first.engine.begin() as connection:
+        connection.exec_driver_sql("DROP TABLE alembic_version")
+        connection.exec_driver_sql("DROP INDEX ix_outcomes_project")
+    first.close()
+    again = store(tmp_path / "kb.sqlite")
+    with again.engine.connect() as connection:
+        assert again.revision(connection) == HEAD
+    assert [one.project for _, one in again.all()] == ["old"]
 
 
 def test_no_such_database_is_one_sentence(tmp_path: Path) -> None:

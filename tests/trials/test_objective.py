@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from traindx.trials.judge import CAP
-from traindx.trials.objective import ERROR_FLOOR, choose, gain, level, made, side, spread
+from traindx.trials.objective import ERROR_FLOOR, choose, gain, level, made, side, speed, spread
 from traindx.vocabulary.run import Run, series
 
 
@@ -101,3 +101,37 @@ def test_the_spread_between_seeds_is_a_gain() -> None:
     objective = made(run(time__step=FALLING), "time/step", "lower", "")
     assert spread([1.0, math.e], objective) == pytest.approx(1 / math.sqrt(2))
     assert spread([1.0], objective) is None
+
+
+def learned(tau: float, floor: float = 0.05) -> Run:
+    """An accuracy whose errors die out with `tau` steps."""
+    steps = np.arange(0, 410, 10.0)
+    told = series(steps, 1 - floor - 0.4 * np.exp(-steps / tau))
+    return Run(id="r", source="", format="traindx", series={"val/accuracy": told})
+
+
+def test_of_runs_that_end_alike_the_one_that_is_there_sooner_gains() -> None:
+    slow, fast = learned(80.0), learned(40.0)
+    objective = speed(slow, choose(slow, []))
+    assert objective is not None
+    errors = objective.unit
+    assert 1 - errors == pytest.approx(1.1 * (0.055 + 0.4 * math.exp(-380 / 80)) - ERROR_FLOOR, rel=0.02)
+    there = [80.0 * math.log(0.4 / (1 - errors - 0.05)), 40.0 * math.log(0.4 / (1 - errors - 0.05))]
+    found = [level(one, objective) for one in (slow, fast)]
+    assert found == pytest.approx(there, abs=11)  # two points 10 steps apart are put together
+    assert gain(*found, objective) == pytest.approx(math.log(2), abs=0.06)
+    assert gain(*found[::-1], objective) == pytest.approx(-math.log(2), abs=0.06)
+
+
+def test_one_that_never_comes_there_has_taken_all_its_steps() -> None:
+    slow = learned(80.0)
+    objective = speed(slow, choose(slow, []))
+    assert objective is not None
+    assert level(learned(80.0, floor=0.3), objective) == 400
+
+
+def test_where_it_is_there_at_once_nothing_is_told_of_its_speed() -> None:
+    at_once = learned(2.0)
+    assert speed(at_once, choose(at_once, [])) is None
+    lasts = run(train__loss=FALLING, time__step=[0.2] * 50)
+    assert speed(lasts, choose(lasts, [], "data-loader-bottleneck")) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,7 +18,7 @@ from traindx.trials.judge import FIRST, MIN_EFFECT, MOST
 from traindx.vocabulary.trial import FixReport
 
 if TYPE_CHECKING:
-    from traindx.repair.search import Search
+    from traindx.repair.search import Options, Search
 
 FOLDER = Path("traindx-fix")
 BUDGET = "15m"
@@ -55,6 +55,9 @@ Exit status:
     help="The least improvement that counts, of the loss or of the errors that are left.",
 )  # fmt: skip
 @click.option("--metric", metavar="NAME:max|min", help="Judge by this signal. Default: a validation metric, or loss.")
+@click.option(
+    "--test", is_flag=True, help="Keep what the script says of a test set out of the choice, and tell it at last."
+)
 @click.option("--diff", is_flag=True, help="Print the edit of the source instead of the report.")
 @click.option(
     "--write", is_flag=True, help="Also edit the source in place once it is proven; a backup stays beside it."
@@ -68,14 +71,12 @@ def fix(
     command: tuple[str, ...],
     config: Config,
     out: Output,
-    seeds: int,
-    min_effect: float,
-    metric: str | None,
     no_knowledge: bool,
     ask: bool,
     diff: bool,
     write: bool,
     starts: Starts,
+    **judging: Any,
 ) -> int:
     """Find what helps an unmodified script, and prove it.
 
@@ -86,10 +87,10 @@ def fix(
     from traindx.repair.folder import opened, written
     from traindx.repair.memory import Memory
     from traindx.repair.patching import patched, put_in_place
-    from traindx.repair.search import Options, Search
+    from traindx.repair.search import Search
 
     begun = time.monotonic()
-    options = Options(starts.steps, seeds, min_effect, None if metric is None else direction(metric))
+    options = judged_by(starts, **judging)
     memory = Memory(not no_knowledge)
     with Told(out.quiet) as told, ExitStack() as stack:
         journal = opened(command, FOLDER, starts.folder, options)
@@ -109,6 +110,13 @@ def fix(
         for line in put_in_place(made, Path.cwd()):
             note(f"traindx: {line}")
     return told_of(made.proof.report, out, diff)
+
+
+def judged_by(starts: Starts, seeds: int, min_effect: float, metric: str | None, test: bool) -> Options:
+    """What changes are judged by, as it was asked for. Raises ConfigError."""
+    from traindx.repair.search import Options
+
+    return Options(starts.steps, seeds, min_effect, None if metric is None else direction(metric), test)
 
 
 def run_through(search: Search, asking: Asking | None) -> None:

@@ -1,7 +1,8 @@
-"""The database of outcomes: SQLite by default, any other that SQLAlchemy reaches by URL.
+"""The database of outcomes: SQLite by default, PostgreSQL by URL, any other that SQLAlchemy reaches.
 
 `TRAINDX_KB` is a URL (`postgresql://…`), the path of a file, or `off`. Two processes may write at once. A damaged
-file is set aside under another name, never overwritten.
+file is set aside under another name, never overwritten. The tables are made and moved on by Alembic (`migrations`), as
+the first that opens an older database finds them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ VARIABLE = "TRAINDX_KB"
 OFF = ("off", "0", "none", "no")
 FILE = Path("traindx") / "knowledge.sqlite"
 WAIT = 30  # seconds for another process that writes
-LAYOUT = 1  # of the tables; a newer one is not written to
+LAYOUT = 1  # of an outcome's content; a newer one is not read
+HEAD = "2"  # the last of `migrations/versions`
+MIGRATIONS = Path(__file__).parent / "migrations"
+LOCK = 0x7472_6169  # of PostgreSQL: one moves the tables on, the others wait
 
 
 def address() -> str:
@@ -39,8 +43,8 @@ class Store:
     """An open database. Raises MissingExtra without SQLAlchemy, ConfigError where it cannot be opened."""
 
     def __init__(self, url: str) -> None:
-        self.url, self.set_aside = url, ""
         self.sql = library()
+        self.url, self.set_aside = driven(url), ""
         try:
             self.open()
         except self.sql.exc.DatabaseError as error:
@@ -62,7 +66,7 @@ class Store:
         return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite:///") else None
 
     def open(self) -> None:
-        """Connect, and make the tables where they are not there."""
+        """Connect, and make the tables, or move them on to what is known here."""
         sql, file = self.sql, self.file()
         if file is not None:
             try:
@@ -75,12 +79,22 @@ class Store:
             raise ConfigError(f"{VARIABLE}: no such database: {first_line(error)}") from error
         self.outcomes = self.table()
         with self.engine.begin() as connection:  # another process may make them at this moment
-            connection.execute(sql.schema.CreateTable(self.outcomes, if_not_exists=True))
-            for index in self.outcomes.indexes:
-                connection.execute(sql.schema.CreateIndex(index, if_not_exists=True))
+            if self.engine.dialect.name == "postgresql":
+                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(LOCK)))
+            elif file is not None:
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
+            if self.revision(connection) != HEAD:
+                migrated(connection, self.shown)
+
+    def revision(self, connection: Any) -> str | None:
+        """Which migration the database has seen last."""
+        sql = self.sql
+        if not sql.inspect(connection).has_table("alembic_version"):
+            return None
+        return connection.execute(sql.text("SELECT version_num FROM alembic_version")).scalar()  # type: ignore[no-any-return]
 
     def table(self) -> Any:
-        """The one table: what is searched for in columns, all of an outcome as JSON."""
+        """The one table, as the last migration left it."""
         sql = self.sql
         return sql.Table(
             "outcomes",
@@ -89,8 +103,8 @@ class Store:
             sql.Column("layout", sql.Integer, nullable=False),
             sql.Column("at", sql.Float, nullable=False),
             sql.Column("project", sql.String(200), nullable=False),
-            sql.Column("fix", sql.String(80), nullable=False, index=True),
-            sql.Column("cause", sql.String(80), nullable=False, index=True),
+            sql.Column("fix", sql.String(80), nullable=False),
+            sql.Column("cause", sql.String(80), nullable=False),
             sql.Column("verdict", sql.String(20), nullable=False),
             sql.Column("content", sql.Text, nullable=False),
         )
@@ -142,6 +156,29 @@ def library() -> Any:
     except ModuleNotFoundError as error:
         raise MissingExtra("to remember what was tried: pip install 'traindx[knowledge]'") from error
     return sqlalchemy
+
+
+def driven(url: str) -> str:
+    """A URL of PostgreSQL with the driver of the extra, where it names none."""
+    scheme, colon, rest = url.partition("://")
+    return f"postgresql+psycopg://{rest}" if colon and scheme in ("postgresql", "postgres") else url
+
+
+def migrated(connection: Any, shown: str) -> None:
+    """Move the tables on to HEAD, in the transaction of `connection`. Raises ConfigError for a database of a newer
+    traindx, MissingExtra without Alembic."""
+    try:
+        from alembic import command
+        from alembic.config import Config
+        from alembic.util import CommandError
+    except ModuleNotFoundError as error:
+        raise MissingExtra("to remember what was tried: pip install 'traindx[knowledge]'") from error
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    try:
+        command.upgrade(config, "head")
+    except CommandError as error:
+        raise ConfigError(f"{VARIABLE} {shown}: was made by a newer traindx ({first_line(error)})") from error
 
 
 def first_line(error: BaseException) -> str:

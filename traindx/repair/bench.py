@@ -40,6 +40,8 @@ class Start(Protocol):
         steps: int | None,
         *,
         overhead: float | None = None,
+        probes: str = "",
+        keep: bool = False,
         **bounds: Unpack[Bounds],
     ) -> Attempt: ...
 
@@ -54,6 +56,7 @@ class Arm(NamedTuple):
     ok: bool
     seconds: float
     why: str = ""
+    record: str = ""  # the folder's name, among the bench's records
 
     @property
     def last(self) -> float:
@@ -94,6 +97,8 @@ class Bench:
         self.records = journal.path.parent / RECORDS
         self.begun = time.monotonic()
         self.steps: int | None = None  # of every arm but the first
+        self.whole: int | None = None  # of the script, or what the user made of it
+        self.keep_models = False  # whether arms that are that long leave their weights beside their record
         self.source: Source | None = None  # where fixes are tried in the source, too
         self.limit: float | None = None
         self.cut = False  # whether the first start was ended before its end
@@ -113,7 +118,7 @@ class Bench:
         except (ReadError, KeyError):
             return  # its record is gone: it is run again
         interventions, seed = tuple(entry["interventions"]), entry["seed"]
-        arm = Arm(interventions, seed, run, entry["ok"], entry["seconds"], entry["why"])
+        arm = Arm(interventions, seed, run, entry["ok"], entry["seconds"], entry["why"], entry["record"])
         self.known[((interventions, seed), entry["steps"])] = arm
         self.spent += arm.seconds
 
@@ -124,7 +129,7 @@ class Bench:
     def first(self, steps: int | None) -> Arm:
         """The script as it is; a quarter of the budget is for it, what it has recorded by then is taken. Raises
         ExperimentFailed where it left no record."""
-        self.limit = max(self.budget / QUARTER, LEAST_LIMIT)
+        self.limit, self.whole = max(self.budget / QUARTER, LEAST_LIMIT), steps
         arm = self.arm((), None, steps)
         if arm.run is None:
             raise ExperimentFailed(f"nothing was recorded: {arm.why}")
@@ -172,6 +177,7 @@ class Bench:
             steps,
             seconds=self.limit,
             overhead=OVERHEAD,
+            keep=self.keep_models and bool(interventions) and steps == self.whole,
             writable=self.writable,
             threads=threads,
             stop=stop,
@@ -196,6 +202,7 @@ class Bench:
 
     def keep(self, arm: Arm, steps: int | None, record: str) -> Arm:
         """Know an arm from now on, and write it down."""
+        arm = arm._replace(record=record)
         self.known[((arm.interventions, arm.seed), steps)] = arm
         self.journal.write(
             {

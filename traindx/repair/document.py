@@ -12,6 +12,7 @@ from traindx import pipeline
 from traindx.own import VERSION
 from traindx.repair.bench import Arm, Bench
 from traindx.repair.pairs import Pair, begin_alike, known_gains, paired
+from traindx.repair.returned import checkpoint, tested
 from traindx.repair.search import Search, fine
 from traindx.repair.source import outside
 from traindx.trials import objective as objectives
@@ -40,6 +41,7 @@ class Winner(NamedTuple):
     pairs: list[Pair]
     ablation: tuple[Ablation, ...]
     after: RunDiagnosis | None
+    final: Arm
     why: str
 
 
@@ -53,7 +55,7 @@ def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
     parts = ablated(search, objective, pairs)
     final = full_length(search)
     after = None if final.run is None else pipeline.diagnose(final.run, search.config).first
-    return Winner(objective, pairs, parts, after, worse(search, final, objective))
+    return Winner(objective, pairs, parts, after, final, worse(search, final, objective))
 
 
 def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda _: None) -> Proof:
@@ -64,6 +66,8 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
     after = winner.after if winner else None
     verdict, reason = outcome(search, applied, pairs, after)
     taken_back = [winner.why] if winner and winner.why else []
+    if applied and search.options.test:
+        tell("test set")
     report = FixReport(
         traindx_version=VERSION,
         verdict=verdict,
@@ -76,6 +80,8 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
         after=side([p.levels[1] for p in pairs]),
         trials=corrected(search.trials),
         ablation=winner.ablation if winner and applied else (),
+        test=tested(search, tuple(p.after.seed or 0 for p in pairs)) if applied and search.options.test else (),
+        checkpoint=checkpoint(bench, winner.final, bench.journal.path.parent) if winner and applied else None,
         recommendations=(after or search.diagnosis).recommendations,
         untried=untried(search),
         diagnosis=msgspec.structs.replace(search.diagnosis, hypotheses=search.hypotheses),
@@ -95,11 +101,13 @@ def runs(arms: Sequence[Arm]) -> tuple[Run, ...]:
 
 
 def chosen(search: Search) -> Objective:
-    """What the whole change is compared by."""
+    """What the whole change is compared by: in steps where each part was."""
+    if all(one.scale == "steps" for one in search.proved_by):
+        return search.proved_by[0]
     assert search.first.run is not None
     causes = [t.cause for t in search.trials if t.verdict == "confirmed"]
     base = search.bench.arms([((), search.seeds[0])])[0]
-    return objectives.choose(base.run or search.first.run, search.base, causes[0], search.options.metric)
+    return search.objective(base.run or search.first.run, search.base, causes[0])
 
 
 def pairs_of(search: Search, interventions: tuple[str, ...], objective: Objective) -> list[Pair]:
@@ -153,6 +161,7 @@ def outcome(search: Search, applied: bool, pairs: Sequence[Pair], after: RunDiag
     if applied:
         gains = known_gains(pairs)
         told = percent(sum(gains) / len(gains)) if gains else "better"
+        told += " in steps to the same end" if all(o.scale == "steps" for o in search.proved_by) else ""
         left = "" if after is None or fine(after) else "; the fixed run is not well yet, see what is left"
         return "fixed", f"{' + '.join(a.fix for a in search.applied)}: {told} over {len(pairs)} seeds{left}"
     if search.well:

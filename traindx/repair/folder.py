@@ -11,6 +11,7 @@ from traindx.capture.launch.folder import run_folder, script_name
 from traindx.errors import ConfigError
 from traindx.repair.bench import Bench
 from traindx.repair.document import Proof
+from traindx.repair.returned import swept
 from traindx.repair.search import Options
 from traindx.reports import fix as page
 from traindx.trials.environment import script_of
@@ -50,6 +51,7 @@ def written(proof: Proof, folder: Path, bench: Bench) -> None:
         from traindx.reports import figures_fix
 
         figures_fix.save(report, proof.before, proof.after, folder)
+    swept(bench)
     (folder / DONE).write_text(page.to_json(report), encoding="utf-8")
 
 

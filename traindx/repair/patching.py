@@ -10,12 +10,12 @@ import msgspec
 
 from traindx.edits import Advice, Patch
 from traindx.edits.files import diff, write
-from traindx.repair.bench import Bench
 from traindx.repair.document import Proof
+from traindx.repair.returned import answering, arm_threads
 from traindx.repair.search import Search
 from traindx.repair.source import outside
 from traindx.trials.edited import STEPS, Alike, alike, losses
-from traindx.trials.parallel import threads_each
+from traindx.trials.find_lr import Attempt
 
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
 LEAST_SECONDS = 120.0
@@ -31,22 +31,26 @@ class Patched(NamedTuple):
 
 
 def patched(search: Search, proof: Proof, folder: Path) -> Patched:
-    """Write the applied fixes into the source, below `folder`; the project itself stays as it is."""
+    """Write the applied fixes into the source, below `folder`; the project itself stays as it is. The fixed script, or
+    the script under its interventions where there is no edit, is run for its first steps."""
     source, base = search.bench.source, search.base
-    if not proof.report.applied or source is None:
+    if not proof.report.applied:
         return Patched(proof, None, None)
-    found = source.written(proof.report.applied, base)
+    found: Patch | Advice | None = None if source is None else source.written(proof.report.applied, base)
     if isinstance(found, Advice):
         where = f"{found.place}: " if found.place else ""
-        return Patched(noted(proof, f"no certain edit of the source: {where}{found.write} ({found.why})"), None, None)
-    if not found.after:
-        return Patched(noted(proof, "the source has it already"), None, None)
+        proof = noted(proof, f"no certain edit of the source: {where}{found.write} ({found.why})")
+    elif found is not None and not found.after:
+        proof = noted(proof, "the source has it already")
+    if source is None or not isinstance(found, Patch) or not found.after:
+        return Patched(answered(proof, begun(search, base, None, folder), search), None, None)
     path = folder / PATCH
     path.write_text(diff(found), encoding="utf-8")
     tree(source.files | found.after, folder / TREE)
-    like = None
+    first = begun(search, (), found, folder)
+    proof, like = answered(proof, first, search), None
     if outside(base) == base:
-        like = behaves(search, base, found, folder)
+        like = behaves(search, base, first)
         proof = noted(proof, words(like))
     else:
         line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(search.bench.command)}"
@@ -57,6 +61,12 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     return Patched(proof._replace(report=msgspec.structs.replace(proof.report, patch=str(path))), found, like)
 
 
+def answered(proof: Proof, first: Attempt, search: Search) -> Proof:
+    """The proof with what was measured of the fixed model's speed."""
+    found = answering(first, arm_threads(search.bench))
+    return proof._replace(report=msgspec.structs.replace(proof.report, answering=found))
+
+
 def tree(files: dict[str, str], place: Path) -> None:
     """The project's texts with the edits."""
     for path, text in files.items():
@@ -65,31 +75,32 @@ def tree(files: dict[str, str], place: Path) -> None:
         target.write_bytes(text.encode())
 
 
-def behaves(search: Search, base: tuple[str, ...], patch: Patch, folder: Path) -> Alike:
-    """Run the edited script for the first few steps of an arm that had the interventions, with its seed."""
+def begun(search: Search, interventions: tuple[str, ...], patch: Patch | None, folder: Path) -> Attempt:
+    """The first few steps of the edited script, or of the script under interventions, with the seed of the first arm;
+    how fast its model answers is measured then."""
     bench, number = search.bench, 1
     while (folder / f"{RECORDS}-{number}").exists():
         number += 1
-    out = folder / f"{RECORDS}-{number}"
-    arm = bench.arms([(base, search.seeds[0])])[0]
-    tried = bench.start(
+    bench.tell("the first steps of the fixed script")
+    return bench.start(
         bench.command,
-        out,
-        (f"seed={arm.seed}",),
+        folder / f"{RECORDS}-{number}",
+        (*outside(interventions), f"seed={search.seeds[0]}"),
         STEPS,
         seconds=max(LEAST_SECONDS, 2 * search.first.seconds),
         writable=bench.writable,
         threads=arm_threads(bench),
-        edited=patch.after,
+        probes="speed",
+        edited=patch.after if patch is not None else {} if bench.source is None else bench.source.edited(interventions),
     )
+
+
+def behaves(search: Search, base: tuple[str, ...], tried: Attempt) -> Alike:
+    """Whether the edited script began as the arm that had the interventions, with its seed."""
+    arm = search.bench.arms([(base, search.seeds[0])])[0]
     if tried.run is None or arm.run is None:
         return Alike(False, 0, float("inf"), f"the edited script left no record: {tried.why}", arm.run is not None)
     return alike(losses(arm.run, STEPS), losses(tried.run, STEPS))
-
-
-def arm_threads(bench: Bench) -> int | None:
-    """As many as the arms have: another number rounds otherwise."""
-    return threads_each(bench.jobs) if bench.jobs > 1 else None
 
 
 def words(alike: Alike) -> str:

@@ -18,12 +18,14 @@ from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench, Long, truncated
 from traindx.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
 from traindx.repair.source import THERE, Source, outside
+from traindx.repair.together import AND, Applied, together
+from traindx.repair.ways import Way, by_speed, sooner
 from traindx.trials import objective as objectives
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST, Judged, hopeless, least_gain, near
 from traindx.trials.plan import Candidate, Record, candidates, merged, steps_for, unknown_record
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.run import Run
-from traindx.vocabulary.trial import Objective, Trial, Untried
+from traindx.vocabulary.trial import Objective, Trial, Untried, Verdict
 
 ROUNDS = 3  # of fixes on top of each other
 REACHED = 0.8  # of the steps that the first start made within its time
@@ -34,29 +36,13 @@ CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
 class Options(NamedTuple):
     """What the user asked for. `steps` of each arm (None: by the script's own speed), `seeds`: pairs for a verdict,
-    `metric`: a signal and "max" or "min"."""
+    `metric`: a signal and "max" or "min", `test`: whether the script's test set is kept out of all choices."""
 
     steps: int | None = None
     seeds: int = FIRST
     min_effect: float = MIN_EFFECT
     metric: tuple[str, str] | None = None
-
-
-class Applied(NamedTuple):
-    """A fix that was confirmed, with the interventions that it put in place."""
-
-    fix: str
-    interventions: tuple[str, ...]
-
-
-class Way(NamedTuple):
-    """A candidate in one of its doses, with its first pair."""
-
-    candidate: Candidate
-    interventions: tuple[str, ...]
-    objective: Objective
-    pair: Pair
-    doses: int = 1  # among which this one was chosen by that pair: the proof pays for each of them
+    test: bool = False
 
 
 class Search:
@@ -75,6 +61,7 @@ class Search:
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.bench, self.config, self.options, self.record = bench, config, options, record
+        bench.keep_models = True
         self.show, self.tell, self.weigh = show, tell, weigh
         self.agree = agree  # asked before each change, which is then tried by itself
         self.trials: list[Trial] = []
@@ -84,6 +71,8 @@ class Search:
         self.belief: list[tuple[str, dict[str, float]]] = []
         self.seeds: tuple[int, ...] = ()
         self.notes: list[str] = []
+        self.vain: list[tuple[Way, Verdict]] = []
+        self.proved_by: list[Objective] = []  # of the confirmed changes, in their order
 
     def diagnose(self) -> RunDiagnosis:
         """Run the script as it is, and say what is wrong with it. Raises ExperimentFailed."""
@@ -125,14 +114,17 @@ class Search:
             if number == 0:
                 self.show(self, plan)
             winner = self.round(plan)
-            if winner is None:
+            winners = together(self) if winner is None else [winner]
+            if not winners:
                 return
-            arm = self.apply(winner)
+            arm = self.apply(winners)
             if arm.run is None:
                 return
             after = pipeline.diagnose(arm.run, self.config).first
             shown = after.hypotheses
-            self.belief.append((f"after {winner.fix}", {h.cause: round(h.probability, 4) for h in shown}))
+            self.belief.append(
+                (f"after {AND.join(w.fix for w in winners)}", {h.cause: round(h.probability, 4) for h in shown})
+            )
             if fine(after):
                 return
 
@@ -150,6 +142,7 @@ class Search:
         start = int(own) if own is not None else 0
         self.seeds = tuple(range(start, start + MOST))
         if own is not None:
+            bench.known.setdefault((((), start), cut), self.first._replace(seed=start))
             bench.known[((), start), found] = self.first._replace(seed=start, run=truncated(run, found))
 
     def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]:
@@ -241,9 +234,7 @@ class Search:
         assert self.first.run is not None
         found = []
         for dose, arm in zip(doses, arms[1:], strict=True):
-            objective = objectives.choose(
-                arms[0].run or self.first.run, arm.interventions, candidate.cause, self.options.metric
-            )
+            objective = self.objective(arms[0].run or self.first.run, arm.interventions, candidate.cause)
             if arm.run is None:
                 self.leave(candidate, arm.why)
             elif idle := arm.idle():
@@ -254,9 +245,15 @@ class Search:
                 found.append(Way(candidate, dose, objective, paired(arms[0], arm, objective)))
         return found
 
+    def objective(self, run: Run, interventions: Sequence[str], cause: str) -> Objective:
+        """What a change of this run is compared by."""
+        spared = ("test/",) if self.options.test else ()
+        return objectives.choose(run, interventions, cause, self.options.metric, spared)
+
     def prove(self, way: Way, beside: int) -> Judged:
         """More seeds for a change that may help; the verdict, which is told."""
         options = self.options
+        way = by_speed(way, options.metric is None, options.min_effect)
         pairs = [way.pair]
         if hopeless(known_gains(pairs), options.min_effect, self.noise(way.objective)):
             found = judged(pairs, way.objective, options.min_effect, beside)
@@ -267,7 +264,15 @@ class Search:
             if near(found, options.min_effect) and len(pairs) < MOST and self.affordable(0):
                 pairs = self.pairs(way, self.seeds[:MOST])
                 found = judged(pairs, way.objective, options.min_effect, beside)
+            if options.metric is None:
+                way, pairs, found = sooner(way, pairs, found, options.min_effect, beside)
+        if way.objective.scale == "steps":
+            found = found._replace(why=f"both end alike; in steps until then {found.why}")
         self.told(way.candidate, way.interventions, pairs, found)
+        if found.verdict == "confirmed":
+            self.proved_by.append(way.objective)
+        else:
+            self.vain.append((way, found.verdict))
         return found
 
     def noise(self, objective: Objective) -> float | None:
@@ -294,7 +299,7 @@ class Search:
         """Keep a trial, and what it does to the belief."""
         made = trial(pairs, found, interventions=way, on_top_of=self.base, cause=candidate.cause, fix=candidate.fix)
         self.trials.append(made)
-        cured = [c for f in (fixes.find(candidate.fix),) if f is not None for c in f.causes]
+        cured = [c for slug in candidate.fix.split(AND) for f in (fixes.find(slug),) if f is not None for c in f.causes]
         if not self.base:
             self.hypotheses = updated(self.hypotheses, cured, found.verdict, candidate.fix)
             self.believe(f"{candidate.fix}: {found.verdict}")
@@ -306,12 +311,13 @@ class Search:
             candidate.fix, Untried(candidate.fix, candidate.cause, " ".join(candidate.interventions), why)
         )
 
-    def apply(self, winner: Applied) -> Arm:
-        """Keep a confirmed fix, or a larger dose of one; the arm of the first seed that has it."""
+    def apply(self, winners: Sequence[Applied]) -> Arm:
+        """Keep confirmed fixes, or a larger dose of one; the arm of the first seed that has them."""
         kept = {a.fix: a.interventions for a in self.applied}
-        kept[winner.fix] = merged(kept.get(winner.fix, ()), winner.interventions)
+        for one in winners:
+            kept[one.fix] = merged(kept.get(one.fix, ()), one.interventions)
+            self.base = merged(self.base, one.interventions)
         self.applied = [Applied(fix, interventions) for fix, interventions in kept.items()]
-        self.base = merged(self.base, winner.interventions)
         return self.bench.arms([(self.base, self.seeds[0])])[0]
 
 

@@ -14,7 +14,7 @@ from traindx.reports.layout import Page, Span
 from traindx.reports.markdown import code
 from traindx.reports.markdown import text as harmless
 from traindx.vocabulary.diagnosis import Document
-from traindx.vocabulary.trial import FIX_SCHEMA, FixReport, Side, Trial
+from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective, Side, Trial
 
 TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NOT FIXED"}
 STYLES = {"fixed": "healthy", "nothing-to-fix": "healthy", "not-fixed": "sick"}
@@ -94,7 +94,11 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
         page.flow(clean(trial.why, 300), indent=4, style="dim")
     if report.verdict == "fixed" and report.objective is not None:
         page.heading("Before and after")
-        page.flow(f"{report.objective.signal}: {level(report.before)} -> {level(report.after)}", indent=1)
+        page.flow(f"{measure(report.objective)}: {level(report.before)} -> {level(report.after)}", indent=1)
+    for own in report.test:
+        page.flow(f"{own.signal} (test set): {level(own.before)} -> {level(own.after)}", indent=1)
+    for row in model_rows(report) if report.verdict == "fixed" else ():
+        page.flow(clean(row[0], 300), indent=1)
     for left in report.untried[:5]:
         page.flow(f"not tried  {left.fix}: {clean(left.change, 120)} ({clean(left.why, 120)})", indent=1, style="dim")
     for line in report.notes:
@@ -142,6 +146,10 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
         parts.append(("Fixes tried", tried_rows(report)))
     if report.objective is not None and report.before is not None:
         parts.append(("Before and after", before_after(report)))
+    if report.test:
+        parts.append(("On the test set", test_rows(report)))
+    if report.answering is not None or report.checkpoint is not None:
+        parts.append(("The fixed model", model_rows(report)))
     if report.ablation:
         parts.append(("Ablation", ablation_rows(report)))
     if report.after_fix is not None:
@@ -167,14 +175,55 @@ def chance(p: float | None) -> str:
     return "" if p is None else f"{p:.3g}"
 
 
+def measure(objective: Objective) -> str:
+    """ "val/accuracy", or "steps until val/accuracy reaches 0.95"."""
+    if objective.scale != "steps":
+        return objective.signal
+    return f"steps until {objective.signal} {'reaches' if objective.rises else 'falls to'} {number(objective.unit)}"
+
+
 def before_after(report: FixReport) -> Rows:
     objective = report.objective
     assert objective is not None
-    name = f"{objective.signal}, {objective.direction} is better"
+    name = f"{measure(objective)}, {objective.direction} is better"
     return [
         ("signal", "before", "after", "chosen because"),
         (name, level(report.before), level(report.after), objective.why),
     ]
+
+
+def test_rows(report: FixReport) -> Rows:
+    rows = [(f"{t.signal}, {t.direction} is better", level(t.before), level(t.after)) for t in report.test]
+    return [("signal", "before", "after"), *rows]
+
+
+def model_rows(report: FixReport) -> Rows:
+    """The weights and the speed of what is returned, a line each."""
+    rows = []
+    kept, fast = report.checkpoint, report.answering
+    if kept is not None:
+        size = f"{kept.tensors} tensors, {kept.bytes / 1e6:.3g} MB, SHA-256 {kept.sha256[:16]}…"
+        rows.append(
+            (f"weights at the end of the fixed run: {kept.path} ({size})" if kept.path else f"weights: {kept.why}",)
+        )
+    if fast is not None:
+        rows += [(line,) for line in speed(fast)]
+    return rows
+
+
+def speed(fast: Answering) -> list[str]:
+    """ "one sample: 0.41 ms (p50), 0.55 ms (p95)", and the same of a batch."""
+    if fast.why:
+        return [f"how fast it answers was not measured: {fast.why}"]
+    where = f"{fast.device or 'cpu'}{f', {fast.threads} threads' if (fast.threads or 0) > 1 else ''}"
+
+    def both(p50: float | None, p95: float | None) -> str:
+        return f"{1e3 * (p50 or 0.0):.3g} ms (p50), {1e3 * (p95 or 0.0):.3g} ms (p95)"
+
+    lines = [] if fast.p50 is None else [f"one sample: {both(fast.p50, fast.p95)}, in evaluation mode on {where}"]
+    what = "a batch" if fast.batch is None else f"a batch of {fast.batch}"
+    rate = "" if fast.throughput is None else f", {fast.throughput:,.0f} samples a second"
+    return [*lines, f"{what}: {both(fast.batch_p50, fast.batch_p95)}{rate}"]
 
 
 def ablation_rows(report: FixReport) -> Rows:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Literal
 
+import msgspec
 import numpy as np
 
 from traindx.features.scores import scale_of
@@ -62,12 +63,21 @@ LATE_TRAINING = 0.2  # of a training signal, which is noisier
 ERROR_FLOOR = 0.005  # of a share of errors: half a hundredth more or less is no gain
 LOSS_FLOOR = 0.01  # of the usual loss: below that hundredth two losses are alike
 FULL = 1.0 + 1e-9
+CLOSE = math.log(1.1)  # a gain: a level that is so near to the final one counts as come to it
+LOOKS = 5  # values that are to come before that: with fewer, when it came is not known
+SMOOTHED = 0.05  # share of a curve's points that are put together before it is asked when it came to a level
 SAMPLED = 4  # batches at the end of a run: fewer tell too little of it
 
 
-def choose(run: Run, interventions: Iterable[str], cause: str = "", asked: tuple[str, str] | None = None) -> Objective:
-    """The objective for a change of this run. `asked`: a signal and its direction, the user's own. The signal is ""
-    where there is nothing to compare by."""
+def choose(
+    run: Run,
+    interventions: Iterable[str],
+    cause: str = "",
+    asked: tuple[str, str] | None = None,
+    spared: tuple[str, ...] = (),
+) -> Objective:
+    """The objective for a change of this run. `asked`: a signal and its direction, the user's own; `spared`: what names
+    of signals begin with that are not to be looked at. The signal is "" where there is nothing to compare by."""
     if asked is not None:
         return made(run, named(run, asked[0]), asked[1], "as asked for (--metric)")
     for signal in OF_SYSTEMS.get(cause, ()):
@@ -76,7 +86,7 @@ def choose(run: Run, interventions: Iterable[str], cause: str = "", asked: tuple
     altered = {signal for spec in interventions for signal in meaning(spec)}
     for least in (SAMPLED, 1):  # few samples are better than nothing
         for signal, why in candidates(run):
-            if signal not in altered and usable(run, signal, least):
+            if signal not in altered and not signal.startswith(spared) and usable(run, signal, least):
                 direction = direction_of(signal)
                 return made(run, signal, "higher" if direction == "higher" else "lower", why)
     if broken(run):  # that it stays finite is a gain, whatever the loss means
@@ -166,6 +176,8 @@ def level(run: Run, objective: Objective, until: float | None = None) -> float:
     if objective.signal.startswith(("time/", "mem/")):
         finite = series.values[:reached][np.isfinite(series.values[:reached])]
         return float(np.median(finite)) if len(finite) else math.nan
+    if objective.scale == "steps":
+        return arrival(series.steps[:reached], series.values[:reached], objective)
     late = tail(series.steps[:reached], series.values[:reached], objective.signal)
     worst = -math.inf if objective.direction == "higher" else math.inf
     return float(late.mean()) if np.isfinite(late).all() else worst
@@ -175,6 +187,50 @@ def tail(steps: Floats, values: Floats, signal: str) -> Floats:
     """The values in the last part of `steps[n]`, the last one at least."""
     share = LATE if signal.startswith(("val", "test")) else LATE_TRAINING
     return values[min(int(np.searchsorted(steps, steps[-1] - share * (steps[-1] - steps[0]))), len(values) - 1) :]
+
+
+def speed(run: Run, objective: Objective) -> Objective | None:
+    """The objective for two runs that end alike: the steps until the signal is as good as `run` ends. None where it is
+    not known well enough when that was."""
+    series, end = run.series.get(objective.signal), level(run, objective)
+    if series is None or not math.isfinite(end) or objective.scale == "steps" or objective.signal.startswith("time/"):
+        return None
+    found = msgspec.structs.replace(
+        objective,
+        direction="lower",
+        scale="steps",
+        unit=nearly(end, objective),
+        rises=objective.direction == "higher",
+        why="both end alike: compared by the steps until then",
+    )
+    at = arrival(series.steps, series.values, found)
+    return found if int(np.searchsorted(series.steps, at)) >= LOOKS else None
+
+
+def nearly(end: float, objective: Objective) -> float:
+    """The level that is worse than `end` by as much as counts as none."""
+    if objective.scale == "error":
+        return objective.unit * (1 - (1 - end / objective.unit + ERROR_FLOOR) * math.exp(CLOSE) + ERROR_FLOOR)
+    sign = 1.0 if objective.direction == "lower" else -1.0
+    if objective.scale == "ratio":
+        return (end + objective.unit) * math.exp(sign * CLOSE) - objective.unit
+    return end + sign * CLOSE * objective.unit
+
+
+def arrival(steps: Floats, values: Floats, objective: Objective) -> float:
+    """The step at which a curve comes to `objective.unit`, between two of its points by a straight line; its last where
+    it never does. At least one step."""
+    window = np.ones(max(1, int(SMOOTHED * len(values))))
+    smooth = np.convolve(values, window, "valid") / len(window)
+    at, sign = steps[len(window) - 1 :], 1.0 if objective.rises else -1.0
+    over = np.flatnonzero(sign * (smooth - objective.unit) >= 0)
+    if not len(over):
+        return max(float(steps[-1]), 1.0)
+    first = int(over[0])
+    if not first or not math.isfinite(smooth[first - 1]):
+        return max(float(at[first]), 1.0)
+    share = (objective.unit - smooth[first - 1]) / (smooth[first] - smooth[first - 1])
+    return max(float(at[first - 1] + share * (at[first] - at[first - 1])), 1.0)
 
 
 def gain(before: float, after: float, objective: Objective) -> float:
@@ -191,6 +247,8 @@ def between(before: float, after: float, objective: Objective) -> float:
     if objective.scale == "error":
         left = [max(1 - x / objective.unit, 0.0) + ERROR_FLOOR for x in (before, after)]
         return math.log(left[0] / left[1])
+    if objective.scale == "steps":
+        return math.log(before / after)
     sign = 1.0 if objective.direction == "lower" else -1.0
     if objective.scale == "ratio":
         floor = objective.unit

@@ -22,12 +22,14 @@ Interval = tuple[float, float]
 
 class Objective(msgspec.Struct, frozen=True, kw_only=True):
     """What arms are compared by: a signal of the run, which way is better, and why this one. `scale`: how two levels
-    become a gain: "error" (1 - level), "ratio" (of levels above 0), or "share" (difference over `unit`)."""
+    become a gain: "error" (1 - level), "ratio" (of levels above 0), "share" (difference over `unit`), or "steps": the
+    level is the step at which the signal, whose better way is `rises`, comes to `unit`; fewer are better."""
 
     signal: str
     direction: Literal["lower", "higher"]
-    scale: Literal["error", "ratio", "share"] = "ratio"
+    scale: Literal["error", "ratio", "share", "steps"] = "ratio"
     unit: float = 1.0
+    rises: bool = False
     why: str = ""
 
 
@@ -81,6 +83,42 @@ class Untried(msgspec.Struct, frozen=True):
     why: str
 
 
+class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """The weights that the fixed script ended with at full length, by its first seed: a safetensors file whose header,
+    shapes and numbers were looked at. `path` is None where there is none, and `why` says why."""
+
+    path: str | None = None
+    sha256: str = ""
+    bytes: int = 0
+    tensors: int = 0
+    why: str = ""
+
+
+class Answering(msgspec.Struct, frozen=True, kw_only=True):
+    """How fast the fixed model answers, in evaluation mode on the machine of the trials, after calls to warm up:
+    seconds of a call with one sample (None: what one sample is was not clear) and with a batch of the training.
+    `throughput`: samples a second in such batches. `why` says what kept it from being measured."""
+
+    p50: float | None = None
+    p95: float | None = None
+    batch: int | None = None
+    batch_p50: float | None = None
+    batch_p95: float | None = None
+    throughput: float | None = None
+    threads: int | None = None
+    device: str | None = None
+    why: str = ""
+
+
+class Tested(msgspec.Struct, frozen=True, kw_only=True):
+    """A signal of the script's own test set, at full length: it was no part of any choice."""
+
+    signal: str
+    direction: str
+    before: Side | None = None
+    after: Side | None = None
+
+
 class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     """What `traindx fix --format json` prints. `command` reproduces the fixed run, `patch` is the path of the diff or
     None, `diagnosis` that of the script as it was, `after_fix` that of the fixed run where there is one."""
@@ -98,6 +136,9 @@ class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     after: Side | None = None
     trials: tuple[Trial, ...] = ()
     ablation: tuple[Ablation, ...] = ()
+    test: tuple[Tested, ...] = ()
+    checkpoint: Checkpoint | None = None
+    answering: Answering | None = None
     recommendations: tuple[Recommendation, ...] = ()
     untried: tuple[Untried, ...] = ()
     diagnosis: RunDiagnosis

@@ -39,7 +39,8 @@ class Request(NamedTuple):
     patient: bool = False  # look at every batch, however long that takes
     updates: bool = True  # copy parts of the weights, to see how steps change them
     overhead: float | None = None  # share of the run's time that capture may take
-    probes: bool | str = False  # look at the live model after the last of `steps`; "room": at its memory alone
+    probes: bool | str = False  # look at the live model after the last of `steps`; "room", "speed": at that alone
+    keep: bool = False  # write the weights beside the record when the script has ended
     profile: tuple[int, int] | None = None  # trace so many steps after so many, and record nothing else
     asked: bool = False  # an experiment, that is asked to end by SIGTERM: close the record then
 
@@ -71,6 +72,7 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "patient": request.patient,
         "updates": request.updates,
         "probes": request.probes,
+        "keep": request.keep,
         "overhead": request.overhead,
         "asked": request.asked,
         "profile": request.profile,
@@ -80,8 +82,8 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
     }
     path = os.pathsep.join([str(BOOTSTRAP), *([before] if before else [])])
     theirs = {name: value for name, value in base.items() if name not in ours}
-    # The profiler logs to stderr.
-    quiet = {"KINETO_LOG_LEVEL": base.get("KINETO_LOG_LEVEL", "99")} if request.profile or request.probes else {}
+    loud = request.profile or request.probes not in (False, "speed")  # the profiler logs to stderr
+    quiet = {"KINETO_LOG_LEVEL": base.get("KINETO_LOG_LEVEL", "99")} if loud else {}
     return {**theirs, **quiet, VARIABLE: json.dumps(wanted), "PYTHONPATH": path}
 
 

@@ -24,6 +24,7 @@ class Process(Protocol):
     """The script's process, of `launch/attach`."""
 
     request: dict[str, Any]
+    out: Path
     ends: list[Callable[[], None]]
     look: Callable[[Session], None] | None
 
@@ -39,8 +40,11 @@ def attach(process: Process, library: str) -> None:
         from traindx.capture.torch.checks.probes import look_at
 
         live = Live(stream)
-        only_room = request["probes"] == "room"
-        process.look = lambda session: look_at(live, stream, session, only_room=only_room)
+        process.look = lambda session: look_at(live, stream, session, request["probes"])
+    if request.get("keep"):
+        from traindx.capture.torch.checks.kept import Kept
+
+        process.ends.append(Kept(stream, process.out).write)
     experiment = Experiment(request, stream, parse(request.get("with") or ()))
     process.ends += [experiment.end, discovery.end]
     experiment.attach_first()

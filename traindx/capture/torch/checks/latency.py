@@ -24,6 +24,7 @@ def latency(live: Live) -> dict[str, Fact]:
     whole = times(lambda: model(*live.inputs, **live.named))
     out = named("latency_batch", whole)
     if count:
+        out["latency_samples"] = count
         out["inference_throughput"] = count / float(np.median(whole))
         inputs, keywords = first_row(live.inputs, count), first_row(live.named, count)
         out |= named("latency", times(lambda: model(*inputs, **keywords)))

@@ -33,25 +33,27 @@ PROBES: tuple[tuple[str, Probe], ...] = (
 )
 
 
-ROOM = ("accelerator", "memory", "room")  # what `traindx memory` asks; `traindx check` asks all but the last
+# What `traindx memory` asks, and `traindx fix` of what it returns; `traindx check` asks all but the probe of room.
+ONLY = {"room": ("accelerator", "memory", "room"), "speed": ("accelerator", "latency")}
 
 
-def look_at(live: Live, stream: Stream, session: Session, *, only_room: bool = False) -> None:
-    """Ask the probes, unrecorded; what they find are facts of the session."""
+def look_at(live: Live, stream: Stream, session: Session, what: bool | str = True) -> None:
+    """Ask the probes, unrecorded; what they find are facts of the session. `what`: "room", "speed", or True."""
     stream.active = False
     session.watched.looks.backward_begin()  # what the probes call is no part of the training
-    for name, value in facts(live, only_room=only_room).items():
+    for name, value in facts(live, what).items():
         session.fact(name, value)
     stream.active = True
 
 
-def facts(live: Live, *, only_room: bool = False) -> dict[str, Fact]:
+def facts(live: Live, what: bool | str = True) -> dict[str, Fact]:
     """Ask the probes; never raises."""
     began = time.monotonic()
     live.leave()
     found: dict[str, Fact] = {}
+    wanted = ONLY.get(str(what)) or [name for name, _ in PROBES if name != "room"]
     for name, probe in PROBES:
-        if (name not in ROOM) if only_room else (name == "room"):
+        if name not in wanted:
             continue
         if live.model is None and name != "accelerator":
             found[f"{name}_not_checked"] = "no model was seen in training"

@@ -1,0 +1,105 @@
+"""The weights that a training ends with, written when its process ends: numbers and names alone, no code.
+
+Format: safetensors (https://huggingface.co/docs/safetensors, "Format"): eight bytes with the length of a JSON header,
+the header, and the tensors' bytes one after another. Tensors that share their memory are written each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from traindx.capture.session.events import ModelFound
+from traindx.capture.session.stream import Stream
+from traindx.capture.torch.discover.models import unwrapped
+
+FILE = "model.safetensors"
+MOST_BYTES = 2 << 30
+KINDS = {
+    torch.float64: "F64", torch.float32: "F32", torch.float16: "F16", torch.bfloat16: "BF16", torch.int64: "I64",
+    torch.int32: "I32", torch.int16: "I16", torch.int8: "I8", torch.uint8: "U8", torch.bool: "BOOL",
+}  # fmt: skip
+
+
+class NotPlain(Exception):
+    """A state that the format cannot hold; says why."""
+
+
+class Kept:
+    """The models of a training, held to its end."""
+
+    def __init__(self, stream: Stream, out: Path) -> None:
+        self.stream, self.path = stream, out / FILE
+        self.models: list[tuple[str, torch.nn.Module]] = []
+        stream.hear(ModelFound, self.found)
+
+    def found(self, event: ModelFound) -> None:
+        """Hold a model: the script may let go of it before its process ends."""
+        self.models.append((event.name, event.model))
+
+    def write(self) -> None:
+        """Write the file; where that cannot be, the record says why."""
+        if not self.models:
+            return
+        try:
+            tensors = state(self.models)
+            self.stream.fact("model_sha256", write(self.path, tensors))
+            self.stream.fact("model_tensors", len(tensors))
+        except (NotPlain, OSError, RuntimeError) as why:  # RuntimeError: a tensor that cannot be read on the host
+            self.path.unlink(missing_ok=True)
+            self.stream.fact("model_not_kept", str(why)[:200])
+        self.models.clear()
+
+
+def state(models: list[tuple[str, torch.nn.Module]]) -> dict[str, torch.Tensor]:
+    """All parameters and buffers by name; several models have theirs behind the class name. Raises NotPlain."""
+    found: dict[str, torch.Tensor] = {}
+    for name, model in models:
+        for key, value in unwrapped(model).state_dict().items():
+            found[f"{name}.{key}" if name else key] = plain(key, value)
+    size = sum(t.numel() * t.element_size() for t in found.values())
+    if not found:
+        raise NotPlain("the model has no state")
+    if size > MOST_BYTES:
+        raise NotPlain(f"the state has {size / 1e9:.1f} GB, more than the {MOST_BYTES / 1e9:.1f} that are kept")
+    return found
+
+
+def plain(key: str, value: Any) -> torch.Tensor:
+    """A tensor that is numbers in a row. Raises NotPlain."""
+    if not isinstance(value, torch.Tensor):
+        raise NotPlain(f"{key} is {type(value).__name__}, not a tensor")
+    if value.layout is not torch.strided or value.is_quantized or value.dtype not in KINDS or value.is_meta:
+        raise NotPlain(f"{key} is a tensor of {value.dtype}, {value.layout}, which safetensors does not hold")
+    return value.detach()
+
+
+def write(path: Path, tensors: dict[str, torch.Tensor]) -> str:
+    """Write the file under another name first: one that was cut short is never taken for whole. Returns its SHA-256."""
+    header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
+    place = 0
+    for name, tensor in tensors.items():
+        end = place + tensor.numel() * tensor.element_size()
+        header[name] = {"dtype": KINDS[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [place, end]}
+        place = end
+    told = json.dumps(header).encode()
+    told += b" " * (-len(told) % 8)
+    beside, digest = path.with_suffix(".part"), hashlib.sha256()
+    with open(beside, "wb") as file:
+        for piece in pieces(told, tensors):
+            digest.update(piece)
+            file.write(piece)
+    beside.rename(path)
+    return digest.hexdigest()
+
+
+def pieces(header: bytes, tensors: dict[str, torch.Tensor]) -> Iterator[bytes]:
+    """The bytes of the file, in their order."""
+    yield len(header).to_bytes(8, "little") + header
+    for tensor in tensors.values():
+        yield tensor.cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes()

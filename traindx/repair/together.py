@@ -1,0 +1,128 @@
+"""Two changes at once, where neither alone gains: one fault hides what mending the other would do.
+
+The run under the first change is looked at anew: what is behind it now tells the second. Else two that were tried go
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from traindx import pipeline
+from traindx.config import Config
+from traindx.repair.bench import Bench
+from traindx.repair.pairs import paired
+from traindx.repair.ways import Way
+from traindx.trials.judge import Judged
+from traindx.trials.plan import Candidate, merged
+from traindx.vocabulary.diagnosis import Hypothesis
+from traindx.vocabulary.run import Run
+from traindx.vocabulary.trial import Objective, Verdict
+
+FIRSTS, SECONDS, MOST = 2, 2, 4  # changes that a second is sought for, seconds of each, and pairs that are tried
+AND = " + "  # between the slugs of two fixes that were tried at once
+SICK = 0.5  # belief in a cause, after all that was tried, from which two at once are worth their time
+
+
+class Applied(NamedTuple):
+    """A fix that was confirmed, with the interventions that it put in place."""
+
+    fix: str
+    interventions: tuple[str, ...]
+
+
+class Searching(Protocol):
+    """What is asked of the search."""
+
+    bench: Bench
+    config: Config
+    base: tuple[str, ...]
+    seeds: tuple[int, ...]
+    hypotheses: tuple[Hypothesis, ...]
+    vain: list[tuple[Way, Verdict]]
+
+    def plan(self, hypotheses: Sequence[Hypothesis]) -> tuple[Candidate, ...]: ...
+    def clash(self, candidate: Candidate) -> str: ...
+    def affordable(self, arms: int) -> bool: ...
+    def objective(self, run: Run, interventions: Sequence[str], cause: str) -> Objective: ...
+    def prove(self, way: Way, beside: int) -> Judged: ...
+
+
+class Two(NamedTuple):
+    """Two changes: the fixes with their interventions, and both together."""
+
+    first: Applied
+    second: Applied
+    cause: str
+
+    @property
+    def candidate(self) -> Candidate:
+        """As one change."""
+        both = merged(self.first.interventions, self.second.interventions)
+        return Candidate(f"{self.first.fix}{AND}{self.second.fix}", self.cause, both, 0.0)
+
+
+def together(search: Searching) -> list[Applied]:
+    """The two that are confirmed at once, or nothing."""
+    sick = search.hypotheses[0]
+    firsts = hopeful(search)
+    if not firsts or sick.cause == "healthy" or sick.probability < SICK:
+        return []
+    found: dict[frozenset[str], Two] = {}
+    for two in seconds(search, firsts):
+        if not search.clash(two.candidate):
+            found.setdefault(frozenset(two.candidate.interventions), two)
+    some = list(found.values())[:MOST]
+    if not some or not search.affordable(len(some)):
+        return []
+    ways = sorted(first_pairs(search, some), key=lambda one: -one[1].pair.gain)
+    for two, way in ways[:2]:
+        if search.prove(way._replace(doses=len(ways)), beside=len(search.vain) or 1).verdict == "confirmed":
+            return [two.first, two.second]
+    return []
+
+
+def hopeful(search: Searching) -> list[Way]:
+    """What was tried on what is in place now, did something, and did not harm; the best first."""
+    here = [
+        way for way, verdict in search.vain if way.pair.before.interventions == search.base and verdict != "harmful"
+    ]
+    return sorted((w for w in here if w.pair.after.run is not None), key=lambda w: -w.pair.gain)
+
+
+def seconds(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:
+    """Pairs of changes, the most promising first."""
+    for way in firsts[:FIRSTS]:
+        assert way.pair.after.run is not None
+        shown = pipeline.diagnose(way.pair.after.run, search.config).first.hypotheses
+        one = Applied(way.candidate.fix, way.interventions)
+        for other in search.plan(shown)[:SECONDS]:
+            for dose in other.doses[0] if other.doses else (other.interventions,):
+                yield Two(one, Applied(other.fix, dose), both_of(way.candidate.cause, other.cause))
+    for i, way in enumerate(firsts):
+        for two in firsts[i + 1 :]:
+            if two.candidate.fix != way.candidate.fix:
+                first, second = (Applied(w.candidate.fix, w.interventions) for w in (way, two))
+                yield Two(first, second, both_of(way.candidate.cause, two.candidate.cause))
+
+
+def both_of(one: str, other: str) -> str:
+    """The causes that two changes are for."""
+    return one if one == other else f"{one}{AND}{other}"
+
+
+def first_pairs(search: Searching, some: Sequence[Two]) -> list[tuple[Two, Way]]:
+    """Each with its first pair, where it can be compared."""
+    seed = search.seeds[0]
+    mine = [merged(search.base, two.candidate.interventions) for two in some]
+    before, *arms = search.bench.arms([(search.base, seed), *((way, seed) for way in mine)])
+    found = []
+    for two, arm in zip(some, arms, strict=True):
+        if before.run is None or arm.run is None or arm.idle():
+            continue
+        candidate = two.candidate
+        objective = search.objective(before.run, arm.interventions, candidate.cause)
+        if objective.signal:
+            found.append((two, Way(candidate, candidate.interventions, objective, paired(before, arm, objective))))
+    return found
