@@ -187,3 +187,15 @@ def test_a_jump_is_one_leap_wherever_it_stands(n: int) -> None:
     leaps = [systems.growth(np.where(np.arange(n) < k, 1.0, 1.2) + creep).leap for k in range(n // 3, n - n // 3)]
     assert min(leaps) > 0.9
     assert systems.growth(1 + creep).leap < 0.2
+
+
+def test_step_times_are_told_without_what_other_processes_took() -> None:
+    """Every tenth step waits a second for a processor: of that nothing is left, and of a loader that stalls all is."""
+    steps = np.arange(1.0, 201.0)
+    waits = np.where(steps % 10 == 0, 1.0, 0.0)
+    taken, queued = (steps, 0.1 + waits), (steps[20:], waits[20:])
+    told = systems.durations(Features(make.run({"time/step": taken, "time/queued": queued})))
+    assert told.seconds[20:] == pytest.approx(np.full(180, 0.1))
+    assert told.seconds[:20] == pytest.approx(0.1 + waits[:20])  # of these it is not known
+    stalled = systems.durations(Features(make.run({"time/step": taken, "time/queued": (steps, 0 * steps)})))
+    assert stalled.seconds == pytest.approx(0.1 + waits)

@@ -13,15 +13,18 @@ from traindx.capture.launch.stages import experiment_stopped, how_it_ended, note
 from traindx.capture.torch.interventions import parse
 from traindx.cli.diagnose import draw, rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
+from traindx.cli.settle import Settling
 from traindx.cli.starts import Start, start_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
+from traindx.errors import ConfigError
 
 EXAMPLES = """\b
 Examples:
   traindx run -- python train.py --epochs 3
   traindx run --steps 200 -- python -m project.train
   traindx run --with "lr=*0.1" --with clip=1.0 -- python train.py
+  traindx run --settle 60 -- python train.py
   traindx run --out runs/exp1 -- torchrun --nproc_per_node 2 train.py
   traindx run -f html -o report.html -- python train.py
 
@@ -80,6 +83,12 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
     help="What recording may take of the run's time, such as 1% (usual: 4%).",
 )
 @click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
+@click.option(
+    "--settle",
+    type=click.FloatRange(min=1),
+    metavar="SECONDS",
+    help="Where no cause has 80 % when the run is over, spend up to so long on the experiments that would tell most.",
+)
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
 @output_options
 @config_options
@@ -95,6 +104,7 @@ def run(
     no_updates: bool,
     overhead: float | None,
     propagate_exit: bool,
+    settle: float | None,
     figures: str | None,
     folder_name: str | None,
     full: bool,
@@ -104,10 +114,13 @@ def run(
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
     given = tuple(found.spec for found in parse(interventions))
+    if settle is not None and given:
+        raise ConfigError("--settle tries changes of the script as it is: leave out --with")
     start = Start(command, folder_name)
     request = Request(start.folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead)
     ended = start.launch(request, out)
-    code = diagnosed(start, ended, config, out, figures, full=full)
+    experiments = None if settle is None else Settling(command, steps, settle)
+    code = diagnosed(start, ended, config, out, figures, experiments, full=full)
     return end_like(*ended[:2]) if propagate_exit else code
 
 
@@ -117,6 +130,7 @@ def diagnosed(
     config: Config,
     out: Output,
     figures: str | None,
+    experiments: Settling | None = None,
     *,
     full: bool = False,
 ) -> int:
@@ -132,7 +146,11 @@ def diagnosed(
         note(f"traindx: {how_it_ended(ended)}", out.quiet)
     found = pipeline.read_capture(folder, mapping=config.aliases)
     diagnosis = pipeline.diagnose(found, config)
-    emit(rendered(diagnosis, out, full=full), out.path)
+    way = ""
+    if experiments is not None:
+        diagnosis, way = experiments.after(diagnosis, ended, quiet=out.quiet)
+    text = rendered(diagnosis, out, full=full)
+    emit(f"{text.rstrip()}\n\n{way}\n" if way and out.format == "text" else text, out.path)
     if figures is not None:
         draw(diagnosis, Path(figures), quiet=out.quiet)
     note(f"The record: {folder}", out.quiet)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.noise import difference_noise, robust_sigma
 from traindx.features.shared import Features
@@ -67,20 +68,29 @@ class Duration(NamedTuple):
 
 
 def durations(features: Features) -> Duration:
-    """Step times as logged, or else the inverse of the throughput; empty when neither tells."""
+    """Step times as logged, or else the inverse of the throughput; empty when neither tells. Less the time that a
+    step was without a processor, where that is known: what else runs on a machine says nothing of the training."""
     for name in ("time/step", "throughput"):
         curve = features.curve(name)
         if curve is None:
             continue
-        real = (curve.values > SHORTEST) & (curve.values < 1 / SHORTEST)
+        queued = features.curve("time/queued") if name == "time/step" else None
+        every = curve.values if queued is None or not queued.n else without_queue(curve, queued)
+        real = (every > SHORTEST) & (every < 1 / SHORTEST)
         if real.any():
-            steps, values = curve.steps[real], curve.values[real]
+            steps, values = curve.steps[real], every[real]
             if name == "throughput":
                 return Duration(name, steps, 1.0 / values)
             if is_clock(steps, values):
                 return Duration(name, steps[1:], np.diff(values) / np.diff(steps))
             return Duration(name, steps, values)
     return Duration("time/step", np.empty(0), np.empty(0))
+
+
+def without_queue(curve: Curve, queued: Curve) -> Floats:
+    """Step times less what of them was spent without a processor; a step of which that is not known is kept."""
+    taken = np.where(np.isin(curve.steps, queued.steps), queued.at_steps(curve.steps), 0.0)
+    return curve.values - taken
 
 
 def is_clock(steps: Floats, seconds: Floats) -> bool:

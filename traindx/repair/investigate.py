@@ -62,7 +62,19 @@ def investigate(
     first = bench.first(steps)
     assert first.run is not None
     bench.steps = steps
-    diagnosis = pipeline.diagnose(first.run, config).first
+    return settled(bench, first, pipeline.diagnose(first.run, config).first, show=show, tell=tell)
+
+
+def settled(
+    bench: Bench,
+    first: Arm,
+    diagnosis: RunDiagnosis,
+    *,
+    show: Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None] = lambda *_: None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> Investigation:
+    """Experiments on a script that has run as it is (`first`), from what its `diagnosis` believes."""
+    assert first.run is not None
     belief = diagnosis.hypotheses
     trail = [("as it is", shares(belief))]
     trials: list[Trial] = []

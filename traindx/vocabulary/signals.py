@@ -68,6 +68,7 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("skipped_steps", "lower", "count", "optimizer steps skipped so far"),
     SignalKind("nan_steps", "lower", "count", "iterations with a non-finite loss so far"),
     SignalKind("time/step", "lower", "s", "seconds for one optimizer step"),
+    SignalKind("time/queued", "lower", "s", "seconds of a step without a processor, which other processes had"),
     SignalKind("time/data", "lower", "s", "seconds of a step spent waiting for data"),
     SignalKind("time/forward", "lower", "s", "seconds of a step in the forward pass"),
     SignalKind("time/backward", "lower", "s", "seconds of a step in the backward pass"),

@@ -43,6 +43,10 @@ def verdict(case: list[dict[str, Any]], twins: list[dict[str, Any]]) -> dict[str
 
 def told(runs: list[dict[str, Any]], twins: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The runs with what they say of their models as `told`, and as `true` what the twins say of theirs: a fault of
-    the report changes nothing in the model."""
+    the report changes nothing in the model. Of a language model they say a loss, which may be too good for its skill
+    to show it."""
     true = mean(row["skill"] for row in twins)
-    return [{**row, "told": row["skill"], "true": true, "losses": None} for row in runs]
+    loss = mean(row["final"] for row in twins)
+    return [{**row, "told": row["skill"], "true": true,
+             "losses": (row["final"], loss) if row["task"] == "lm" and "final" in row else None}
+            for row in runs]  # fmt: skip

@@ -3,20 +3,55 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 # Seconds between looks at the memory in use: a share of the time so far, so that a short run shows a trend too.
 MEMORY_SHARE, MEMORY_SOONEST, MEMORY_EVERY = 0.025, 0.01, 0.25
+SCHEDULED = "/proc/thread-self/schedstat"  # nanoseconds on a processor, nanoseconds ready and without one, turns
+NANO = 1e-9
+
+
+class Queued:
+    """Seconds in which this thread was ready to run and other processes had the processors. What a step takes
+    beyond its own work on a busy machine is there, and not in the training."""
+
+    def __init__(self) -> None:
+        self._file: int | None = None
+        self._of = (0, 0)
+        self._last: int | None = None
+
+    def lap(self) -> float | None:
+        """Those since the last lap; None at the first, in another thread than before, and where that is not
+        Linux's to tell."""
+        me = (os.getpid(), threading.get_ident())
+        if me != self._of:
+            self._of, self._last = me, None
+            self.close()
+            try:
+                self._file = os.open(SCHEDULED, os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                self._file = None
+        if self._file is None:
+            return None
+        words = os.pread(self._file, 100, 0).split()
+        before, self._last = self._last, int(words[1]) if len(words) == 3 else None
+        return None if before is None or self._last is None else (self._last - before) * NANO
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
 
 
 class Clock:
     """The training's own time: it stands still while capture is at work (between `enter` and
     `leave`). Sums the phases of the current step; `lap` closes it. All in seconds."""
 
-    def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
-        self.now = now
+    def __init__(self, now: Callable[[], float] = time.perf_counter, queued: Queued | None = None) -> None:
+        self.now, self.queued = now, queued
         self.own = 0.0  # spent in capture so far
         self._entered: float | None = None
         self._began: dict[str, float] = {}
@@ -61,10 +96,17 @@ class Clock:
         and not where something else happened in between."""
         at = self.at()
         out = {f"time/{phase}": max(0.0, seconds) for phase, seconds in self._sums.items()}
+        queued = None if self.queued is None else self.queued.lap()
         if self._last is not None and not self.interrupted:
             out["time/step"] = max(0.0, at - self._last)
+            if queued is not None:
+                out["time/queued"] = min(queued, out["time/step"])
         self._last, self._sums, self.interrupted = at, {}, False
         return out
+
+    def close(self) -> None:
+        if self.queued is not None:
+            self.queued.close()
 
     def memory(self, device: Callable[[], float | None] | None, out: dict[str, Any]) -> None:
         """Put the memory in use into `out`, four times a second, at first more often. `device` tells that of the

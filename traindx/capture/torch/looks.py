@@ -18,7 +18,7 @@ from traindx.capture.torch.measure.closer import Closer
 from traindx.capture.torch.measure.forward import ForwardProbe
 from traindx.capture.torch.measure.future import Future
 from traindx.capture.torch.measure.origin import first_nonfinite
-from traindx.capture.torch.measure.tree import DROPOUTS, NORMS, Tree
+from traindx.capture.torch.measure.tree import Tree, modal
 from traindx.capture.torch.measure.views import any_tensor, first_tensor
 from traindx.vocabulary.setup import Fact
 
@@ -83,7 +83,7 @@ class TorchLooks:
 
     def _hear(self, model: nn.Module) -> None:
         """Listen to the calls of a whole model."""
-        tells = any(isinstance(m, DROPOUTS + NORMS[:1]) for m in model.modules())
+        tells = any(modal(m) for m in model.modules())
         self._handles.append(CALLS.hear_before(model, self._before(tells)))
         self._heard.append(model)
         self._after_handles.append(CALLS.hear_after(model, self._after))

@@ -191,6 +191,8 @@ EDITS = [
          "        loss.backward()\n",
          "        (loss.float() * 2.0**20).backward()\n        for p in model.parameters():\n"
          "            p.grad /= 2.0**20\n"),
-    edit("tiny_gpt", "sees-all", FUTURE, "gross", "is_causal=True", "is_causal=False"),
-    edit("word_transformer", "sees-all", FUTURE, "gross", "self.enc(h, mask=mask)", "self.enc(h)"),
+    edit("tiny_gpt", "sees-all", FUTURE, "gross", "is_causal=True", "is_causal=False",
+         harm="report"),
+    edit("word_transformer", "sees-all", FUTURE, "gross", "self.enc(h, mask=mask)", "self.enc(h)",
+         harm="report"),
 ]  # fmt: skip

@@ -110,6 +110,12 @@ def named_activation(module: nn.Module) -> bool:
     return type(module).__name__.endswith("Activation") and not module._parameters
 
 
+def modal(module: nn.Module) -> bool:
+    """Whether a module answers differently in train and in eval mode: dropout of a rate above 0, batch statistics
+    that are kept."""
+    return (isinstance(module, DROPOUTS) and module.p > 0) or bool(getattr(module, "track_running_stats", False))
+
+
 def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
     """Setup facts about one model (docs/capture.md)."""
     root = unwrapped(model)

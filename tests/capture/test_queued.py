@@ -1,0 +1,46 @@
+"""What a step waits for a processor is told apart from what it takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from traindx.capture.session import clock
+from traindx.capture.session.clock import Clock, Queued
+
+
+@pytest.fixture
+def scheduler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What Linux tells of a thread: nanoseconds on a processor, nanoseconds without one, turns."""
+    file = tmp_path / "schedstat"
+    file.write_text("5000000000 1000000000 7\n")
+    monkeypatch.setattr(clock, "SCHEDULED", str(file))
+    return file
+
+
+def test_each_lap_tells_what_was_waited_since_the_last(scheduler: Path) -> None:
+    queued = Queued()
+    assert queued.lap() is None
+    scheduler.write_text("6000000000 1250000000 9\n")
+    assert queued.lap() == pytest.approx(0.25)
+    assert queued.lap() == 0.0
+    queued.close()
+
+
+def test_nothing_is_told_where_the_system_does_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "SCHEDULED", str(tmp_path / "none"))
+    queued = Queued()
+    assert [queued.lap(), queued.lap()] == [None, None]
+
+
+def test_a_step_is_never_queued_for_longer_than_it_took(scheduler: Path) -> None:
+    times = iter([0.0, 1.0, 1.0 + 1e-3])
+    own = Clock(lambda: next(times), Queued())
+    own.lap()
+    scheduler.write_text("5000000000 1400000000 8\n")
+    assert own.lap() == {"time/step": pytest.approx(1.0), "time/queued": pytest.approx(0.4)}
+    scheduler.write_text("5000000000 9400000000 9\n")
+    found = own.lap()
+    assert found["time/queued"] == found["time/step"] == pytest.approx(1e-3)
+    own.close()
