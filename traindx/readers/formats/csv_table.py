@@ -41,7 +41,8 @@ def read(source: Source) -> list[RawLog]:
     if not table.layout.header:
         counted(log)
     name_by_file(log, source)
-    if log.axis is None and find_axis(log.columns) is None and (naming := of_things(table.layout)):
+    axis = log.axis or find_axis(log.columns)
+    if not counts(log, axis) and (naming := of_things(table.layout, axis)):
         raise NotALog(
             source.name,
             f"its rows count nothing, and {naming} names another thing in each: a table of results, not the course of "
@@ -52,13 +53,30 @@ def read(source: Source) -> list[RawLog]:
     return [log]
 
 
-def of_things(layout: Layout) -> str:
-    """The column of words that are different in every row (patients, classes, sentences; not times), "" for none."""
+def counts(log: RawLog, axis: str | None) -> bool:
+    """Whether the axis counts rows: a column of two values and fewer in many rows (10 epochs or 100) is a setting."""
+    values = log.columns[axis].values if axis in log.columns else np.empty(0)
+    return axis is not None and not (len(values) >= SOME and len(np.unique(values)) < 3)
+
+
+def of_things(layout: Layout, setting: str | None) -> str:
+    """The column of words that are different in every row (patients, classes, sentences; not times), or the columns
+    that are so together (data set, model and a `setting`), "" for none."""
+    words = {}
     for index in sorted(layout.text):
-        cells = [cell.strip() for cell in layout.samples[index] if cell.strip()]
-        if len(cells) >= SOME and len({*cells}) == len(cells) and not any(TIME.search(cell) for cell in cells):
-            return layout.names[index]
-    return ""
+        cells = [cell.strip() for cell in layout.samples[index]]
+        filled = [cell for cell in cells if cell]
+        if len(filled) >= SOME and 2 * sum(TIME.search(cell) is not None for cell in filled) < len(filled):
+            words[layout.names[index]] = cells
+    for name, cells in words.items():
+        filled = [cell for cell in cells if cell]
+        if len({*filled}) == len(filled):
+            return name
+    if len(words) < 2:
+        return ""
+    told = [*words.values(), *(layout.samples[i] for i, name in enumerate(layout.names) if name == setting)]
+    rows = list(zip(*told, strict=True))
+    return " with ".join(words) if len({*rows}) == len(rows) else ""
 
 
 def exported(table: Table, source: Source) -> RawLog:
