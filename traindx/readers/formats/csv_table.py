@@ -13,9 +13,11 @@ from traindx.readers._tables import Table, read_table
 from traindx.readers.aliases import role_of
 from traindx.readers.axis import find_axis, steps_of
 from traindx.readers.raw import RawLog, Source
+from traindx.vocabulary.run import Floats
 from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
+APART = 0.8  # of the rows, some are there twice
 SOME = 5  # rows that name something, below which they may differ by chance
 TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
 
@@ -42,6 +44,13 @@ def read(source: Source) -> list[RawLog]:
         counted(log)
     name_by_file(log, source)
     axis = log.axis or find_axis(log.columns)
+    if axis in log.columns and set_by_hand(axis, log.columns[axis].values):
+        raise NotALog(
+            source.name,
+            f"{axis} is a setting in it, no counter: a table of results, not the course of a run",
+            hint="give the log that was written while it trained",
+            final=True,
+        )
     if not counts(log, axis) and (naming := of_things(table.layout, axis)):
         raise NotALog(
             source.name,
@@ -54,9 +63,16 @@ def read(source: Source) -> list[RawLog]:
 
 
 def counts(log: RawLog, axis: str | None) -> bool:
-    """Whether the axis counts rows: a column of two values and fewer in many rows (10 epochs or 100) is a setting."""
+    """Whether the axis counts rows: two values and fewer in many rows (10 epochs or 100) are settings."""
     values = log.columns[axis].values if axis in log.columns else np.empty(0)
     return axis is not None and not (len(values) >= SOME and len(np.unique(values)) < 3)
+
+
+def set_by_hand(axis: str, values: Floats) -> bool:
+    """Whether epochs were set, not counted: they stay from row to row, or jump, and never by one."""
+    change = np.diff(values)
+    moves = change[change != 0]
+    return bool("epoch" in axis.lower() and SOME <= len(moves) < len(change) / 2 and np.abs(moves).min() > 1)
 
 
 def of_things(layout: Layout, setting: str | None) -> str:
@@ -76,7 +92,7 @@ def of_things(layout: Layout, setting: str | None) -> str:
         return ""
     told = [*words.values(), *(layout.samples[i] for i, name in enumerate(layout.names) if name == setting)]
     rows = list(zip(*told, strict=True))
-    return " with ".join(words) if len({*rows}) == len(rows) else ""
+    return " with ".join(words) if len({*rows}) > APART * len(rows) else ""
 
 
 def exported(table: Table, source: Source) -> RawLog:

@@ -89,13 +89,12 @@ def look(curve: Curve, accuracies: list[Floats | None]) -> State:
     width = max(3, half // 4)
     middle = float(median(curve.values[half : half + width]))
     reach = skill = None
-    for values in accuracies:
-        if values is None or len(values) < 2:
-            continue
+    known = [values for values in accuracies if values is not None and len(values) > 1]
+    begun = min((float(values[0]) for values in known), default=0.0)  # the later of them has learned for an epoch
+    for values in known:
         end = float(median(values[-max(1, min(width, len(values) // 4)) :]))
         if reach is None or end > reach:
-            reach = end
-            skill = (end - float(values[0])) / max(1 - float(values[0]), np.finfo(np.float64).eps)
+            reach, skill = end, (end - begun) / max(1 - begun, np.finfo(np.float64).eps)
     return State(curve, start, curve.end, 1 - curve.end / start, abs(middle - curve.end) / start, reach, skill)
 
 
