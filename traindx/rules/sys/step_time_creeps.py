@@ -15,7 +15,6 @@ from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
-
 LONGER = 0.25  # of the strength: where agents live longer, steps that take longer are no fault
 
 
