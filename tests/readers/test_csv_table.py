@@ -166,6 +166,11 @@ def test_one_row_is_a_table() -> None:
             b"index,class,f1,support\n0,leaf,0.93,152\n1,nut,0.97,472\n2,trunk,0.98,359\n3,bud,0.88,36\n4,foot,1.0,13\n",
             "another thing in each",
         ),
+        (
+            b"data,model,epochs,acc\nage,gcn,10,0.4\nage,gat,10,0.5\nsex,gcn,10,0.6\nsex,gat,10,0.7\n"
+            b"age,gcn,100,0.5\nage,gat,100,0.6\nsex,gcn,100,0.7\n2y,gat,100,0.8\n",
+            "data with model names another thing",
+        ),
     ],
 )
 def test_refusals_name_their_reason(data: bytes, why: str) -> None:
@@ -178,6 +183,11 @@ def test_names_beside_an_axis_and_times_are_no_table_of_things() -> None:
     assert_values(read("\n".join(["epoch,saved,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
     rows = [f"Mon 10:0{i}:00,0.{9 - i}" for i in range(6)]
     assert_values(read("\n".join(["when,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+
+
+def test_words_that_come_again_beside_epochs_are_no_table_of_things() -> None:
+    rows = [f"{i},run-a,{'train' if i % 2 else 'warm'},0.{9 - i}" for i in range(6)]
+    assert_values(read("\n".join(["epoch,name,phase,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 
 
 @pytest.mark.parametrize(

@@ -116,6 +116,12 @@ def test_memory_that_two_lines_tell() -> None:
         (b"\x00\x01\x02\x03" * 500, ReadError),
         (b"version https://git-lfs.github.com/spec/v1\noid sha256:abc\nsize 3\n", ReadError),
         (b"Just some words about a cat.\nAnd more of them.\n", NotALog),
+        # A server that goes on after an error that it reports.
+        (
+            b'Traceback (most recent call last):\n  File "a.py", line 1\nImportError: no module x\n'
+            + b"[I 10:05 App] Saving file at /a\n" * 300,
+            NotALog,
+        ),
         (
             b"import torch\n\nclass A:\n    lr = 0.1\n\ndef f(x):\n    val_loss = 0.0\n    loss = None\n    return x\n",
             NotALog,

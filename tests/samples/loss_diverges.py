@@ -14,12 +14,15 @@ def fires() -> dict[str, Run]:
     rising = 7.2 + 5.0 * (1 - np.exp(-np.arange(80) / 20)) + 0.1 * noise.standard_normal(80)
     jump = np.concatenate([1.5 - 0.2 * np.arange(40) / 40, [36.8, 20.0, 12.0], np.full(60, 7.8)])
     jump *= 1 + 0.03 * noise.standard_normal(len(jump))
+    blown_up = 2.3 * np.exp(-np.arange(120) / 9) + 0.017
+    blown_up[75:] += np.concatenate([0.02 * np.exp(np.arange(24) / 7), np.full(12, 0.55), np.linspace(0.4, 0.1, 9)])
     slow = healthy_loss(600, seed=5) + np.concatenate([np.zeros(300), np.linspace(0, 3, 300)])
     return {
         "late": run({"train/loss": late}),
         "from the start": run({"train/loss": rising}),
         "sudden, never back": run({"train/loss": jump}),
         "gradual": run({"train/loss": slow}),
+        "blown up for a third of the run, half back": run({"train/loss": blown_up}),
     }
 
 
@@ -35,5 +38,15 @@ def stays_quiet() -> dict[str, Run]:
         "negative": run({"train/loss": negative()}),
         "warm restarts": run({"train/loss": warm_restarts()[0]}),
         "a bump that heals": run({"train/loss": bump}),
+        "cut off as it comes back from a spike": run(
+            {
+                "train/loss": np.concatenate(
+                    [
+                        2.3 * np.exp(-np.arange(34) / 6) + 0.02,
+                        [0.65, 0.45, 0.2, 0.09, 0.03],
+                    ]
+                )
+            }
+        ),
         "a little up": run({"train/loss": up_a_little}),
     }

@@ -27,7 +27,10 @@ def fires() -> dict[str, Run]:
         "jumps up and stays there": make.run(
             {"train/loss": np.where(np.arange(n) < 20, 1.4, 7.8 + 3 * np.exp(-np.arange(n) / 30)) + noise(n, 0.1)}
         ),
-        "percent": make.run({"train/loss": 0.693 - 0.05 * np.arange(n) / n, "train/accuracy": 50 + fall(n, 0, 9)}),
+        "percent": make.run({"train/loss": fall(n, 0.693, 0.64), "train/accuracy": 50 + fall(n, 0, 9)}),
+        "neither loss gets anywhere": make.run({
+            "train/loss": fall(30, 0.975, 0.961), "val/loss": 0.958 + 0.012 * np.arange(30) / 30 + noise(30, 0.001),
+        }),
     }  # fmt: skip
 
 
@@ -46,6 +49,12 @@ def stays_quiet() -> dict[str, Run]:
         "too short": make.run({"train/loss": fall(30, 2.31, 2.1), "train/accuracy": 0.3 - fall(30, 0.2, 0.0)}),
         "still falling fast": make.run({
             "train/loss": 2.3 - 0.6 * np.arange(n) / n, "train/accuracy": np.arange(n) / 800,
+        }),
+        "falls in a straight line": make.run({
+            "train/loss": 0.693 - 0.05 * np.arange(n) / n, "train/accuracy": 50 + fall(n, 0, 9),
+        }),
+        "fine-tuning that begins near its goal": make.run({
+            "train/loss": fall(30, 0.975, 0.94), "val/loss": fall(30, 0.97, 0.95) + noise(30, 0.001),
         }),
         "regression in large units": make.run({"train/loss": fall(n, 2.5e4, 3e3), "val/loss": fall(n, 2.5e4, 3.1e3)}),
         "image classification at 47 %": make.run({

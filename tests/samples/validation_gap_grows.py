@@ -77,6 +77,13 @@ def stays_quiet() -> dict[str, Run]:
     one_up[-1] *= 1.3
     return {
         "plenty of data, trained": train(Recipe(samples=20000)),
+        "one of five classes gets worse": make.run(
+            {
+                "train/loss": healthy,
+                "val/movie_f1": 0.6 - 0.004 * np.abs(t - 15),
+                **{f"val/{name}_f1": 0.3 + 0.005 * t for name in ("book", "game", "scene", "name")},
+            }
+        ),
         "cosine, trained": train(Recipe(samples=20000, schedule=cosine)),
         "dropout, trained": train(Recipe(samples=20000, dropout=0.5)),
         "high noise at batch 8, trained": train(Recipe(samples=20000, apart=0.4, batch=8)),

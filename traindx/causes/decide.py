@@ -117,6 +117,7 @@ def poor_and_settled(
     silence of the other rules is no health then."""
     for split in ("val/", "train/"):
         found = scores(features, split, int(least))
+        rests = []
         for curve in found:
             scale = scale_of(curve.name, curve.values, features.run.setup.classes)
             assert scale is not None
@@ -128,9 +129,9 @@ def poor_and_settled(
             size = abs(scale.perfect - (scale.nothing or 0.0)) or 1.0
             before = float(median(curve.oriented[curve.n // 3 : curve.n // 3 + 3]))
             if share < bar and before - float(median(curve.oriented[-3:])) < moves * size:
-                return f"{curve.name} has come to rest at {level:.3g}"
+                rests.append(f"{curve.name} has come to rest at {level:.3g}")
         if found:
-            return ""
+            return rests[0] if 2 * len(rests) >= len(found) else ""
     return ""
 
 

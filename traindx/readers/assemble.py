@@ -24,7 +24,7 @@ from traindx.readers.axis import (
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.readers.roles import assign, summed_losses
 from traindx.readers.units import to_canonical_unit
-from traindx.vocabulary.run import Event, Floats, Panel, Run, Series, frozen_array, series
+from traindx.vocabulary.run import Event, Floats, Ints, Panel, Run, Series, frozen_array, series
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 
 
@@ -73,9 +73,20 @@ def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
         return axis
     index = np.searchsorted(reference.rows, axis.rows)
     values = reference.values[np.clip(index, 0, len(reference.values) - 1)]
-    if is_inner_counter(axis.values, values, jumps):
+    if goes_on_outside(raw, axis, jumps) or is_inner_counter(axis.values, values, jumps):
         return RawColumn(unrolled(axis.values, jumps), axis.rows)
     return axis
+
+
+def goes_on_outside(raw: RawLog, axis: RawColumn, jumps: Ints) -> bool:
+    """Whether another counter (epoch, episode) of the same rows rises wherever the axis falls back, and never falls."""
+    for name, column in raw.columns.items():
+        if name == raw.axis or name.strip().lower() not in AXIS_KINDS or not np.array_equal(column.rows, axis.rows):
+            continue
+        change = np.diff(column.values)
+        if (change >= 0).all() and (change[jumps - 1] > 0).all():
+            return True
+    return False
 
 
 def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, number: int, of: int) -> Run:

@@ -16,6 +16,7 @@ from traindx.vocabulary.diagnosis import Finding, Health, Hypothesis, NextMeasur
 from traindx.vocabulary.run import Run, Series
 
 TOLD = 0.3  # probability below which no cause leads: the log does not tell
+NAMED = 0.1  # below it a cause is no candidate: dozens are as probable
 FACTS = 2
 MORE = 2
 GRAVE = ("critical", "high", "medium")
@@ -129,8 +130,12 @@ def cause_words(diagnosis: RunDiagnosis, told: Digest, silent: bool) -> tuple[st
     if open_ and diagnosis.health == "healthy":
         return "How it looks", "Nothing that was seen speaks of a fault."
     if open_:
-        names = " or ".join(f"{lowered(name(h.title))} ({percent(h.probability)})" for h in open_)
-        return "The log does not tell why", f"Candidates: {names}."
+        known = [h for h in open_ if h.probability >= NAMED]
+        names = " or ".join(f"{lowered(name(h.title))} ({percent(h.probability)})" for h in known)
+        return (
+            "The log does not tell why",
+            f"Candidates: {names}." if known else "It speaks for no cause more than others.",
+        )
     if leading.cause == "healthy":
         doubt = next((h for h in others if h.probability >= ADVICE_PROBABILITY), None)
         but = f"; what else it could be: {lowered(name(doubt.title))} ({percent(doubt.probability)})" if doubt else ""

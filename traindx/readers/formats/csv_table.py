@@ -13,9 +13,11 @@ from traindx.readers._tables import Table, read_table
 from traindx.readers.aliases import role_of
 from traindx.readers.axis import find_axis, steps_of
 from traindx.readers.raw import RawLog, Source
+from traindx.vocabulary.run import Floats
 from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
+APART = 0.8  # of the rows, some are there twice
 SOME = 5  # rows that name something, below which they may differ by chance
 TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
 
@@ -41,7 +43,15 @@ def read(source: Source) -> list[RawLog]:
     if not table.layout.header:
         counted(log)
     name_by_file(log, source)
-    if log.axis is None and find_axis(log.columns) is None and (naming := of_things(table.layout)):
+    axis = log.axis or find_axis(log.columns)
+    if axis in log.columns and set_by_hand(axis, log.columns[axis].values):
+        raise NotALog(
+            source.name,
+            f"{axis} is a setting in it, no counter: a table of results, not the course of a run",
+            hint="give the log that was written while it trained",
+            final=True,
+        )
+    if not counts(log, axis) and (naming := of_things(table.layout, axis)):
         raise NotALog(
             source.name,
             f"its rows count nothing, and {naming} names another thing in each: a table of results, not the course of "
@@ -52,13 +62,37 @@ def read(source: Source) -> list[RawLog]:
     return [log]
 
 
-def of_things(layout: Layout) -> str:
-    """The column of words that are different in every row (patients, classes, sentences; not times), "" for none."""
+def counts(log: RawLog, axis: str | None) -> bool:
+    """Whether the axis counts rows: two values and fewer in many rows (10 epochs or 100) are settings."""
+    values = log.columns[axis].values if axis in log.columns else np.empty(0)
+    return axis is not None and not (len(values) >= SOME and len(np.unique(values)) < 3)
+
+
+def set_by_hand(axis: str, values: Floats) -> bool:
+    """Whether epochs were set, not counted: they stay from row to row, or jump, and never by one."""
+    change = np.diff(values)
+    moves = change[change != 0]
+    return bool("epoch" in axis.lower() and SOME <= len(moves) < len(change) / 2 and np.abs(moves).min() > 1)
+
+
+def of_things(layout: Layout, setting: str | None) -> str:
+    """The column of words that are different in every row (patients, classes, sentences; not times), or the columns
+    that are so together (data set, model and a `setting`), "" for none."""
+    words = {}
     for index in sorted(layout.text):
-        cells = [cell.strip() for cell in layout.samples[index] if cell.strip()]
-        if len(cells) >= SOME and len({*cells}) == len(cells) and not any(TIME.search(cell) for cell in cells):
-            return layout.names[index]
-    return ""
+        cells = [cell.strip() for cell in layout.samples[index]]
+        filled = [cell for cell in cells if cell]
+        if len(filled) >= SOME and 2 * sum(TIME.search(cell) is not None for cell in filled) < len(filled):
+            words[layout.names[index]] = cells
+    for name, cells in words.items():
+        filled = [cell for cell in cells if cell]
+        if len({*filled}) == len(filled):
+            return name
+    if len(words) < 2:
+        return ""
+    told = [*words.values(), *(layout.samples[i] for i, name in enumerate(layout.names) if name == setting)]
+    rows = list(zip(*told, strict=True))
+    return " with ".join(words) if len({*rows}) > APART * len(rows) else ""
 
 
 def exported(table: Table, source: Source) -> RawLog:

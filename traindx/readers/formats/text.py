@@ -29,6 +29,7 @@ from traindx.vocabulary.run import Event
 
 NAME = "text"
 MOST = 0.5
+LIVED = 200  # lines after an error that only a program that goes on writes: launchers stop within fewer
 LISTED = 50  # lines of one kind that can be part of a listing of code
 BINARY = re.compile(rb"[\x00-\x06\x0e-\x1a\x1c-\x1f]")
 METRIC = re.compile(
@@ -103,7 +104,7 @@ def read(source: Source) -> list[RawLog]:
     if not scanner.last_row:
         raise ReadError(source.name, "is empty", hint="the run may not have written anything yet")
     log = understood(source.name, scanner)
-    if not log.columns and not log.events:
+    if not log.columns and (not log.events or lived_on(scanner)):
         raise NotALog(
             source.name,
             "no line in it looks like the record of a training step",
@@ -111,6 +112,12 @@ def read(source: Source) -> list[RawLog]:
         )
     log.events += damage
     return [log]
+
+
+def lived_on(scanner: Scanner) -> bool:
+    """Whether a program without a record of a step (a server) went on at length after every error that it reported:
+    then none of them ended anything."""
+    return all(scanner.last_row - row > LIVED for row, _ in scanner.events.all())
 
 
 def scan(source: Source) -> tuple[Scanner, list[Event]]:

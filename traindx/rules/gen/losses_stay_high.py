@@ -12,9 +12,12 @@ from traindx.features.generalization import reached
 from traindx.features.middle import median
 from traindx.features.pairs import accuracy
 from traindx.features.shared import Features
+from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import EvidencePoint, Severity
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Floats, Run
+
+HELD_OUT = 12  # evaluations that show where a held-out loss goes
 
 
 class State(NamedTuple):
@@ -54,11 +57,14 @@ def losses_stay_high(
     poor: float = threshold(0.8, "accuracy", basis="convention", source="above: good enough to ask no more"),
     gap: float = threshold(0.3, "of the training loss", basis="convention", source="beyond: no underfitting"),
     chance: float = threshold(0.05, "of ln k", basis="theory", source="an untrained classifier's loss is ln k"),
+    goes_on: float = threshold(0.2, "of the fall, last half", basis="theory", source="a straight line: half of it"),
+    nothing: float = threshold(0.05, "of the starting level", basis="convention", source="of both losses"),
 ) -> Iterator[Evidence]:
     """Training and held-out loss level off high: little of the starting level is gone, and there is no gap.
 
     What it sees: a long run whose loss no longer moves much, and one of: an accuracy that is still poor; a start
-    at ln k (an untrained classifier) with little gone of it; an end above the start.
+    at ln k (an untrained classifier) with little gone of it; an end above the start; a training loss that lost less
+    than 5 % while the held-out loss ends no better than it began (20 points are enough for that).
     Why it matters: the network does not even fit its training data; more data or regularization cannot help.
     When it is wrong: targets that cannot be predicted better; a late drop that is still to come.
     What to try: overfit one batch; then learning rate, capacity, regularization, and what the inputs hold.
@@ -68,9 +74,11 @@ def losses_stay_high(
     if features.is_reinforcement or curve is None or curve.n < 4 or median(curve.values[:3]) <= 0:
         raise CannotJudge("needs a loss that begins above zero")
     state = look(curve, [accuracy(features, split) for split in ("train/", "val/")])
-    if curve.n < long or state.late > slow or held_out_is_worse(features, state, gap):
+    if state.late > slow or held_out_is_worse(features, state, gap):
         return
-    kind = judge(state, run.setup.classes, little, scored, poor, chance)
+    kind = nowhere(features, state, nothing)
+    if kind is None and curve.n >= long and not still_falls(state, goes_on):
+        kind = judge(state, run.setup.classes, little, scored, poor, chance)
     if kind:
         yield tell(state, kind)
 
@@ -81,13 +89,12 @@ def look(curve: Curve, accuracies: list[Floats | None]) -> State:
     width = max(3, half // 4)
     middle = float(median(curve.values[half : half + width]))
     reach = skill = None
-    for values in accuracies:
-        if values is None or len(values) < 2:
-            continue
+    known = [values for values in accuracies if values is not None and len(values) > 1]
+    begun = min((float(values[0]) for values in known), default=0.0)  # the later of them has learned for an epoch
+    for values in known:
         end = float(median(values[-max(1, min(width, len(values) // 4)) :]))
         if reach is None or end > reach:
-            reach = end
-            skill = (end - float(values[0])) / max(1 - float(values[0]), np.finfo(np.float64).eps)
+            reach, skill = end, (end - begun) / max(1 - begun, np.finfo(np.float64).eps)
     return State(curve, start, curve.end, 1 - curve.end / start, abs(middle - curve.end) / start, reach, skill)
 
 
@@ -95,6 +102,22 @@ def held_out_is_worse(features: Features, state: State, gap: float) -> bool:
     """Whether there is a gap to held-out data: then training is not what is in the way."""
     val = features.curve("val/loss")
     return val is not None and state.curve is not val and val.end - state.end > gap * abs(state.end)
+
+
+def still_falls(state: State, share: float) -> bool:
+    """Whether the last half still gains a good part of all that was gained, beyond noise: then nothing has levelled
+    off."""
+    late = slope(state.curve.oriented[state.curve.n // 2 :])
+    return bool(-late.change > share * (state.start - state.end) > 0 and late.z < -2)
+
+
+def nowhere(features: Features, state: State, nothing: float) -> tuple[str, Severity] | None:
+    """Whether neither loss got anywhere: hardly less in training, and no better on held-out data."""
+    val = features.curve("val/loss")
+    if val is None or val is state.curve or val.n < HELD_OUT or not 0 <= state.progress < nothing:
+        return None
+    first, last = float(median(val.values[:3])), float(median(val.values[-max(3, val.n // 4) :]))
+    return ("nowhere", "medium") if last >= first and first > 0 and val.best > (1 - nothing) * first else None
 
 
 def judge(

@@ -13,6 +13,7 @@ from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
+SOME, PERCENT = 5, 100  # points that tell shares from per cent
 TOTALS = ("train/loss", "val/loss")
 
 
@@ -128,8 +129,8 @@ def impossible(curve: Curve, absurd: float, slack: float) -> str:
         return ""
     size = abs(scale.perfect) or 1.0
     within = (curve.values >= scale.low) & (curve.values <= scale.high)
-    if not within.any():
-        return ""  # never a value of that scale: another number that is called alike
+    if not within.any() or (curve.n < SOME and high <= PERCENT):
+        return ""  # never a value of that scale: another number that is called alike, or a percentage of little
     for value, beyond in ((high, high > scale.high + slack * size), (low, low < scale.low - slack * size)):
         if beyond:
             return f"{curve.name} is {value:.6g}, and cannot be: its scale goes from {scale.low:g} to {scale.high:g}"

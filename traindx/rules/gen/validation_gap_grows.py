@@ -79,6 +79,8 @@ def validation_gap_grows(
     seen = [s for p in candidates if (s := look(p)) is not None]
     seen = [s for s in seen if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and alone(s, shared)]
     losses = [s for s in seen if "loss" in s.pair.val.name]
+    if not losses and 2 * len(seen) < len(candidates):
+        seen = []  # of many scores (one a class) some get worse while most improve
     for worst in sorted(losses or seen, key=lambda s: -max(s.lost, min(s.relative, 1)))[:1]:
         yield tell(worst, improves(features, worst), strong, mild, lost)
     if seen:

@@ -15,6 +15,7 @@ from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
+PATIENCE, PATIENT = 12, 0.05  # points, share of them: what lasts longer is no spike (as in `features.spikes`)
 SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly ended
 
 
@@ -81,10 +82,9 @@ def loss_diverges(
     from_start = gained <= 2 * error + rise * abs(curve.start)
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
-    lately = risen > max(lost * since, visible * abs(curve.best)) or lost_decades(curve, end, lost, decade, noise)
-    if best >= curve.n - len(tail) or still_recovering(tail, falling * risen):
-        return
-    if risen <= needed and not (lately and risen > noise * error):
+    lately = risen > max(lost * since, visible * abs(curve.best), noise * error)
+    lately = lately or lost_decades(curve, end, lost, decade, noise)
+    if best >= curve.n - len(tail) or coming_back(curve, best, tail, falling * risen) or not (risen > needed or lately):
         return
     # Rewards and held-out losses wander; only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
@@ -191,10 +191,12 @@ def lowest_near(curve: Curve, index: int) -> int:
     return first + int(np.argmin(curve.oriented[first : index + reach + 1]))
 
 
-def still_recovering(tail: np.ndarray, fall: float) -> bool:
+def coming_back(curve: Curve, best: int, tail: np.ndarray, fall: float) -> bool:
     """Whether the end of the run is the falling flank of a spike rather than a new level."""
     half = len(tail) // 2
-    return bool(median(tail[half:]) < median(tail[:half]) - fall)
+    risen = float(median(tail)) - curve.best
+    brief = curve.n - onset_index(curve, best, risen) <= max(PATIENCE, PATIENT * curve.n)
+    return bool(brief and median(tail[half:]) < median(tail[:half]) - fall)
 
 
 def onset_index(curve: Curve, best: int, risen: float) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from traindx.features.bumps import curve_spikes, fails_after
 from traindx.features.shared import Features
+from traindx.features.spikes import RETURN
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
@@ -53,6 +54,7 @@ def loss_spikes_then_fails(
     assert curve is not None
     for spike in curve_spikes(curve, multiple=multiple, visible=visible):
         ends_up = curve.end - spike.before > kept * spike.height and spike.last < curve.n - 3
+        ends_up = ends_up and float(curve.trend[spike.last :].min()) - spike.before > RETURN * spike.height
         broken = fails_after(curve, spike)
         if spike.recovered or not (ends_up or broken):
             continue

@@ -15,6 +15,8 @@ from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
+LONGER = 0.25  # of the strength: where agents live longer, steps that take longer are no fault
+
 
 @rule(
     code="SYS002",
@@ -75,7 +77,7 @@ def step_time_creeps(
     yield Evidence(
         onset=float(steps[0]),
         last=float(steps[-1]),
-        strength=1.0 if seen.ratio >= 2 else 0.5,
+        strength=LONGER if features.is_reinforcement else 1.0 if seen.ratio >= 2 else 0.5,
         severity="info" if features.is_reinforcement else None,  # episodes get longer as an agent learns
         aspects=("data",) if is_data(data, seen.last - seen.first) else ("compute",) if data is not None else (),
         values={"ratio": seen.ratio},
@@ -107,7 +109,7 @@ def doubled(features: Features, duration: Duration, times: float, steady: float)
     yield Evidence(
         onset=float(duration.steps[half]),
         last=float(duration.steps[-1]),
-        strength=0.5,
+        strength=LONGER if features.is_reinforcement else 0.5,
         severity="info" if features.is_reinforcement else None,
         aspects=("short",),
         values={"ratio": last / first},

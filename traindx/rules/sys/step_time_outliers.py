@@ -11,7 +11,7 @@ from traindx.features.shared import Features
 from traindx.features.systems import durations, isolated_slow, near, periodic, start_up
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.vocabulary.run import Floats, Ints, Run
 
 
 @rule(
@@ -40,7 +40,7 @@ def step_time_outliers(
     Why it matters: the time is lost for training; a stall is often the loader, the disk or a neighbour.
 
     When it is wrong: many logs count an evaluation, a checkpoint or the compilation as part of a step; those come
-    at regular intervals, or at the start.
+    at regular intervals (of epochs), or at the start.
 
     What to try: see what happens at these steps, starting with the loader and the file system.
 
@@ -56,7 +56,7 @@ def step_time_outliers(
     slow = isolated_slow(seconds, factor=factor, longest=int(longest), skip=start_up(len(seconds), start, 1))
     if len(slow.rows) < least or slow.excess < share:
         return
-    rhythm = periodic(slow.rows, tolerance=regular)
+    rhythm = periodic(slow.rows, tolerance=regular) or begin_epochs(features, steps, slow.rows)
     worst = int(slow.rows[np.argmax((seconds / slow.base)[slow.rows])])
     yield Evidence(
         onset=float(steps[slow.rows[0]]),
@@ -71,6 +71,21 @@ def step_time_outliers(
         },
         points=(EvidencePoint("time/step", float(steps[worst]), float(seconds[worst]), float(slow.base[worst]), "s"),),
     )
+
+
+def begin_epochs(
+    features: Features,
+    steps: Floats,
+    rows: Ints,
+    *,
+    most: float = threshold(0.8, "of the slow steps", basis="convention", source="the others may be chance"),
+) -> bool:
+    """Whether the slow rows are the first ones of their epochs, where workers start and caches fill."""
+    epoch = features.curve("epoch")
+    if epoch is None or epoch.n < 2 or not rows.all():
+        return False
+    at = np.floor(epoch.at_steps(steps))
+    return bool(np.mean(at[rows] > at[rows - 1]) >= most)
 
 
 def validation_steps(run: Run) -> Floats:
