@@ -14,7 +14,7 @@ import numpy as np
 from traindx import pipeline
 from traindx.errors import ExperimentFailed, ReadError
 from traindx.repair.source import Source, outside
-from traindx.trials.conduct import Bounds
+from traindx.trials.conduct import Asked
 from traindx.trials.find_lr import Attempt
 from traindx.trials.journal import Journal
 from traindx.trials.parallel import run_all, threads_each
@@ -38,11 +38,7 @@ class Start(Protocol):
         out: Path,
         interventions: Sequence[str],
         steps: int | None,
-        *,
-        overhead: float | None = None,
-        probes: str = "",
-        keep: bool = False,
-        **bounds: Unpack[Bounds],
+        **asked: Unpack[Asked],
     ) -> Attempt: ...
 
 

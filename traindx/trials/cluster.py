@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from traindx.errors import ExperimentFailed, MissingExtra
-from traindx.trials.conduct import Bounds
+from traindx.trials.conduct import Asked
 from traindx.trials.find_lr import Attempt
 
 LOOK = 0.25  # seconds between two looks at `stop`
@@ -44,17 +44,15 @@ class Cluster:
         out: Path,
         interventions: Sequence[str],
         steps: int | None,
-        *,
-        overhead: float | None = None,
-        **bounds: Unpack[Bounds],
+        **asked: Unpack[Asked],
     ) -> Attempt:
         """One start as a task. A worker that is killed in it is made up for once; raises ExperimentFailed when that
         happens again, InterruptedError when it is stopped."""
-        task = self.task.options(num_cpus=bounds.get("threads") or 1)
-        stop = bounds.pop("stop", None)  # stays here, as everything else goes to the node
-        given: Bounds = {**bounds, "folder": self.folder, "base": dict(os.environ)}
+        task = self.task.options(num_cpus=asked.get("threads") or 1)
+        stop = asked.pop("stop", None)  # stays here, as everything else goes to the node
+        given: Asked = {**asked, "folder": self.folder, "base": dict(os.environ)}
         for again in (False, True):
-            sent = task.remote(tuple(command), out.resolve(), tuple(interventions), steps, overhead=overhead, **given)
+            sent = task.remote(tuple(command), out.resolve(), tuple(interventions), steps, **given)
             try:
                 return self.answer(sent, stop)
             except self.ray.exceptions.RayTaskError as error:

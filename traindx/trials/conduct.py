@@ -103,6 +103,14 @@ class Bounds(TypedDict, total=False):
     base: Mapping[str, str] | None
 
 
+class Asked(Bounds, total=False):
+    """And what is to be recorded of it, as `Request` says."""
+
+    overhead: float | None
+    probes: str
+    keep: bool
+
+
 def last_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines[-1][:200] if lines else "(it printed nothing)"
