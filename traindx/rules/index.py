@@ -117,7 +117,7 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.lrs.learning_rate_is_zero', 'LRS004', ('lr|lr/*',), 3, 'medium', '{signal} is zero {when} ({count} of {points} points)', ()),
     ('traindx.rules.prc.half_precision_overflows', 'PRC001', ('loss_scale',), 5, 'medium', 'half precision overflowed again and again: the loss scale was halved {count:.0f} times', ('gradient-norm-explodes', 'loss-not-finite')),
     ('traindx.rules.prc.half_precision_underflows', 'PRC002', ('loss_scale', 'grad_norm'), 10, 'medium', 'gradients are exactly zero in {share:.0%} of the rows though the loss scale is at its highest, {scale:g}', ('gradient-is-zero',)),
-    ('traindx.rules.prc.loss_scale_collapses', 'PRC003', ('loss_scale',), 4, 'high', 'the loss scale fell from {settled:g} to {end:g} and stayed there', ('loss-not-finite', 'gradient-not-finite')),
+    ('traindx.rules.prc.loss_scale_collapses', 'PRC003', ('loss_scale',), 2, 'high', 'the loss scale fell from {settled:g} to {end:g} and stayed there', ('loss-not-finite', 'gradient-not-finite')),
     ('traindx.rules.prc.steps_skipped_often', 'PRC004', ('skipped_steps|event:skipped-step',), 0, 'medium', '{share:.0%} of the optimizer steps from step {step:g} to {last:g} were skipped', ('loss-scale-collapses', 'gradient-not-finite', 'loss-not-finite')),
     ('traindx.rules.qnt.quantization_gap_widens', 'QNT001', ('quant/loss_gap|val/*|train/*',), 1, 'high', 'what quantization costs ({name}) grows from {low:.4g} at step {at:.6g} to {end:.4g}', ()),
     ('traindx.rules.qnt.ternary_weights_collapse', 'QNT002', ('quant/zero_fraction/*|quant/majority/*',), 1, 'high', '{share:.1%} of the quantized weights of {where} have the same value', ('quantized-gradients-imbalanced',)),

@@ -46,6 +46,7 @@ def loss_oscillates(
     few: float = threshold(24, "points", basis="theory", source="fewer show no period"),
     wild: float = threshold(0.5, "of the level", basis="convention", source="up and down by half, between averages"),
     often: float = threshold(6, "swings", basis="convention", source="three times there and back"),
+    twice: float = threshold(2.0, "x the evaluation before", basis="convention", source="doubled, and halved again"),
 ) -> Iterator[Evidence]:
     """A regular swing that is large against the progress, in the later two thirds of the run.
 
@@ -56,7 +57,8 @@ def loss_oscillates(
     the level and the run gains nothing ("tossed").
 
     A held-out score that scatters by 15 % of its whole gain between evaluations counts too ("erratic", info; low from
-    half of the gain on).
+    half of the gain on), and so does a held-out loss that doubles three times and halves three times between
+    evaluations.
 
     ## Why it matters
     Steps that overshoot: the optimizer jumps across the valley instead of going down it.
@@ -72,12 +74,15 @@ def loss_oscillates(
     ## Sources
     Requirements (oscillates without converging); AutoTrainer's oscillation rule (quiet on healthy runs).
     """
-    yield from erratic_scores(features, erratic, enough, visible)
+    held_out = erratic_scores(features, erratic, enough, visible) or up_and_down(features, twice, often / 2, enough)
+    yield from held_out
     curve = features.curve("objective")
     assert curve is not None
     tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
     if tossed is not None:
         yield tossed
+        return
+    if curve.n < few and held_out:
         return
     if curve.n < few:
         raise CannotJudge("too few points to tell that it does not swing")
@@ -137,7 +142,7 @@ def thrown(features: Features, curve: Curve, few: float, wild: float, often: flo
     )
 
 
-def erratic_scores(features: Features, share: float, enough: float, visible: float) -> Iterator[Evidence]:
+def erratic_scores(features: Features, share: float, enough: float, visible: float) -> list[Evidence]:
     """A held-out score (loss, accuracy, reward) that scatters from one evaluation to the next by a good
     part of all it has gained: the last value says little, the best one less than it seems."""
     for name in ("val/loss", "val/reward", "val/accuracy"):
@@ -149,7 +154,7 @@ def erratic_scores(features: Features, share: float, enough: float, visible: flo
         seen = scatter > visible * float(median(np.abs(curve.values)))
         if gained <= 0 or not seen or scatter < share * gained or curve.end > curve.best + 3 * scatter:
             continue
-        yield Evidence(
+        told = Evidence(
             onset=curve.step_at(curve.n // 2),
             last=float(curve.steps[-1]),
             aspects=("erratic",),
@@ -158,7 +163,40 @@ def erratic_scores(features: Features, share: float, enough: float, visible: flo
             message=f"{name} scatters by {scatter:.3g} between evaluations, {scatter / gained:.0%} of all it gained",
             points=(EvidencePoint(name, float(curve.steps[-1]), scatter, share * gained, "scatter"),),
         )
-        return
+        return [told]
+    return []
+
+
+def up_and_down(
+    features: Features,
+    twice: float,
+    often: float,
+    most: float,
+    *,
+    large: float = threshold(0.1, "of the first", basis="convention", source="near nothing, any loss doubles"),
+) -> list[Evidence]:
+    """A held-out loss of few evaluations (fewer than `most`) that doubles and halves again and again."""
+    curve = features.curve("val/loss")
+    if curve is None or not 0 < curve.n < most or curve.oriented.min() <= 0:
+        return []
+    y, change = curve.oriented, np.diff(curve.oriented)
+    rises = int(np.sum((y[1:] >= twice * y[:-1]) & (change >= large * y[0])))
+    falls = int(np.sum((y[1:] <= y[:-1] / twice) & (-change >= large * y[0])))
+    if min(rises, falls) < often:
+        return []
+    last = float(curve.steps[-1])
+    return [
+        Evidence(
+            onset=curve.step_at(0),
+            last=last,
+            aspects=("erratic",),
+            severity="medium" if y[-1] >= twice * y.min() else "low",
+            strength=0.5,
+            message=f"{curve.name} at least doubles {rises} times from one evaluation to the next, and halves {falls} "
+            f"times: its last value, {y[-1]:.3g}, says little",
+            points=(EvidencePoint(curve.name, last, float(y[-1]), float(y.min())),),
+        )
+    ]
 
 
 def is_epoch(

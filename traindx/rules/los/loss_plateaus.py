@@ -82,7 +82,8 @@ def loss_plateaus(
     level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
-    if np.ptp(curve.values) == 0 and best_skill(features) < good:
+    whole = curve.sign < 0 or not any(e.code == "late-start" for e in run.events)
+    if np.ptp(curve.values) == 0 and best_skill(features) < good and whole:
         return  # a loss that never moved, and nothing good beside it, is another rule's
     marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm)))
     yield Evidence(

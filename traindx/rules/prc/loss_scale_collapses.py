@@ -18,7 +18,7 @@ from traindx.vocabulary.run import Run
 @rule(
     code="PRC003",
     needs=("loss_scale",),
-    min_points=4,
+    min_points=2,
     severity="high",
     message="the loss scale fell from {settled:g} to {end:g} and stayed there",
     follows=("loss-not-finite", "gradient-not-finite"),
@@ -51,11 +51,11 @@ def loss_scale_collapses(
     curve = features.curve("loss_scale")
     assert curve is not None
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
-    if len(scale) < rest or np.ptp(scale) == 0:
+    if len(scale) < 2 or np.ptp(scale) == 0:
         return
     begin = settles(scale, rows=int(rest))
     settled = float(scale.max()) if begin is None else float(scale[begin:].max())
-    end = float(median(scale[-int(rest) :]))
+    end = float(median(scale[-int(rest) :])) if len(scale) > rest else float(scale[-1])
     sunk = settled / end >= fall and begin is not None
     if not sunk and not (end <= floor and scale.max() > 2 * end):
         return
