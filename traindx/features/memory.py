@@ -21,9 +21,9 @@ USABLE = 0.95  # of the memory: allocators leave some unused, and the system has
 EIGHT_BITS = 0.25  # of a state in float32
 UNITS = {"b": 1.0, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30, "kb": 1e3, "mb": 1e6, "gb": 1e9, "bytes": 1.0}
 SIZE = r"([\d.]{1,20})\s*(GiB|MiB|KiB|GB|MB|bytes)"
-TOTAL = re.compile(rf"total capacity of {SIZE}|{SIZE} total capacity", re.IGNORECASE)
-TAKEN = re.compile(rf"{SIZE} (?:is allocated by PyTorch|already allocated)", re.IGNORECASE)
-TRIED = re.compile(rf"tried to allocate {SIZE}", re.IGNORECASE)
+TOTAL = rf"total capacity of {SIZE}|{SIZE} total capacity"
+TAKEN = rf"{SIZE} (?:is allocated by PyTorch|already allocated)"
+TRIED = rf"tried to allocate {SIZE}"
 
 
 def memory_of(run: Run) -> Memory | None:
@@ -57,9 +57,9 @@ def standing_kinds(setup: Setup) -> tuple[float | None, float | None, float | No
     return count * size, trained * size, None if copies is None else copies * trained * size
 
 
-def said(pattern: re.Pattern[str], message: str) -> float | None:
+def said(pattern: str, message: str) -> float | None:
     """A size in an error's message, in bytes."""
-    found = pattern.search(message)
+    found = re.search(pattern, message, re.IGNORECASE)
     if found is None:
         return None
     number, unit = (group for group in found.groups() if group is not None)

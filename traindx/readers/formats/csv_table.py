@@ -16,6 +16,7 @@ from traindx.readers.raw import RawLog, Source
 from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
+MOST = 0.5
 SOME = 5  # rows that name something, below which they may differ by chance
 TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
 
