@@ -34,7 +34,6 @@ def rule(
         message=slug.replace("-", " "),
         follows=follows,
         check=nothing,
-        page="",
     )
 
 

@@ -20,6 +20,7 @@ from traindx.causes.rank import (
     EXPLAINS,
     UNEXPLAINED,
     discounted,
+    findings_of,
     halves,
     probability_of,
     terms_of,
@@ -93,7 +94,8 @@ def test_what_is_not_explained_is_scaled_by_itself() -> None:
     rest = 0.5 * UNEXPLAINED["medium"]
     score = {"a": 0.8 * -0.5 + rest, "b": 0.8 * -0.25 + rest}
     assert math.log(told["a"] / told["b"]) == pytest.approx(score["a"] - score["b"])
-    assert halves(a, signs_of(outcomes, {}))[1]["seed-not-set"] == UNEXPLAINED["medium"]
+    signs = signs_of(outcomes, {})
+    assert halves(a, signs, findings_of(signs))[1]["seed-not-set"] == UNEXPLAINED["medium"]
 
 
 def test_an_explained_event_is_not_held_against_a_cause_under_another_name() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from traindx import pipeline
 from traindx.readers.aliases import role_of
-from traindx.readers.tongues import KNOWN, TERMS, in_english
+from traindx.readers.tongues import TERMS, in_english, known
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_what_is_not_known_stays(name: str) -> None:
 def test_no_word_stands_for_two() -> None:
     words = [word for told in TERMS.values() for word in told.split()]
     assert len(set(words)) == len(words)
-    assert all(KNOWN.fullmatch(word) for word in words)
+    assert all(known().fullmatch(word) for word in words)
 
 
 LINE = "{head}{epoch} {n}/10, {train}: {loss:.4f}, {val}: {held:.4f}\n"

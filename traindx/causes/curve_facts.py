@@ -155,15 +155,15 @@ def ended_in_error(run: Run, features: Features) -> bool | None:
     return True if any(e.kind == "crash" for e in run.events) else None
 
 
-LABELS = re.compile(
+# In errors that end a run; compiled where there is one.
+LABELS = (
     r"target -?\d+ is out of bounds|device-side assert|t >= 0 && t < n_classes|label value of \S+ which is outside"
-    r"|index out of range in self",
-    re.IGNORECASE,
+    r"|index out of range in self"
 )
-GRAPH = re.compile(r"does not require grad and does not have a grad_fn|no gradients provided for any", re.IGNORECASE)
-KILLED = re.compile(r"\bkilled\b|sigkill|exit ?code:? (?:137|-9)\b", re.IGNORECASE)
-COLLECTIVE = re.compile(r"collective operation timeout|WorkNCCL\(.*(?:timeout|timed out|timing out)", re.IGNORECASE)
-SCALER = re.compile(r"minimum loss scale|loss scale (?:already at minimum|reached its minimum)", re.IGNORECASE)
+GRAPH = r"does not require grad and does not have a grad_fn|no gradients provided for any"
+KILLED = r"\bkilled\b|sigkill|exit ?code:? (?:137|-9)\b"
+COLLECTIVE = r"collective operation timeout|WorkNCCL\(.*(?:timeout|timed out|timing out)"
+SCALER = r"minimum loss scale|loss scale (?:already at minimum|reached its minimum)"
 
 
 def labels_out_of_range(run: Run, features: Features) -> bool | None:
@@ -191,6 +191,7 @@ def collective_timeout(run: Run, features: Features) -> bool | None:
     return ended_with(run, COLLECTIVE)
 
 
-def ended_with(run: Run, error: re.Pattern[str]) -> bool | None:
+def ended_with(run: Run, error: str) -> bool | None:
     """True where a run ended with such an error; a log without says nothing."""
-    return True if any(e.kind == "crash" and error.search(e.message) for e in run.events) else None
+    ended = (e.message for e in run.events if e.kind == "crash")
+    return True if any(re.search(error, message, re.IGNORECASE) for message in ended) else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
 
 import msgspec
 import numpy as np
@@ -207,15 +206,19 @@ def strongest(questions: Sequence[Question]) -> tuple[Question, ...]:
 
 def gain(questions: Sequence[Question], belief: Floats) -> float:
     """Mutual information in bits between the answers to the questions and the cause."""
-    before, after = entropy(belief), 0.0
-    for answers in product((True, False), repeat=len(questions)):
-        joint = belief.copy()
-        for yes, asked in zip(answers, questions, strict=True):
-            joint *= asked.likelihood if yes else 1 - asked.likelihood
-        chance = float(joint.sum())
-        if chance > 0:
-            after += chance * entropy(joint / chance)
-    return max(before - after, 0.0)
+    joint = answered(questions, belief)
+    chance = joint.sum(1)
+    after = entropy(joint / np.where(chance > 0, chance, 1.0)[:, None])
+    return max(float(entropy(belief) - chance @ after), 0.0)
+
+
+def answered(questions: Sequence[Question], belief: Floats) -> Floats:
+    """`[answers, causes]`: how probable each cause is together with each way to answer, yes before no."""
+    joint = belief[None, :]
+    for asked in questions:
+        yes = asked.likelihood
+        joint = (joint[:, None, :] * np.stack((yes, 1 - yes))).reshape(-1, len(belief))
+    return joint
 
 
 def decides(
@@ -225,20 +228,14 @@ def decides(
     likely: float = threshold(0.1, "P(answers)", basis="convention", source="answers that are not far-fetched"),
 ) -> bool:
     """Whether answers that have a chance of `likely` or more, taken together, put another cause first."""
-    changed = 0.0
-    for answers in product((True, False), repeat=len(questions)):
-        joint = belief.copy()
-        for yes, asked in zip(answers, questions, strict=True):
-            joint *= asked.likelihood if yes else 1 - asked.likelihood
-        if int(np.argmax(joint)) != int(np.argmax(belief)):
-            changed += float(joint.sum())
-    return changed >= likely
+    joint = answered(questions, belief)
+    other = joint.argmax(1) != belief.argmax()
+    return bool(joint[other].sum() >= likely)
 
 
-def entropy(p: Floats) -> float:
-    """Entropy in bits of probabilities `p[n]`."""
-    positive = p[p > 0]
-    return float(-(positive * np.log2(positive)).sum())
+def entropy(p: Floats) -> Floats:
+    """Entropy in bits of probabilities `p[..., n]`, one for each row."""
+    return np.asarray(-(p * np.log2(np.where(p > 0, p, 1.0))).sum(-1))
 
 
 def worded(candidate: Candidate, causes: Sequence[Cause], belief: Floats, clock: Clock) -> NextMeasure:

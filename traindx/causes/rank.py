@@ -62,7 +62,8 @@ def rank(
     more, alone, part = added(fit, values), log_terms(signs, run), carried(signs, run, features)
     view = view_of(run)
     scale, surprise = fit.scale.get(view, 1.0), fit.surprise.get(view, fit.scale.get(view, 1.0))
-    terms = [together(*halves(c, signs), scale, surprise, more.get(c.slug, {})) for c in chosen]
+    open_ = findings_of(signs)
+    terms = [together(*halves(c, signs, open_), scale, surprise, more.get(c.slug, {})) for c in chosen]
     if causes is None:  # what is known of logs is known of our own causes
         terms = [tempered(t, alone.get(c.slug, {}), part) for c, t in zip(chosen, terms, strict=True)]
     bases = [scale * c.prior + fit.base.get(view, {}).get(c.slug, 0.0) for c in chosen]
@@ -99,9 +100,23 @@ def believed(bases: Sequence[float], terms: Sequence[Mapping[str, float]]) -> Fl
     return np.asarray(odds / odds.sum())
 
 
-def halves(cause: Cause, signs: Mapping[str, Sign]) -> tuple[dict[str, float], dict[str, float]]:
-    """The terms of a cause by the weights it has, and what is added to them for findings that it does not explain."""
-    own, whole = terms_of(cause, signs, surprised=False), terms_of(cause, signs)
+def halves(cause: Cause, signs: Mapping[str, Sign], found: Sequence[Sign]) -> tuple[dict[str, float], dict[str, float]]:
+    """The terms of a cause by the weights it has, and what is added to them for those of the findings `found` that it
+    does not explain."""
+    weighed = weighed_by(cause, signs)
+    raw = {key: value * signs[key].strength for key, value in weighed.items()}
+    explained = {signs[key].group for key, value in weighed.items() if value >= EXPLAINS and signs[key].held}
+    own = discounted(raw, signs, explained)
+    strange = [sign for sign in found if sign.group not in explained]
+    if not strange:
+        return own, {}
+    strongest = max((value for key, value in raw.items() if signs[key].held), default=0.0)
+    share = BESIDE if strongest >= CERTAIN else 1.0
+    for sign in strange:
+        open_part = 1.0 - max(weighed.get(sign.key, 0.0), 0.0) / EXPLAINS
+        unexplained = share * UNEXPLAINED[sign.severity] * sign.strength * open_part
+        raw[sign.key] = raw.get(sign.key, 0.0) + unexplained
+    whole = discounted(raw, signs, explained)
     return own, {key: value - own.get(key, 0.0) for key, value in whole.items()}
 
 
@@ -121,7 +136,8 @@ def tempered(terms: Mapping[str, float], alone: Mapping[str, float], part: float
 def hand_scores(signs: Mapping[str, Sign]) -> dict[str, tuple[float, float]]:
     """Log-odds of every cause by the hand-set weights alone, where fitting starts from: with what it explains, and
     what it loses for the rest."""
-    found = {c.slug: (c.prior, *halves(c, signs)) for c in catalogue()}
+    open_ = findings_of(signs)
+    found = {c.slug: (c.prior, *halves(c, signs, open_)) for c in catalogue()}
     return {slug: (prior + sum(own.values()), sum(rest.values())) for slug, (prior, own, rest) in found.items()}
 
 
@@ -139,9 +155,14 @@ def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], sha
     )
 
 
-def terms_of(cause: Cause, signs: Mapping[str, Sign], surprised: bool = True) -> dict[str, float]:
-    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out. Without
-    `surprised`, findings that the cause does not explain take nothing from it."""
+def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
+    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out."""
+    own, rest = halves(cause, signs, findings_of(signs))
+    return {key: own.get(key, 0.0) + rest.get(key, 0.0) for key in {**own, **rest}}
+
+
+def weighed_by(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
+    """The weights of the cause for each sign, before its strength and any discount."""
     own: dict[str, float] = {}
     for key, subject, aspect in parsed(tuple(cause.weights)):
         sign = signs.get(subject)
@@ -149,16 +170,7 @@ def terms_of(cause: Cause, signs: Mapping[str, Sign], surprised: bool = True) ->
             weight = cause.weights[key]
             holds = sign.held and (not aspect or aspect in sign.marks)
             own[subject] = own.get(subject, 0.0) + (weight.fired if holds else weight.clear)
-    raw = {key: value * signs[key].strength for key, value in own.items()}
-    explained = {signs[key].group for key, value in own.items() if signs[key].held and value >= EXPLAINS}
-    strongest = max((value for key, value in raw.items() if signs[key].held), default=0.0)
-    share = BESIDE if strongest >= CERTAIN else 1.0
-    for sign in findings_of(signs) if surprised else ():
-        if sign.group not in explained:
-            open_part = 1.0 - max(own.get(sign.key, 0.0), 0.0) / EXPLAINS
-            unexplained = share * UNEXPLAINED[sign.severity] * sign.strength * open_part
-            raw[sign.key] = raw.get(sign.key, 0.0) + unexplained
-    return discounted(raw, signs, explained)
+    return own
 
 
 def findings_of(signs: Mapping[str, Sign]) -> list[Sign]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import numpy  # noqa: F401 - before msgspec, whose typing_extensions makes its import a tenth dearer
 
 from traindx import pipeline
 from traindx.cli.options import Output, config_options, full_option, output_options

@@ -119,7 +119,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         import warnings
 
         warnings.simplefilter("ignore")  # for developers (python -W), not for users of a command
-    sys.exit(run(arguments))
+    status = run(arguments)
+    gc.freeze()  # the process ends: what is left is not searched for circles once more
+    sys.exit(status)
 
 
 def run(arguments: Sequence[str] | None) -> int:

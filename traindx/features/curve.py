@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from traindx.features.smoothing import trend
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.run import Floats, Series
 from traindx.vocabulary.signals import direction_of
+
+T = TypeVar("T")
 
 
 class Curve:
@@ -30,7 +33,7 @@ class Curve:
         self.steps: Floats = raw.steps[finite]
         self.values: Floats = raw.values[finite]
         self.nonfinite_steps: Floats = raw.steps[~finite]
-        self._derived: dict[object, float] = {}
+        self._derived: dict[object, Any] = {}
         self.sign = -1.0 if direction_of(name) == "higher" else 1.0
 
     @property
@@ -85,11 +88,12 @@ class Curve:
     def best_index(self) -> int:
         return int(np.argmin(self.trend))
 
-    def derived(self, key: object, compute: Callable[[], float]) -> float:
-        """A number that several rules need, computed at first use and kept under `key`."""
+    def derived(self, key: object, compute: Callable[[], T]) -> T:
+        """What several rules need, computed at first use and kept under `key`."""
         if key not in self._derived:
             self._derived[key] = compute()
-        return self._derived[key]
+        kept: T = self._derived[key]
+        return kept
 
     def step_at(self, index: int) -> float:
         return float(self.steps[min(max(index, 0), self.n - 1)])

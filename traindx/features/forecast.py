@@ -74,24 +74,24 @@ def extrapolate(x: Floats, y: Floats, target: float) -> tuple[float, float]:
     position `target` > x[-1]. k >= 8."""
     places = np.append(x, target)
     recent = np.linspace(0.3, 1.0, len(x))  # the latest part matters most, the first least
-    fits: dict[str, Fit] = {}
-    for family, basis in shapes(places, float(x[-1])).items():
-        fits[family] = backtested(family, basis, x, y, recent)
-    return combined(list(fits.values()))
+    # The grid of shapes hangs on the span that is known: it is cut as the forecast is cut.
+    known = [k for k in (max(4, int(cut * len(x))) for cut in CUTS) if k < len(x) - 1]
+    cut = [(k, shapes(x, float(x[k - 1]))) for k in known]
+    return combined(
+        [
+            backtested(basis, [(k, grid[family]) for k, grid in cut], y, recent)
+            for family, basis in shapes(places, float(x[-1])).items()
+        ]
+    )
 
 
-def backtested(family: str, basis: Floats, x: Floats, y: Floats, weights: Floats) -> Fit:
+def backtested(basis: Floats, cut: list[tuple[int, Floats]], y: Floats, weights: Floats) -> Fit:
     """A family's forecast at the last position, with its root mean square error at the end of the
-    known part when only a beginning of it is given."""
+    known part when only a beginning of it is given: so many levels, with the family's `cut` grid of them."""
     k = len(y)
     end = float(median(y[-3:]))
     errors = []
-    for cut in CUTS:
-        known = max(4, int(cut * k))
-        if known >= k - 1:
-            continue
-        # The grid of shapes hangs on the span that is known: cut it as the forecast is cut.
-        inner = shapes(x, float(x[known - 1]))[family]
+    for known, inner in cut:
         curve = anchored(best_of_family(inner, y, known, weights), y, known)
         errors.append(float(curve[k - 1] - end))
     full = anchored(best_of_family(basis, y, k, weights), y, k)

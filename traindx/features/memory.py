@@ -23,9 +23,9 @@ HALF = ("bf16-true", "fp16-true", "16-true", "pure bf16", "pure_bf16")  # of Lig
 USABLE = 0.95  # of the memory: allocators leave some unused, and the system has its own
 EIGHT_BITS = 0.25  # of a state in float32
 SIZE = r"([\d.]{1,20})\s*(GiB|MiB|KiB|GB|MB|bytes)"
-TOTAL = re.compile(rf"total capaci?ty of {SIZE}|{SIZE} total capacity", re.IGNORECASE)
-TAKEN = re.compile(rf"{SIZE} (?:is allocated by PyTorch|already allocated)", re.IGNORECASE)
-TRIED = re.compile(rf"tried to allocate {SIZE}", re.IGNORECASE)
+TOTAL = rf"total capaci?ty of {SIZE}|{SIZE} total capacity"
+TAKEN = rf"{SIZE} (?:is allocated by PyTorch|already allocated)"
+TRIED = rf"tried to allocate {SIZE}"
 
 
 def memory_of(run: Run) -> Memory | None:
@@ -62,9 +62,9 @@ def standing_kinds(setup: Setup) -> tuple[float | None, float | None, float | No
     return count * size, trained * size, None if copies is None else copies * trained * size
 
 
-def said(pattern: re.Pattern[str], message: str) -> float | None:
+def said(pattern: str, message: str) -> float | None:
     """A size in an error's message, in bytes."""
-    found = pattern.search(message)
+    found = re.search(pattern, message, re.IGNORECASE)
     if found is None:
         return None
     number, unit = (group for group in found.groups() if group is not None)

@@ -10,15 +10,18 @@ import numpy as np
 def median(values: Any, axis: int | None = None) -> Any:
     """The median of `values`, of all of them or along `axis`: NaN where one is NaN, or where there are none."""
     array = np.asarray(values)
-    array = array.ravel() if axis is None else np.moveaxis(array, axis, 0)
-    n = len(array)
+    if axis is None:
+        parted = array.flatten()
+    else:  # the last place is where the numbers of one median lie together
+        parted = (array if axis == array.ndim - 1 else np.moveaxis(array, axis, -1)).copy()
+    n = parted.shape[-1]
     if n == 0:
-        return np.full(array.shape[1:], np.nan)[()]
+        return np.full(parted.shape[:-1], np.nan)[()]
     half = n // 2
-    parted = np.partition(array, (max(half - 1, 0), half, n - 1), axis=0)  # what is NaN comes last
-    middle = parted[half] / 1.0 if n % 2 else (parted[half - 1] + parted[half]) / 2
-    last = parted[-1]
-    if array.ndim == 1:
+    parted.partition((max(half - 1, 0), half, n - 1))  # what is NaN comes last
+    middle = parted[..., half] / 1.0 if n % 2 else (parted[..., half - 1] + parted[..., half]) / 2
+    last = parted[..., -1]
+    if parted.ndim == 1:
         return middle if last == last else last
     return np.where(last == last, middle, last)
 

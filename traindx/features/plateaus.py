@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from traindx.features.curve import Curve
 from traindx.features.middle import median
 from traindx.features.noise import difference_noise
 from traindx.features.smoothing import block_edges, block_medians
-from traindx.features.trends import slope
+from traindx.features.trends import Slope, slope
 from traindx.vocabulary.run import Floats
 
 
@@ -40,20 +41,35 @@ def flat_tail(
     less than `still` times as fast as the curve gained over the doubling right before it, and less
     than `most` of all that was gained before; or less than `nothing` of that, however little moved before.
     """
-    y = curve.oriented
-    n = len(y)
+    n = curve.n
     for share in shares:
         first = int(n * (1 - share))
         if n - first < 6 or first < 4:
             continue
-        fit = slope(y[first:])
-        speed = (level_at(y, first // 2) - level_at(y, first)) / np.log(2.0)
-        gained = curve.start - level_at(y, first)
-        allowed = max(min(still * speed * np.log(1.0 / (1.0 - share)), most * gained), nothing * gained)
-        wiggle = float(np.ptp(block_medians(y[first:], 6)))
-        if allowed > 0 and abs(fit.change) + 2 * fit.error < allowed and wiggle < 2 * allowed:
+        tail = curve.derived(("tail from", first), partial(tail_from, curve.oriented, first))
+        gained = curve.start - tail.level
+        allowed = max(min(still * tail.speed * np.log(1.0 / (1.0 - share)), most * gained), nothing * gained)
+        fit = tail.fit
+        if allowed > 0 and abs(fit.change) + 2 * fit.error < allowed and tail.wiggle < 2 * allowed:
             return Flat(first, fit.change, fit.error, (n - first) / n)
     return None
+
+
+class Tail(NamedTuple):
+    """The points from one on: its `level`, a line through them, how much their levels `wiggle`, and the `speed` with
+    which the curve came to it, in units of the signal for each unit of the logarithm of the position."""
+
+    level: float
+    fit: Slope
+    wiggle: float
+    speed: float
+
+
+def tail_from(y: Floats, first: int) -> Tail:
+    """What is to be known of `y[first:]`."""
+    level = level_at(y, first)
+    wiggle = float(np.ptp(block_medians(y[first:], 6)))
+    return Tail(level, slope(y[first:]), wiggle, (level_at(y, first // 2) - level) / np.log(2.0))
 
 
 def level_at(y: Floats, index: int) -> float:

@@ -97,7 +97,7 @@ def _fit(field: str, value: object) -> object | None:
     return int(amount) if field in COUNTS else amount
 
 
-YAML_LINE = re.compile(r"^(?P<indent> *)(?P<key>[\w./-]{1,100}): *(?P<value>[^#]*?)\s*(?:#.*)?$")
+YAML_LINE = r"^(?P<indent> *)(?P<key>[\w./-]{1,100}): *(?P<value>[^#]*?)\s*(?:#.*)?$"
 
 
 def flat_yaml(text: str) -> dict[str, object]:
@@ -109,7 +109,7 @@ def flat_yaml(text: str) -> dict[str, object]:
     found: dict[str, object] = {}
     parents: list[tuple[int, str]] = []
     for line in text.splitlines()[:5000]:
-        match = YAML_LINE.match(line[:1000])
+        match = re.match(YAML_LINE, line[:1000])
         if match is None:
             continue
         indent = len(match["indent"])

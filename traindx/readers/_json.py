@@ -19,8 +19,8 @@ Record = dict[str, Any]
 # ValueError: also a number of 5000 digits; UnicodeDecodeError is one.
 JSON_ERRORS = (ValueError, RecursionError, msgspec.DecodeError)
 MAX_BRACKETS = 500
-TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],]')
-FLAT_RECORD = re.compile(r"\{[^{}]*\}")
+TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],]'
+FLAT_RECORD = r"\{[^{}]*\}"
 
 
 def decode(text: bytes) -> Any:
@@ -92,7 +92,7 @@ def recovered(text: str, error: Exception) -> tuple[int, Any] | None:
     text = text[: getattr(error, "pos", 0)]
     closing: list[str] = []
     cuts: deque[tuple[int, str]] = deque(maxlen=4096)
-    for token in TOKEN.finditer(text):
+    for token in re.finditer(TOKEN, text):
         mark = token[0]
         if mark in ("{", "["):
             closing.append("}" if mark == "{" else "]")
@@ -118,7 +118,7 @@ def flat_records(text: str) -> list[Record]:
     """All objects without inner objects that can be decoded, in order: what a damaged list of
     records still holds on both sides of the damage."""
     found = []
-    for match in FLAT_RECORD.finditer(text):
+    for match in re.finditer(FLAT_RECORD, text):
         try:
             value = decode(match[0].encode())
         except JSON_ERRORS:

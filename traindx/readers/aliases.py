@@ -214,7 +214,7 @@ EXACT: dict[str, tuple[str, ...]] = {
     "weight_norm": ("weight norm", "param norm", "params norm", "parameter norm", "pnorm", "wn"),
 }
 # Numbers of quantized modules keep the module's name.
-OF_QUANTIZED = re.compile(r"quant[/_](zero_frac(?:tion)?|majority|error|kept|gradient)/(.+)")
+OF_QUANTIZED = r"quant[/_](zero_frac(?:tion)?|majority|error|kept|gradient)/(.+)"
 LOOKUP = {tuple(sorted(phrase.split())): name for name, phrases in EXACT.items() for phrase in phrases}
 
 RENAMED = {
@@ -337,7 +337,7 @@ def role_of(name: str) -> Role:
     """The canonical signal a name means on its own, before other columns are considered."""
     if name.lower().strip() in NOISE or not name.strip():
         return Role("", 9)
-    if quantized := OF_QUANTIZED.fullmatch(name[:200]):
+    if name.startswith("quant") and (quantized := re.fullmatch(OF_QUANTIZED, name[:200])):
         what = "zero_fraction" if quantized[1] == "zero_frac" else quantized[1]
         return Role(f"quant/{what}/{quantized[2]}", 0)
     words = words_of(name)

@@ -175,7 +175,8 @@ def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[Raw
             continue
         columns = [raw.columns[chosen[p]] for p in parts]
         first = columns[0]
-        total = RawColumn(np.sum([c.values for c in columns], axis=0), first.rows, first.steps, first.times)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities of both signs
+            total = RawColumn(np.sum([c.values for c in columns], axis=0), first.rows, first.steps, first.times)
         totals[f"{split}/loss"] = (total, " + ".join(chosen[p] for p in parts))
     return totals
 

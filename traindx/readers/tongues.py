@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 # Chinese (simplified, traditional), Japanese, Korean: the words that tutorials and their readers print.
 TERMS = {
@@ -22,9 +23,14 @@ TERMS = {
     "time": "耗时 用时 耗時 時間 시간",
 }
 WORDS = {word: english for english, words in TERMS.items() for word in words.split()}
-KNOWN = re.compile("|".join(sorted(WORDS, key=len, reverse=True)))
+
+
+@cache
+def known() -> re.Pattern[str]:
+    """Any of the words, the longest first."""
+    return re.compile("|".join(sorted(WORDS, key=len, reverse=True)))
 
 
 def in_english(name: str) -> str:
     """The name with the words that are known in English, set apart by blanks; an English one as it is."""
-    return name if name.isascii() else KNOWN.sub(lambda found: f" {WORDS[found[0]]} ", name).strip()
+    return name if name.isascii() else known().sub(lambda found: f" {WORDS[found[0]]} ", name).strip()

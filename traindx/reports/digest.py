@@ -36,7 +36,7 @@ MODULE_GROUPS = (
     ("rank/", "a log per process"),
     ("setup:", "facts about the setup"),
 )
-TOO_SHORT = re.compile(r"needs \d+ (?:finite )?points of (?P<signal>\S+), there are \d+$")
+TOO_SHORT = r"needs \d+ (?:finite )?points of (?P<signal>\S+), there are \d+$"
 CAPTURED = "traindx"  # the format of a run that was recorded
 CAPTURE_HINT = "record with traindx run"
 HINTS = {
@@ -98,18 +98,24 @@ BESIDE_RULES = "No single rule saw it; what follows from all signs together is b
 class Digest(msgspec.Struct, frozen=True, kw_only=True):
     """`findings`: what is wrong, most important first, `unseen`: what to say if there are none; `notes`: what is
     merely worth knowing; `hypotheses`: the causes worth showing; `log_events`: what the reader had to say about the
-    log."""
+    log; `diagnosis`: what all of it is from."""
 
+    diagnosis: RunDiagnosis
     unseen: str
     findings: tuple[Seen, ...]
     notes: tuple[Finding, ...]
     hypotheses: tuple[Hypothesis, ...]
     advice: tuple[Advice, ...]
-    unchecked: tuple[Unchecked, ...]
     forecast: tuple[tuple[ForecastPoint, ...], ...]
     next: tuple[NextMeasure, ...]
     open_bits: float
     log_events: tuple[dict[str, object], ...]
+
+    @property
+    def unchecked(self) -> tuple[Unchecked, ...]:
+        """The rules that were not evaluated, by what they lack; only full reports tell of them."""
+        run = self.diagnosis.run
+        return unchecked(self.diagnosis.not_evaluated, (s.name for s in run.signals), run.format == CAPTURED)
 
 
 def digest(diagnosis: RunDiagnosis) -> Digest:
@@ -117,14 +123,12 @@ def digest(diagnosis: RunDiagnosis) -> Digest:
     seen, notes = grouped_findings(diagnosis.findings)
     ill = diagnosis.health in ("sick", "failed")
     return Digest(
+        diagnosis=diagnosis,
         unseen=BESIDE_RULES if ill else UNSEEN if diagnosis.health == "healthy" else UNJUDGED,
         findings=seen,
         notes=notes,
         hypotheses=shown_hypotheses(diagnosis.hypotheses, ill),
         advice=advice(diagnosis, ill),
-        unchecked=unchecked(
-            diagnosis.not_evaluated, (s.name for s in diagnosis.run.signals), diagnosis.run.format == CAPTURED
-        ),
         forecast=grouped_forecast(diagnosis.forecast),
         next=tuple(n for n in diagnosis.next if n.gain_bits >= LEAST_GAIN),
         open_bits=open_bits(h.probability for h in diagnosis.hypotheses),
@@ -224,7 +228,7 @@ def unchecked(items: tuple[NotEvaluated, ...], signals: Iterable[str], captured:
 
 def _why(item: NotEvaluated, present: set[str], captured: bool) -> tuple[str, str]:
     """(reason, hint) that a rule shares with others which miss the same thing."""
-    short = TOO_SHORT.match(item.reason)
+    short = re.match(TOO_SHORT, item.reason)
     if short:
         return f"needs more points of {short['signal']}", ""
     for need in item.needs:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from numbers import Real
 
 from traindx.vocabulary.diagnosis import Health, NextMeasure, RunInfo, Severity
@@ -79,6 +80,7 @@ def cells(text: str) -> int:
     return sum(_cell(c) for c in text)
 
 
+@lru_cache(4096)
 def _cell(c: str) -> int:
     if unicodedata.combining(c) or unicodedata.category(c) in ("Mn", "Me"):
         return 0

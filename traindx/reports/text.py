@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.features.comparison import without_common_folder
 from traindx.features.shared import Features
 from traindx.reports import labels, memory, profile, sketch
 from traindx.reports import text_sections as sections
 from traindx.reports.brief import GRAVE, Brief, brief, cannot_tell, told_apart
-from traindx.reports.digest import Digest, digest
+from traindx.reports.digest import Digest, digest, grouped_findings
 from traindx.reports.labels import clean, name, number, percent, since
 from traindx.reports.layout import Page, Span
 from traindx.vocabulary.diagnosis import Document, Finding, RunDiagnosis
@@ -114,7 +113,8 @@ def rest(page: Page, document: Document) -> None:
     left = []
     others = len(document.runs) - len(told_of(document, full=False))
     left += [f"the screens of {others} more runs" if others > 1 else "the screen of the other run"] if others else []
-    found = sum(len(digest(d).findings) + sum(len(s.consequences) for s in digest(d).findings) for d in document.runs)
+    seen = [s for d in document.runs for s in grouped_findings(d.findings)[0]]
+    found = len(seen) + sum(len(s.consequences) for s in seen)
     left += [labels.plural(found, "finding")] if found else []
     left += ["the evidence for every cause", "the forecast"] if any(d.forecast for d in document.runs) else []
     unchecked = sum(len(d.not_evaluated) for d in document.runs)
@@ -125,17 +125,19 @@ def rest(page: Page, document: Document) -> None:
 
 def summary(page: Page, document: Document) -> None:
     """One row for each run, worst health first."""
+    from traindx.features.comparison import without_common_folder  # only where there are several
+
     names = without_common_folder([d.run.id for d in document.runs])
     order = sorted(zip(document.runs, names, strict=True), key=lambda pair: -labels.HEALTH_RANK[pair[0].health])
     rows = []
     for d, short in order:
-        told = digest(d)
-        main = told.findings[0].finding if told.findings else None
+        seen, _ = grouped_findings(d.findings)
+        main = seen[0].finding if seen else None
         silent = "cannot tell" if cannot_tell(d) else "nothing wrong seen"
-        seen = f"{main.slug} {since(d.run, main.onset_step)}".strip() if main else silent
+        shown = f"{main.slug} {since(d.run, main.onset_step)}".strip() if main else silent
         decision = f"{d.decision.action} ({percent(d.decision.confidence)})"
         rows.append([Span(labels.HEALTH_WORDS[d.health], d.health), Span(name(short)), Span(f"{d.run.steps:,}"),
-                     Span(clean(seen, 90)), Span(decision)])  # fmt: skip
+                     Span(clean(shown, 90)), Span(decision)])  # fmt: skip
     page.row(Span(labels.plural(len(rows), "run"), "bold"))
     page.table(("health", "run", "points", "first finding", "decision"), rows, flexible=1)
 

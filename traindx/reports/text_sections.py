@@ -150,13 +150,14 @@ def about_the_log(page: Page, diagnosis: RunDiagnosis, told: Digest) -> None:
     if len(told.log_events) > SHOWN_EVENTS:
         page.row(f" and {len(told.log_events) - SHOWN_EVENTS} more events")
     page.flow(signal_words(run), indent=1, first="read: ", style="dim", lead_style="dim")
-    total = sum(u.count for u in told.unchecked)
+    unchecked = told.unchecked
+    total = sum(u.count for u in unchecked)
     if not total:
         return
-    reasons = [clean(u.sentence, 200) for u in told.unchecked]
+    reasons = [clean(u.sentence, 200) for u in unchecked]
     shown = reasons[:SHOWN_GROUPS]
     if len(reasons) > SHOWN_GROUPS:
-        shown.append(f"{sum(u.count for u in told.unchecked[SHOWN_GROUPS:])} for other reasons")
+        shown.append(f"{sum(u.count for u in unchecked[SHOWN_GROUPS:])} for other reasons")
     page.flow(
         f"{labels.plural(total, 'rule')}: {'; '.join(shown)}",
         indent=1,

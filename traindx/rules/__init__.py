@@ -45,7 +45,7 @@ def listed() -> tuple[Rule, ...]:
         return catalogue()
     ours = (
         Rule(code=code, slug=slug_of(home), needs=needs, min_points=points, severity=severity, message=message,
-             follows=follows, check=Deferred(home), page="")
+             follows=follows, check=Deferred(home))
         for home, code, needs, points, severity, message, follows in known
     )  # fmt: skip
     return ordered([*ours, *others()])

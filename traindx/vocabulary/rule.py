@@ -96,7 +96,6 @@ class Rule(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     message: str
     follows: tuple[str, ...]
     check: Callable[..., Iterator[Evidence]]
-    page: str
 
     @property
     def family(self) -> str:
@@ -106,6 +105,11 @@ class Rule(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     def whole(self) -> Rule:
         """The rule itself, of one that is known from an index only."""
         return self.check.rule if isinstance(self.check, Deferred) else self
+
+    @property
+    def page(self) -> str:
+        """What is to be read of the rule: its function's docstring."""
+        return inspect.getdoc(self.whole.check) or ""
 
     @property
     def thresholds(self) -> dict[str, Threshold]:
@@ -134,7 +138,6 @@ def rule(
             message=message,
             follows=follows,
             check=check,
-            page=inspect.getdoc(check) or "",
         )
 
     return build
