@@ -43,6 +43,7 @@ def record(
     overhead: float | None = None,
     probes: str = "",
     keep: bool = False,
+    slices: tuple[str, ...] = (),
 ) -> dict[str, str]:
     """Make the folder `out` and the environment in which a command records itself there; `overhead` is the share of
     the run's time that this may take (None: the usual).
@@ -50,7 +51,9 @@ def record(
     Raises ConfigError where the folder cannot be, or an intervention is unknown."""
     given = tuple(found.spec for found in parse(interventions))
     start_folder(out)
-    asked = Request(out, steps, interventions=given, asked=True, overhead=overhead, probes=probes or False, keep=keep)
+    asked = Request(
+        out, steps, interventions=given, asked=True, overhead=overhead, probes=probes or False, keep=keep, slices=slices
+    )
     return environment(asked, base, folder)
 
 
@@ -88,14 +91,15 @@ def attempt(
     warm: Warm | None = None,
     probes: str = "",
     keep: bool = False,
+    slices: tuple[str, ...] = (),
     **bounds: Unpack[Bounds],
 ) -> rates.Attempt:
     """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `overhead`
-    is the share of its time that recording may take; `probes` and `keep`: see `Request`."""
+    is the share of its time that recording may take; `probes`, `keep` and `slices`: see `Request`."""
     done = trials.conduct(
         command,
         interventions,
-        record=partial(record, overhead=overhead, probes=probes, keep=keep),
+        record=partial(record, overhead=overhead, probes=probes, keep=keep, slices=slices),
         out=out,
         steps=steps,
         until=None if over is None else Glances(out, over),

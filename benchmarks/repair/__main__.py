@@ -1,7 +1,7 @@
 """`python -m benchmarks.repair FOLDER [--cases NAME…] [--kinds KIND…]`: a row for each script into FOLDER's journal
 (what is there is not done again), then the figures. What follows `--` goes to `traindx fix`. Instead of that, `--edits`
 runs edited scripts against their interventions, `--nulls` changes that do nothing, `--investigate` experiments for
-causes."""
+causes, and `--chances` fits what verdicts tell of causes on the journal that is there."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.gym.runner import note, rows
-from benchmarks.repair import edited, investigated, nulls
+from benchmarks.repair import chances, edited, investigated, nulls
 from benchmarks.repair.cases import Case, cases, with_seed
 from benchmarks.repair.runs import Fixed, Known, fix, loaded, run
 from benchmarks.repair.scoring import judged, table
 from traindx.trials.warm import Warm
 
-OTHERS = {"edits": edited.main, "nulls": nulls.main, "investigate": investigated.main}
+OTHERS = {
+    "edits": edited.main, "nulls": nulls.main, "investigate": investigated.main, "chances": chances.main,
+}  # fmt: skip
 UNSEEN = (101, 102, 103)  # numbers of the runs whose seeds `traindx fix` never used
 
 

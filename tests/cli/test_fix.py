@@ -119,7 +119,9 @@ def test_weights_speed_and_the_test_set_are_handed_back(tmp_path: Path) -> None:
     here.mkdir()
     ending = 'print(f"Test loss: {torch.nn.functional.cross_entropy(model(x[384:]), y[384:]).item():.4f}")\n'
     (here / "train.py").write_text(TRAIN + ending)
-    done = traindx("fix", "--test", "-f", "json", "--", sys.executable, "train.py", "40", cwd=here)
+    done = traindx(
+        "fix", "--test", "--slices", "target", "-f", "json", "--", sys.executable, "train.py", "40", cwd=here
+    )
     assert done.status == 0, done.err
     report = json.loads(done.out)
     valid(report, "fix.schema.json")
@@ -128,6 +130,10 @@ def test_weights_speed_and_the_test_set_are_handed_back(tmp_path: Path) -> None:
     assert (own["signal"], own["direction"]) == ("test/loss", "lower")
     assert own["before"]["n"] == own["after"]["n"] == 3
     assert own["after"]["mean"] < own["before"]["mean"] / 2
+    assert [(s["column"], s["group"], s["measure"]) for s in report["slices"]] == [
+        ("target", group, "accuracy") for group in ("0", "1", "2")
+    ]
+    assert sum(s["samples"] for s in report["slices"]) == 128
     kept = report["checkpoint"]
     file = here / kept["path"]
     assert hashlib.sha256(file.read_bytes()).hexdigest() == kept["sha256"]

@@ -17,6 +17,7 @@ from traindx.repair.document import Proof
 from traindx.reports import figures_fix
 from traindx.reports import fix as report
 from traindx.reports.json import dumps
+from traindx.vocabulary import trial as words
 
 HOSTILE = "<script>alert(1)</script> | `x` [a](http://b) \x1b[31m"
 
@@ -72,3 +73,39 @@ def test_curves_keep_their_level_to_both_ends() -> None:
     values[7] = np.nan
     run = Run(id="r", source="", format="traindx", series={"lr": series(steps, values)})
     assert along(run, "lr", np.linspace(0, steps[-1], POINTS)) == pytest.approx(np.full(POINTS, 0.003))
+
+
+def test_a_run_that_broke_down_has_no_curve_behind_that() -> None:
+    from traindx.reports.figures_fix import along
+    from traindx.vocabulary.run import Run, series
+
+    values = np.concatenate([np.full(20, 2.0), np.full(180, np.nan)])
+    run = Run(id="r", source="", format="traindx", series={"train/loss": series(np.arange(200.0), values)})
+    found = along(run, "train/loss", np.arange(200.0))
+    assert found[:20] == pytest.approx(np.full(20, 2.0))
+    assert np.isnan(found[20:]).all()
+
+
+def test_what_is_handed_back_is_told_in_every_form(fixed: Proof) -> None:
+    side = words.Side(mean=0.9, n=3, interval=(0.85, 0.95))
+    made = msgspec.structs.replace(
+        fixed.report,
+        objective=words.Objective(signal="val/accuracy", direction="lower", scale="steps", unit=0.95, rises=True),
+        test=(words.Tested(signal="test/accuracy", direction="higher", before=side, after=side),),
+        checkpoint=words.Checkpoint(path="out/model.safetensors", sha256="ab" * 32, bytes=1200, tensors=4),
+        answering=words.Answering(p50=0.002, p95=0.003, batch=8, batch_p50=0.004, batch_p95=0.005, throughput=2000.0),
+        slices=(words.Slice(column="region", group="south", samples=50, measure="accuracy", verdict="harmful"),),
+    )
+    for form in ("text", "markdown", "html"):
+        told = report.rendered(made, form, width=200).replace("\\", "")
+        for part in (
+            "test/accuracy",
+            "out/model.safetensors",
+            "2 ms (p50)",
+            "a batch of 8: 4 ms (p50)",
+            "2,000 samples",
+        ):
+            assert part in told, (form, part)
+        assert "steps until val/accuracy reaches 0.95" in told
+        assert ("harmful" in told) == (form != "text")
+    jsonschema.Draft202012Validator(report.schema()).validate(json.loads(report.to_json(made)))

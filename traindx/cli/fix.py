@@ -58,6 +58,10 @@ Exit status:
 @click.option(
     "--test", is_flag=True, help="Keep what the script says of a test set out of the choice, and tell it at last."
 )
+@click.option(
+    "--slices", multiple=True, metavar="COLUMN",
+    help="Compare groups of the held-out data: by a key of the batch, a column's number, or `target`. Repeatable.",
+)  # fmt: skip
 @click.option("--diff", is_flag=True, help="Print the edit of the source instead of the report.")
 @click.option(
     "--write", is_flag=True, help="Also edit the source in place once it is proven; a backup stays beside it."
@@ -112,11 +116,13 @@ def fix(
     return told_of(made.proof.report, out, diff)
 
 
-def judged_by(starts: Starts, seeds: int, min_effect: float, metric: str | None, test: bool) -> Options:
+def judged_by(
+    starts: Starts, seeds: int, min_effect: float, metric: str | None, test: bool, slices: tuple[str, ...]
+) -> Options:
     """What changes are judged by, as it was asked for. Raises ConfigError."""
     from traindx.repair.search import Options
 
-    return Options(starts.steps, seeds, min_effect, None if metric is None else direction(metric), test)
+    return Options(starts.steps, seeds, min_effect, None if metric is None else direction(metric), test, slices)
 
 
 def run_through(search: Search, asking: Asking | None) -> None:

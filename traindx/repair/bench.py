@@ -96,6 +96,7 @@ class Bench:
         self.whole: int | None = None  # of the script, or what the user made of it
         self.keep_models = False  # whether arms that are that long leave their weights beside their record
         self.source: Source | None = None  # where fixes are tried in the source, too
+        self.slices: tuple[str, ...] = ()  # columns by which arms look at their held-out data in groups
         self.limit: float | None = None
         self.cut = False  # whether the first start was ended before its end
         self.known: dict[Long, Arm] = {}
@@ -173,6 +174,7 @@ class Bench:
             steps,
             seconds=self.limit,
             overhead=OVERHEAD,
+            slices=self.slices,
             keep=self.keep_models and bool(interventions) and steps == self.whole,
             writable=self.writable,
             threads=threads,

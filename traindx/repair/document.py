@@ -14,6 +14,7 @@ from traindx.repair.bench import Arm, Bench
 from traindx.repair.pairs import Pair, begin_alike, known_gains, paired
 from traindx.repair.returned import checkpoint, tested
 from traindx.repair.search import Search, fine
+from traindx.repair.slices import notes, sliced
 from traindx.repair.source import outside
 from traindx.trials import objective as objectives
 from traindx.trials.judge import FIRST, holm, judge, least_gain, percent
@@ -68,6 +69,8 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
     taken_back = [winner.why] if winner and winner.why else []
     if applied and search.options.test:
         tell("test set")
+    slices = sliced(pairs, search.options.min_effect) if applied else ()
+    search.notes += notes(slices, search.options.slices) if applied else []
     report = FixReport(
         traindx_version=VERSION,
         verdict=verdict,
@@ -81,6 +84,7 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
         trials=corrected(search.trials),
         ablation=winner.ablation if winner and applied else (),
         test=tested(search, tuple(p.after.seed or 0 for p in pairs)) if applied and search.options.test else (),
+        slices=slices,
         checkpoint=checkpoint(bench, winner.final, bench.journal.path.parent) if winner and applied else None,
         recommendations=(after or search.diagnosis).recommendations,
         untried=untried(search),

@@ -36,13 +36,15 @@ CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
 class Options(NamedTuple):
     """What the user asked for. `steps` of each arm (None: by the script's own speed), `seeds`: pairs for a verdict,
-    `metric`: a signal and "max" or "min", `test`: whether the script's test set is kept out of all choices."""
+    `metric`: a signal and "max" or "min", `test`: whether the script's test set is kept out of all choices,
+    `slices`: columns whose groups are compared before and after."""
 
     steps: int | None = None
     seeds: int = FIRST
     min_effect: float = MIN_EFFECT
     metric: tuple[str, str] | None = None
     test: bool = False
+    slices: tuple[str, ...] = ()
 
 
 class Search:
@@ -61,7 +63,7 @@ class Search:
         tell: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.bench, self.config, self.options, self.record = bench, config, options, record
-        bench.keep_models = True
+        bench.keep_models, bench.slices = True, options.slices
         self.show, self.tell, self.weigh = show, tell, weigh
         self.agree = agree  # asked before each change, which is then tried by itself
         self.trials: list[Trial] = []

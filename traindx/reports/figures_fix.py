@@ -88,8 +88,9 @@ def along(run: Run, name: str, at: Floats) -> Floats:
     known = np.isfinite(values)
     if not known.any():
         return np.full(len(at), np.nan)
-    found = np.interp(at, series.steps[known], values[known])
-    return np.asarray(np.where((at > series.steps[-1]) | (at < series.steps[0]), np.nan, found))
+    there = series.steps[known]
+    found = np.interp(at, there, values[known])
+    return np.asarray(np.where((at > there[-1]) | (at < there[0]), np.nan, found))
 
 
 def scale(axes: Axes) -> None:

@@ -148,6 +148,8 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
         parts.append(("Before and after", before_after(report)))
     if report.test:
         parts.append(("On the test set", test_rows(report)))
+    if report.slices:
+        parts.append(("Groups of the held-out data", slice_rows(report)))
     if report.answering is not None or report.checkpoint is not None:
         parts.append(("The fixed model", model_rows(report)))
     if report.ablation:
@@ -195,6 +197,14 @@ def before_after(report: FixReport) -> Rows:
 def test_rows(report: FixReport) -> Rows:
     rows = [(f"{t.signal}, {t.direction} is better", level(t.before), level(t.after)) for t in report.test]
     return [("signal", "before", "after"), *rows]
+
+
+def slice_rows(report: FixReport) -> Rows:
+    rows = [
+        (f"{s.column} {s.group}", str(s.samples), s.measure, level(s.before), level(s.after), s.verdict)
+        for s in report.slices
+    ]
+    return [("group", "samples", "measure", "before", "after", "verdict"), *rows]
 
 
 def model_rows(report: FixReport) -> Rows:

@@ -109,6 +109,7 @@ class Asked(Bounds, total=False):
     overhead: float | None
     probes: str
     keep: bool
+    slices: tuple[str, ...]
 
 
 def last_line(text: str) -> str:

@@ -119,6 +119,19 @@ class Tested(msgspec.Struct, frozen=True, kw_only=True):
     after: Side | None = None
 
 
+class Slice(msgspec.Struct, frozen=True, kw_only=True):
+    """A group of the held-out data by a column (`--slices`), over the seeds of the proof: accuracy, or mean squared
+    error. The verdict is about the group alone: "harmful" where it pays for the gain of others."""
+
+    column: str
+    group: str
+    samples: int
+    measure: str
+    before: Side | None = None
+    after: Side | None = None
+    verdict: Verdict = "inconclusive"
+
+
 class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     """What `traindx fix --format json` prints. `command` reproduces the fixed run, `patch` is the path of the diff or
     None, `diagnosis` that of the script as it was, `after_fix` that of the fixed run where there is one."""
@@ -137,6 +150,7 @@ class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     trials: tuple[Trial, ...] = ()
     ablation: tuple[Ablation, ...] = ()
     test: tuple[Tested, ...] = ()
+    slices: tuple[Slice, ...] = ()
     checkpoint: Checkpoint | None = None
     answering: Answering | None = None
     recommendations: tuple[Recommendation, ...] = ()

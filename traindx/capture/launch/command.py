@@ -41,6 +41,7 @@ class Request(NamedTuple):
     overhead: float | None = None  # share of the run's time that capture may take
     probes: bool | str = False  # look at the live model after the last of `steps`; "room", "speed": at that alone
     keep: bool = False  # write the weights beside the record when the script has ended
+    slices: tuple[str, ...] = ()  # columns by which held-out data is looked at in groups
     profile: tuple[int, int] | None = None  # trace so many steps after so many, and record nothing else
     asked: bool = False  # an experiment, that is asked to end by SIGTERM: close the record then
 
@@ -73,6 +74,7 @@ def environment(request: Request, base: Mapping[str, str], folder: str | None = 
         "updates": request.updates,
         "probes": request.probes,
         "keep": request.keep,
+        "slices": request.slices,
         "overhead": request.overhead,
         "asked": request.asked,
         "profile": request.profile,

@@ -45,6 +45,10 @@ def attach(process: Process, library: str) -> None:
         from traindx.capture.torch.checks.kept import Kept
 
         process.ends.append(Kept(stream, process.out).write)
+    if request.get("slices"):
+        from traindx.capture.torch.checks.slices import Slices
+
+        process.ends.append(Slices(stream, request["slices"]).tell)
     experiment = Experiment(request, stream, parse(request.get("with") or ()))
     process.ends += [experiment.end, discovery.end]
     experiment.attach_first()
