@@ -382,6 +382,7 @@ class Session:
         self.sampling = self.active and self.pace.sampled(self.step)
         self.phases = self.pace.phases(self.step)
         watched.sample(self.sampling, self.phases)
+        self.wants_losses = self.wants_losses or (self.sampling and watched.looks.wants_losses)
         if self._facts_due <= row.at or self.step in (1, 10, 100):
             self._write_setup()
 
