@@ -17,7 +17,7 @@ from torch.nn.utils import parametrize, prune  # noqa: E402
 
 import traindx  # noqa: E402
 from tests.capture.loops import Loop, _classifier  # noqa: E402
-from traindx.capture.torch.measure.quantization import levels, measured, quantized_levels  # noqa: E402
+from traindx.capture.torch.measure.levels import clipped, levels, measured, moved, quantized_levels  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -270,7 +270,7 @@ def test_begun_late(tmp_path: Path) -> None:
 def test_numbers_of_known_weights() -> None:
     own = torch.tensor([[0.9, -0.1, 0.2, -1.2], [0.1, 0.1, -0.2, 1.0]])
     used = torch.tensor([[1.0, 0.0, 0.0, -1.0], [0.0, 0.0, 0.0, 1.0]])
-    zero, majority, error, kept = measured(used, own).tolist()
+    zero, majority, error, kept, _ = measured(used, own).tolist()
     assert zero == majority == 5 / 8
     assert error == pytest.approx(float((used - own).norm() / own.norm()))
     assert kept == pytest.approx((0.9 + 1.2 + 1.0) / float(own.square().sum()))
@@ -303,3 +303,66 @@ def test_levels_that_are_uneven_and_none() -> None:
     assert quantized_levels(brain, own) == 0
     for seed in range(20):
         assert levels(np.random.default_rng(seed).normal(size=(8, 9))) == 0
+
+
+def no_estimator() -> nn.Module:
+    layer = nn.Linear(20, 32)
+    parametrize.register_parametrization(layer, "weight", Bare())
+    return nn.Sequential(layer, nn.ReLU(), nn.Linear(32, 4))
+
+
+class Bare(nn.Module):
+    def forward(self, w: torch.Tensor) -> torch.Tensor:
+        return even(3)(w)
+
+
+class Detached(nn.Linear):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return functional.linear(x, ternary(self.weight).detach(), self.bias)
+
+
+def detached() -> nn.Module:
+    return nn.Sequential(Detached(20, 32), nn.ReLU(), nn.Linear(32, 4))
+
+
+def test_nothing_gets_through(tmp_path: Path) -> None:
+    run(lambda: loop_of(detached), tmp_path, every=1)
+    assert (traindx.read(tmp_path).panels["quant/gradient"].values == 0).all()
+
+
+@pytest.mark.parametrize("by_row", [False, True])
+def test_values_that_change_their_level(by_row: bool) -> None:
+    """Ten of 512 weights go to the next level; the scale changes by a few per cent besides."""
+    before = torch.randint(-7, 8, (8, 64)).float()
+    before[:, :2] = torch.tensor([-7.0, 7.0])
+    after = before.clone()
+    after.view(-1)[2:512:51] += 1
+    scale = torch.linspace(0.97, 1.04, 8)[:, None] if by_row else 1.04
+    assert float(moved(scale * after, before)) == pytest.approx(10 / 512)
+    assert float(moved(scale * before, before)) == 0
+    assert float(moved(-before, before)) == pytest.approx(float((before != 0).float().mean()))
+
+
+def test_weights_beyond_the_grid() -> None:
+    own = torch.linspace(-2, 2, 401)[None]
+    used = (own / 0.25).round().clamp(-4, 3) * 0.25  # from -1 to 0.75: half a level more is not beyond
+    expected = ((own > 0.875) | (own < -1.125)).float().mean()
+    assert float(clipped(used, own)) == pytest.approx(float(expected), abs=0.01)
+    assert float(clipped((own / 0.25).round() * 0.25, own)) == 0
+    assert np.isnan(float(clipped(own.sign(), own)))
+
+
+@pytest.mark.parametrize(("size", "bits"), [(16, 4), (32, 8), (64, 3), (128, 8)])
+def test_groups_with_scales_of_their_own(size: int, bits: int) -> None:
+    own = torch.randn(64, 256)
+    groups = own.reshape(-1, size)
+    used = even(bits, by_row=True)(groups).reshape(own.shape)
+    assert 0 < quantized_levels(used.numpy(), own.numpy()) <= 256
+
+
+@pytest.mark.parametrize("make", [bits, by_library], ids=lambda f: f.__name__)
+def test_flips_of_one_step_are_seen_between_samples(make: Callable[[], nn.Module], tmp_path: Path) -> None:
+    assert run(lambda: loop_of(make), tmp_path, every=4) == run(lambda: loop_of(make), None)
+    panels = traindx.read(tmp_path).panels
+    assert (panels["quant/flips"].values <= panels["quant/moved"].values + 0.2).all()
+    assert (panels["quant/flips"].values > 0).any()

@@ -190,6 +190,8 @@ SERIES: dict[str, tuple[Naive, float]] = {
     "relu-units-dead": (column("act_zero_fraction"), 0.006),
     "activations-saturate": (column("act_saturated_fraction"), 0.006),
     "ternary-weights-collapse": (column("quant/zero_fraction", "quant/majority"), 0.006),
+    "quantized-weights-oscillate": (column("quant/flips"), 0.006),
+    "quantized-weights-clipped": (column("quant/clipped"), 0.006),
     "quantized-much-worse": (column("quant/error", "quant/kept"), 0.006),
     "updates-too-large": (whole_update, 0.01),
     "weights-collapse": (shrunk, 0.001),

@@ -135,6 +135,9 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "ternary-weights-collapse",
         "quantized-gradients-imbalanced",
         "quantized-much-worse",
+        "quantized-weights-get-no-gradient",
+        "quantized-weights-oscillate",
+        "quantized-weights-clipped",
     ),
     "SYS": (
         "step-waits-for-data",

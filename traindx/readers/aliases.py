@@ -214,7 +214,7 @@ EXACT: dict[str, tuple[str, ...]] = {
     "weight_norm": ("weight norm", "param norm", "params norm", "parameter norm", "pnorm", "wn"),
 }
 # Numbers of quantized modules keep the module's name.
-OF_QUANTIZED = r"quant[/_](zero_frac(?:tion)?|majority|error|kept|gradient)/(.+)"
+OF_QUANTIZED = r"quant[/_](zero_frac(?:tion)?|majority|error|kept|clipped|flips|moved|gradient)/(.+)"
 LOOKUP = {tuple(sorted(phrase.split())): name for name, phrases in EXACT.items() for phrase in phrases}
 
 RENAMED = {

@@ -81,8 +81,7 @@ class Session:
         self._ended_by = ""
         self.wants_losses = True  # `before_backward` has still something to look for
         self._losing = False  # the loss is differentiated by capture itself
-        self.sampling = True
-        self.phases = True  # the coming step is timed by its phases: backward passes are worth telling
+        self.sampling = self.phases = True  # the coming step is measured; timed by its phases, which are worth telling
 
     # What is trained.
     @guarded
@@ -383,6 +382,7 @@ class Session:
         self.sampling = self.active and self.pace.sampled(self.step)
         self.phases = self.pace.phases(self.step)
         watched.sample(self.sampling, self.phases)
+        self.wants_losses = self.wants_losses or (self.sampling and watched.looks.wants_losses)
         if self._facts_due <= row.at or self.step in (1, 10, 100):
             self._write_setup()
 

@@ -127,6 +127,7 @@ class TorchLooks:
         self._view.first_micro_batch()
         if self.probe.armed:
             self.future.called(model, args, kwargs)
+            self.closer.gap.called(model, args, kwargs, self._habits.steps)
         self._clock.begin("forward")
 
     def _after(self, model: nn.Module, args: Any, output: Any) -> None:
@@ -157,6 +158,7 @@ class TorchLooks:
         if training and self.probe.armed and not self._habits.backwards:
             self.closer.matched.want(targets)
             self.future.want(targets)
+            self.closer.gap.want(targets)
         if training and inputs is not None:
             found = any_tensor(inputs)
             if found is not None and found.ndim:
@@ -199,6 +201,7 @@ class TorchLooks:
     def abandon(self) -> None:
         self.closer.abandon()
         self.future.forget()
+        self.closer.gap.forget()
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
         self.closer.step_begins(optimizer, sampled, factor, scalars)

@@ -21,7 +21,8 @@ Mistaken for: validation data prepared in another way.
 Settled by: the loss of one batch with and without fake quantization.""",
         weights={
             "quantization-gap-widens": W(5.0, -2.0), "quantized-much-worse": W(6.0, -2.0),
-            "quantized-much-worse:metric": W(1.0), "fact:quantized": W(1.5, -4.0), "ternary-weights-collapse": W(0.7),
+            "quantized-much-worse:metric": W(1.0), "quantized-weights-clipped": W(4.0),
+            "quantized-weights-oscillate": W(2.0), "fact:quantized": W(1.5, -4.0), "ternary-weights-collapse": W(0.7),
             "modes-disagree": W(0.7), "losses-stay-high": W(0.5), "validation-gap-grows": W(0.5),
             "metric-contradicts-loss": W(0.5), "validation-rises-then-falls": W(0.5), "validation-drops-late": W(0.5),
             "loss-improves-too-little-noise-considered": W(0.5), "predictions-collapse": W(0.5),
@@ -61,7 +62,7 @@ Settled by: the share of each level per layer; a lower threshold.""",
         family="quantization",
         prior=-5.4,
         page="""The straight-through estimate and the quantizer's scales give gradients a hundred times larger or
-smaller than those of the float layers beside them.
+smaller than those of the float layers beside them; without a straight-through estimate they get none at all.
 
 In a log: divergence or a stall that begins with quantization. In a record: the gradient at the float weights is not
 the one at their quantized copies.
@@ -70,7 +71,8 @@ Mistaken for: a learning rate that is too high.
 
 Settled by: gradient norms of quantized against other layers; a separate rate for the scales.""",
         weights={
-            "quantized-gradients-imbalanced": W(7.0, -2.5), "gradients-imbalanced": W(0.5), "loss-diverges": W(0.5),
+            "quantized-gradients-imbalanced": W(7.0, -2.5), "quantized-weights-get-no-gradient": W(7.0),
+            "gradients-imbalanced": W(0.5), "loss-diverges": W(0.5),
             "fact:quantized": W(1.2, -4.0), "loss-not-finite": W(0.5), "activations-not-finite": W(0.5),
             "gradient-norm-explodes": W(0.5), "gradient-norm-grows": W(0.5), "gradient-norm-spikes": W(0.5),
             "weights-grow-unbounded": W(0.5), "updates-too-large": W(0.5), "updates-too-small": W(0.5),

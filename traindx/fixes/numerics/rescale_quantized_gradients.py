@@ -1,7 +1,7 @@
 """Rescale the gradients of quantized layers.
 
 Give the quantizers' scales a rate of their own (a tenth), or scale their gradients by 1 / sqrt(weights x levels);
-pass gradients straight through only inside the clipping range.
+pass gradients straight through (`w + (q - w).detach()`), inside the clipping range.
 
 Verify: gradient norms of quantized and other layers are within a factor of ten.
 """

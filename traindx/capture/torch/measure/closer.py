@@ -18,6 +18,7 @@ from traindx.capture.torch.measure.attention import Attention
 from traindx.capture.torch.measure.curvature import Curvature
 from traindx.capture.torch.measure.directions import Directions
 from traindx.capture.torch.measure.gains import gains
+from traindx.capture.torch.measure.gap import LossGap
 from traindx.capture.torch.measure.graph import activations, broadcast, last_activation, reduction
 from traindx.capture.torch.measure.outputs import Answers, class_counts, rows_of, sample_spread
 from traindx.capture.torch.measure.quantization import Quantized
@@ -43,6 +44,7 @@ class Closer:
         self._view, self._tree, self._data, self._habits, self._tell = view, tree, data, view.habits, view.tell
         self.attention = Attention(view.failed)
         self.quantized = Quantized(view.layout.owner_of, view.failed)
+        self.gap = LossGap(self.quantized.unquantized)
         self.seconds = 0.0
         self.curvature = Curvature() if view.curvature else None
         self.shards = Shards()
@@ -69,12 +71,13 @@ class Closer:
         if not sampling:
             self.attention.disarm()
             self.quantized.disarm()
+            self.waiting |= self.quantized.arm_again(self._models(), self._habits.steps)
             return
         began = time.perf_counter()
         if self._view.wants("attention"):
             self.attention.arm(self._roots)
         if self._view.wants("quantized"):
-            self.quantized.arm(self._models())
+            self.quantized.arm(self._models(), self._habits.steps)
         self.seconds += time.perf_counter() - began
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
@@ -89,6 +92,10 @@ class Closer:
                 joined: Any = torch.stack(values).reshape(-1)
                 found = joined.double().numpy() if joined.is_cpu else joined
                 self._view.vectors.append((kind, names, found))
+                if kind == "quantized":
+                    scalars |= self.gap.measure(self._habits.steps)
+                    began += self.gap.take_seconds()  # it keeps to a share of its own
+        self.gap.forget()
         if begun := self.quantized.take_begun():
             self._tell("quantization-begins", f"the weights of {', '.join(begun[:NAMED])} are quantized now", False)
         self.seconds += self.quantized.take_seconds()
@@ -165,13 +172,13 @@ class Closer:
     def between(self) -> None:
         """The coming step is not sampled, nor was the one before."""
         if self.quantized.overdue():
-            self.quantized.arm(self._models())
+            self.quantized.arm(self._models(), self._habits.steps)
             self.waiting = True
 
     def evaluating(self, model: nn.Module) -> None:
         """A pass without gradients begins."""
         if self.quantized.wants_evaluation:
-            self.quantized.arm(self._models(), unwrapped(model))
+            self.quantized.arm(self._models(), self._habits.steps, unwrapped(model))
             self.waiting = True
 
     def held_out(self, output: Any) -> None:
@@ -202,6 +209,8 @@ class Closer:
                 self._facts["loss_broadcasts"] = shapes
             if "graph_activations" not in self._facts:
                 self._facts["graph_activations"] = activations(loss)
+        if self.quantized.readings:
+            self.gap.lost(loss, factor)
         curvature = self.curvature
         if curvature is None or not curvature.due(step):
             return {}
@@ -221,7 +230,9 @@ class Closer:
     def wants_losses(self) -> bool:
         """Whether `before_backward` has still something to look for."""
         curvature = self.curvature
-        return self._told["loss"] < TOLD or (curvature is not None and not curvature.refused)
+        if self._told["loss"] < TOLD or (self.quantized.found and not self.gap.refused):
+            return True
+        return curvature is not None and not curvature.refused
 
     def _agree(self, fact: str, told: str) -> None:
         """A word that must be the same each time it is looked up."""

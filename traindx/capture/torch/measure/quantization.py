@@ -11,30 +11,26 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from types import FrameType
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 
-from traindx.capture.process.patches import Make
+from traindx.capture.process.patches import Make, Patches
 from traindx.capture.torch.hooks import traced
 from traindx.capture.torch.measure.attention import something_is_compiled
 from traindx.capture.torch.measure.graph import nodes_of
-from traindx.capture.torch.measure.views import Array, local
+from traindx.capture.torch.measure.levels import JUDGED, MOVED_READ, READ, measured, moved, quantized_levels, rows_of
+from traindx.capture.torch.measure.views import local
 from traindx.capture.torch.measure.within import Within
 from traindx.vocabulary.setup import Fact
 
 FUNCTIONS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
-JUDGED, READ = 1 << 13, 1 << 14  # values of a weight that its levels are counted in; that are measured
-GRID, REPEATED = 1024, 256  # most levels: evenly spaced ones; others
-TOLERANCE = 1e-5  # of the largest value: `w + (q - w).detach()` is q but for rounding
-PARTS = 8  # of the least distance that are tried
-STRAY = 0.03  # of a level's distance that values may lie off the grid
-FEWEST = 8  # values that must have fallen on a level by more than chance
-PATIENCE = 3  # passes without a weight that is computed, after which only passes 4, 8, 16 ... are looked at
+PATIENCE = 3  # passes without a weight that is computed, after which only every third is looked at
+MOST = 4  # modules that are measured in one pass: where there are more, they take turns
 APART = 16  # steps between looks that are not sampled
 NODES = 200  # of a graph, that the parameter behind a weight is looked for in
 
@@ -42,11 +38,30 @@ NODES = 200  # of a graph, that the parameter behind a weight is looked for in
 class Weight:
     """What is known of a parameter that something else stands in for."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, place: int) -> None:
+        self.name, self.place = name, place
         self.looks = self.bare = 0  # bare: looks at which it was not quantized
         self.levels = 0  # 0: not quantized
         self.modes: set[bool] = set()  # with gradients, without
+        self.kept: tuple[int, torch.Tensor] | None = None  # a step, and values that were used in it
+        self.flips: torch.Tensor | None = None  # share on another level than a step ago, since it was last read
+
+    def changes(self, used: torch.Tensor, step: int, training: bool, like: torch.Tensor) -> torch.Tensor:
+        """Shares of the values that changed their level: in one step, and since the sample before."""
+        far = self.compare(used, step, sampled=True) if training else torch.full_like(like, float("nan"))
+        flips, self.flips = self.flips, None
+        return torch.stack([torch.full_like(like, float("nan")) if flips is None else flips, far])
+
+    def compare(self, used: torch.Tensor, step: int, sampled: bool) -> torch.Tensor:
+        """What moved since the sample before; kept for the next one. A step after a sample tells the flips only."""
+        values = rows_of(used, MOVED_READ).detach()
+        far = torch.full((), float("nan"), device=values.device)
+        if self.kept is not None and self.kept[1].shape == values.shape and step > self.kept[0]:
+            far = moved(values, self.kept[1])
+            self.flips = far if step - self.kept[0] == 1 else self.flips
+        if sampled:
+            self.kept = (step, values.clone())
+        return far
 
 
 class Flow:
@@ -55,7 +70,11 @@ class Flow:
 
     def __init__(self, weight: torch.Tensor, parameter: torch.Tensor) -> None:
         self.once = True
+        self.detached = not weight.requires_grad
         self._norms: dict[int, torch.Tensor] = {}
+        self.handles: list[Any] = []
+        if self.detached:
+            return
         edges = [torch.autograd.graph.get_gradient_edge(t) for t in (weight, parameter)]
         # with the graph's nodes: hooks of tensors would be seen on them
         self.handles = [e.node.register_prehook(partial(self._saw, i, e.output_nr)) for i, e in enumerate(edges)]
@@ -66,7 +85,9 @@ class Flow:
             self._norms[place] = torch.linalg.vector_norm(local(gradient).float())
 
     def passed(self, like: torch.Tensor) -> torch.Tensor:
-        """The second over the first; NaN where there is none."""
+        """The second over the first, 0 where nothing leads from the one to the other; NaN where there is none."""
+        if self.detached:
+            return torch.zeros_like(like)
         if not self.once or len(self._norms) < 2:
             return torch.full_like(like, float("nan"))
         return self._norms[1] / self._norms[0]
@@ -89,6 +110,7 @@ class Quantized:
         self._looked = self._evaluated = False
         self._seconds = 0.0
         self._between, self._next = 0, APART
+        self._step, self._second = 0, False
         self._begun: list[str] = []
         self.readings: dict[str, Any] = {}
 
@@ -97,22 +119,37 @@ class Quantized:
         """Whether this pass without gradients is the first one since a step."""
         return not self.within.armed and not self._evaluated
 
-    def arm(self, models: Iterable[nn.Module], evaluated: nn.Module | None = None) -> None:
+    def arm(self, models: Iterable[nn.Module], step: int, evaluated: nn.Module | None = None) -> None:
         """Wrap the functions for the coming pass of these models; for that of the model that is `evaluated` now, only
-        until the next step."""
+        until the next step. `step`: how many were made."""
+        self._step, self._second = step, False
         training = evaluated is None
         self._evaluated = not training
         self._passes[training] += 1
         turn = self._passes[training]
         idle = self._fruitless >= PATIENCE if training else turn > PATIENCE and not self._open
-        if self.within.armed or (idle and turn & (turn - 1)) or something_is_compiled():
+        if self.within.armed or (idle and turn % PATIENCE) or something_is_compiled():
             return
         self._training, self._done, self._flows = training, set(), {}
         self.within.arm(models, evaluated)
 
+    def arm_again(self, models: Iterable[nn.Module], step: int) -> bool:
+        """In the step after a sample that quantized weights were seen in: to count those that change their level."""
+        wanted = any(w.kept is not None and w.kept[0] == step - 1 for w in self._weights.values())
+        if wanted and not self.within.armed and not something_is_compiled():
+            self._training, self._done = True, set()
+            self._step, self._second = step, True
+            self.within.arm(models)
+        return wanted
+
     def _functions(self) -> Iterator[tuple[Any, str, Make]]:
         for name in FUNCTIONS:
             yield nn.functional, name, self._wrapped
+
+    @property
+    def found(self) -> bool:
+        """Whether weights were seen quantized."""
+        return any(w.levels for w in self._weights.values())
 
     @property
     def _open(self) -> bool:
@@ -136,8 +173,42 @@ class Quantized:
                 handle.remove()
         if self.within.armed:
             self.within.disarm()
-            if self._training:
+            if self._training and not self._second:
                 self._fruitless = 0 if self._done else self._fruitless + 1
+
+    @contextmanager
+    def unquantized(self) -> Iterator[list[Any]]:
+        """While this is entered, weights that were seen quantized are used as they are kept; the list holds them."""
+        exchanged: list[Any] = []
+
+        def wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
+            def wrapper(*args: Any, **named: Any) -> Any:
+                weight = args[1] if len(args) > 1 else named.get("weight")
+                own = None if isinstance(weight, nn.Parameter) else self._own(weight, sys._getframe(1))
+                if own is None:
+                    return original(*args, **named)
+                exchanged.append(own)
+                return (
+                    original(args[0], own, *args[2:], **named)
+                    if len(args) > 1
+                    else original(*args, **{**named, "weight": own})
+                )
+
+            return wrapper
+
+        patches = Patches()
+        for name in FUNCTIONS:
+            patches.replace(nn.functional, name, wrapped)
+        try:
+            yield exchanged
+        finally:
+            patches.undo()
+
+    def _own(self, weight: Any, frame: FrameType) -> torch.Tensor | None:
+        """The parameter behind a weight that was seen quantized."""
+        parameter = behind(weight, frame) if isinstance(weight, torch.Tensor) else None
+        known = None if parameter is None else self._weights.get(id(parameter))
+        return parameter if known is not None and known.levels else None
 
     def take(self) -> tuple[list[str], list[Any]]:
         """Names and readings since the last call."""
@@ -197,22 +268,31 @@ class Quantized:
                 self._flows[name].once = False
             return
         self._done.add((id(parameter), grad))
-        known = self._weights.setdefault(id(parameter), Weight(name))
+        known = self._weights.setdefault(id(parameter), Weight(name, len(self._weights)))
+        if self._second:
+            if known.kept is not None and known.kept[0] == self._step - 1:
+                known.compare(weight, self._step, sampled=False)
+            return
         known.looks += 1
         if not known.looks & (known.looks - 1) or grad not in known.modes:
             used, own = (rows_of(t, JUDGED).float().cpu().numpy() for t in (weight, parameter))
             levels = quantized_levels(used, own)
             if levels:
-                if not known.levels and known.bare:
+                if not known.levels and (known.bare or (grad and id(parameter) in self._plain)):
                     self._begun.append(name)
                 known.levels = levels
                 known.modes.add(grad)
             elif grad:
                 known.bare += 1
-        if grad in known.modes and (grad or True not in known.modes):
-            self.readings[name] = measured(rows_of(weight, READ), rows_of(parameter, READ))
-            if weight.requires_grad and parameter.requires_grad and name not in self._flows:
+        if grad in known.modes and (grad or True not in known.modes) and self._turn_of(known):
+            found = measured(rows_of(weight, READ), rows_of(parameter, READ))
+            self.readings[name] = torch.cat([found, known.changes(weight, self._step, grad, like=found[0])])
+            if grad and parameter.requires_grad and name not in self._flows:
                 self._flows[name] = Flow(weight, parameter)
+
+    def _turn_of(self, known: Weight) -> bool:
+        groups = -(-len(self._weights) // MOST)
+        return known.place % groups == self._passes[self._training] % groups
 
     def facts(self) -> dict[str, Fact]:
         """`quantized_in`: training, evaluation or both."""
@@ -232,13 +312,6 @@ class Quantized:
         }
 
 
-def rows_of(tensor: torch.Tensor, size: int) -> torch.Tensor:
-    """`[rows, values]` of a weight: one row an output, evenly spread ones where there are more values than `size`."""
-    tensor = local(tensor)
-    stride = max(1, -(-tensor.numel() // size))
-    return tensor[::stride].reshape(len(tensor[::stride]), -1)
-
-
 def behind(weight: torch.Tensor, frame: FrameType) -> torch.Tensor | None:
     """The parameter that a weight was computed from: the calling module's of that shape, else the graph's."""
     owner = frame.f_locals.get(frame.f_code.co_varnames[0]) if frame.f_code.co_argcount else None
@@ -248,69 +321,3 @@ def behind(weight: torch.Tensor, frame: FrameType) -> torch.Tensor | None:
             return own[0]
     ends = (getattr(node, "variable", None) for node in nodes_of(weight, NODES))
     return next((p for p in ends if isinstance(p, torch.Tensor) and p.shape == weight.shape), None)
-
-
-def measured(used: torch.Tensor, own: torch.Tensor) -> torch.Tensor:
-    """FIELDS, but for the last, of a quantized weight and its parameter, both `[rows, values]`: the share of zeros,
-    of the commonest of zero and each row's lowest and highest level, |used - own| / |own|, and (used * own) /
-    (own * own)."""
-    used, own = used.float(), own.float()
-    zero = (used == 0).float().mean()
-    shares = [zero]
-    for end in (used.amax(1, keepdim=True), used.amin(1, keepdim=True)):
-        there = ((used - end).abs() <= TOLERANCE * end.abs()) & (end != 0)
-        shares.append(there.float().mean())
-    size = own.square().sum().clamp_min(torch.finfo(own.dtype).tiny)
-    error = ((used - own).square().sum() / size).sqrt()
-    return torch.stack([zero, torch.stack(shares).amax(), error, (used * own).sum() / size])
-
-
-def quantized_levels(used: Array, own: Array) -> int:
-    """How many levels the values of `used` lie on (`[rows, values]`), by tensor or by row; 0 where they are no fewer
-    than those of the parameter, or where some are its own (pruned weights)."""
-    if used.shape != own.shape or not (np.isfinite(used).all() and np.isfinite(own).all()):
-        return 0
-    there = used != 0
-    largest = float(np.abs(own).max(initial=0.0))
-    if largest == 0 or (there.any() and np.abs(used - own)[there].max() <= TOLERANCE * largest):
-        return 0
-    if len(steps(own.reshape(-1))) <= min(len(steps(used.reshape(-1))), own.size - 1):
-        return 0
-    found = [n for n in (levels(used.reshape(1, -1)), levels(used)) if n]
-    return min(found, default=0)
-
-
-def levels(rows: Array) -> int:
-    """The most levels of a row where nearly all rows lie on few levels (their number), or on an even grid (its
-    length); else 0."""
-    found, by_chance = [], 0
-    for row in rows:
-        places = steps(row)
-        count = len(places)
-        if count <= min(REPEATED, row.size // 4):
-            found.append(count)
-            by_chance += row.size - count
-        elif spacing := on_grid(places):
-            found.append(spacing)
-            by_chance += row.size - 2
-    return max(found) if len(found) > 0.9 * len(rows) and by_chance >= FEWEST else 0
-
-
-def steps(values: Array) -> Array:
-    """The levels of values, ascending; what differs by TOLERANCE is one level."""
-    ordered = np.sort(values)
-    apart = np.diff(ordered) > TOLERANCE * float(np.abs(ordered).max(initial=0.0))
-    return np.asarray(ordered[np.concatenate(([True], apart))])
-
-
-def on_grid(places: Array) -> int:
-    """Length of the even grid that levels are places on, in levels; 0 where they are on none. No two of a few
-    values need be neighbours on it: so parts of their least distance are tried, too."""
-    if len(places) == 1:
-        return 1
-    away = (places - places[0]) / np.diff(places).min()
-    for part in range(1, PARTS + 1 if len(places) > PARTS else 2):
-        finer = part * away
-        if finer[-1] < GRID and np.abs(finer - np.round(finer)).max() <= STRAY:
-            return round(float(finer[-1])) + 1
-    return 0
