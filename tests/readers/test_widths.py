@@ -101,3 +101,26 @@ def test_single_rows_of_another_width_are_left_out(tmp_path: Path) -> None:
     (run,) = written(tmp_path, "step,loss,acc,lr", narrow, lambda i: wide(i) if i % 5 == 0 else narrow(i))
     kept = [i for i in range(N) if i < 50 or i % 5]
     np.testing.assert_array_equal(run.series["train/loss"].values, LOSS[kept])
+
+
+def test_rows_that_wait_do_not_pass_a_header(tmp_path: Path) -> None:
+    """Three wider rows, then a header that names their columns: its rows begin behind it, under its names."""
+    before = [f"{STEP[i]},{LOSS[i]},{ACCURACY[i]}" for i in range(40)]
+    wider = [f"{STEP[i]},{LOSS[i]},{VAL[i]},{ACCURACY[i]}" for i in range(40, N)]
+    text = "\n".join(["step,loss,acc", *before, *wider[:3], "step,loss,val_loss,acc", *wider[3:]])
+    (tmp_path / "log.csv").write_text(text + "\n")
+    runs = read_path(str(tmp_path / "log.csv"))
+    np.testing.assert_array_equal(runs[-1].series["val/loss"].values, VAL[43:])
+    assert not any(name.startswith("c") for run in runs for name in run.series)
+    told = [e for run in runs for e in run.events if "another number of cells" in e.message]
+    assert [e.place for e in told[:1]] == ["line 42"]
+
+
+def test_the_line_of_rows_that_are_told_apart_is_theirs(tmp_path: Path) -> None:
+    """Blank lines may stand between them."""
+    before = [",".join(map(str, narrow(i))) for i in range(50)]
+    after = [",".join(map(str, wide(i))) for i in range(50, N)]
+    (tmp_path / "log.csv").write_text("\n".join(["step,loss,acc,lr", *before, after[0], "", "", *after[1:]]) + "\n")
+    (run,) = read_path(str(tmp_path / "log.csv"))
+    assert [e.place for e in run.events if "by their values" in e.message] == ["line 52"]
+    np.testing.assert_array_equal(run.series["train/loss"].values, LOSS)

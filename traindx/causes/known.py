@@ -27,13 +27,6 @@ def peak_rate(run: Run) -> float | None:
     return run.setup.number("lr")
 
 
-def batch_of(run: Run) -> float | None:
-    """Samples in a batch; None where only a part of it is told: the state of a Trainer has what one device sees
-    before accumulation, often 1 or 2."""
-    partial = run.format == "hf-trainer" and run.setup.number("accumulation") is None
-    return None if partial else run.setup.number("batch_size")
-
-
 def updates(run: Run) -> float | None:
     """Optimizer steps the run made, from its step axis, or from epochs, samples and batch size."""
     first, last = run.first_step, run.last_step

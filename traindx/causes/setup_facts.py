@@ -5,7 +5,7 @@ Each is a pure function of the run: True, False, or None when it cannot be told.
 
 from __future__ import annotations
 
-from traindx.causes.known import batch_of, optimizer_family, peak_rate, updates
+from traindx.causes.known import optimizer_family, peak_rate, updates
 from traindx.features.ranks import ranks_of
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
@@ -124,7 +124,7 @@ def small_batch(
     few: float = threshold(4, "samples per update", basis="convention", source="statistics of 4 samples are noise"),
 ) -> bool | None:
     """Very few samples per update."""
-    batch = batch_of(run)
+    batch = run.setup.number("batch_size")
     return None if batch is None else batch * (run.setup.number("accumulation") or 1.0) <= few
 
 
@@ -135,7 +135,7 @@ def large_batch(
     few: float = threshold(10, "updates per epoch", basis="convention", source="an epoch is then hardly any training"),
 ) -> bool | None:
     """The batch is so large that an epoch has only a few updates."""
-    batch, samples = batch_of(run), run.setup.number("dataset_size")
+    batch, samples = run.setup.number("batch_size"), run.setup.number("dataset_size")
     if not batch or samples is None:
         return None
     return samples / (batch * (run.setup.number("accumulation") or 1.0)) < few

@@ -137,7 +137,8 @@ def from_message(run: Run, message: str, kinds: tuple[float, float, float], avai
     """From the error's own numbers: what was taken, and what was asked for on top. On the host, whose allocator tells
     only the latter, what was taken is the most that the process was seen to hold."""
     setup, (weights, gradients, state) = run.setup, kinds
-    taken, tried, batch = said(TAKEN, message), said(TRIED, message), setup.number("batch_size")
+    taken, tried, batch = said(TAKEN, message), said(TRIED, message), setup.number("device_batch_size")
+    batch = batch or setup.number("batch_size")
     kind = "activations and what is computed from them, at least"
     if taken is None and "mem/host" in run.series and setup.word("device")[:3] in ("", "cpu"):
         held = run.series["mem/host"].values

@@ -12,7 +12,7 @@ from traindx.vocabulary.run import Floats, Ints, Run
 PARTS = ("data", "forward", "backward", "optimizer", "synchronize")
 WORDS = {"synchronize": "waiting for the accelerator"}
 REST = "between operators"
-OPERATORS, GAPS = 10, 3
+OPERATORS = 10
 LUMP = "others"
 
 
@@ -33,7 +33,7 @@ def profile_of(run: Run) -> Profile | None:
         accelerator="util/device" in run.series,
         parts=tuple(Part(name, spent, share_of(spent, whole)) for name, spent in seconds.items()),
         operators=tuple(operators(run, whole, typical)),
-        gaps=tuple(e.message for e in run.events if e.code == "idle")[:GAPS],
+        gaps=tuple(e.message for e in run.events if e.code == "idle"),
     )
 
 

@@ -30,7 +30,7 @@ class Rows:
         self.strange: dict[str, int] = {}
         self.misfits: list[tuple[int, int]] = []  # line, cells of the first few
         self.misfit_count = 0
-        self.waiting: list[list[str]] = []  # the last rows, where all are of one other width
+        self.waiting: list[tuple[int, list[str]]] = []  # line and cells of the last rows, where all have another width
         self.tried = 0
         self.widths: list[tuple[int, tuple[str, ...]]] = []  # line, names from there on
 
@@ -87,6 +87,7 @@ class Rows:
             cells = split_line(line, self.layout.delimiter)
             if self.is_header(cells):
                 self.flush(pending)
+                self.waiting.clear()
                 pending, broken = [], True
                 self.names = header_names(tuple(cells), len(cells))
                 self.boundaries.append(self.row)
@@ -96,7 +97,7 @@ class Rows:
             if len(cells) != len(self.names):
                 if self.misfit(line_number, cells):
                     self.flush(pending)
-                    pending = self.told_apart(line_number)
+                    pending = self.told_apart()
                 broken = True
                 continue
             self.waiting.clear()
@@ -122,28 +123,30 @@ class Rows:
         self.misfit_count += 1
         if len(self.misfits) < KEPT_MISFITS:
             self.misfits.append((line, len(cells)))
-        if self.waiting and len(self.waiting[0]) != len(cells):
+        if self.waiting and len(self.waiting[0][1]) != len(cells):
             self.waiting.clear()
         if len(self.waiting) == LEAST or self.tried == MOST_TRIED:
             return False
-        self.waiting.append(cells)
+        self.waiting.append((line, cells))
         return len(self.waiting) == LEAST
 
-    def told_apart(self, line: int) -> list[list[str]]:
+    def told_apart(self) -> list[list[str]]:
         """The rows that wait, if it can be told which of their cells is which column: their names are now `names`."""
         self.tried += 1
         mark = "," if self.layout.decimal_comma else "."
-        cells = [[number(cell.replace(mark, ".")) for cell in row] for row in self.waiting]
+        cells = [[number(cell.replace(mark, ".")) for cell in row] for _, row in self.waiting]
         known = {name: grown.ends(LEAST) for name, grown in self.columns.values.items()}
         names = names_of(self.names, known, np.array(cells, dtype=np.float64))
         if names is None:
             return []
-        first = line - LEAST + 1
-        self.names, taken, self.waiting = names, self.waiting, []
+        lines = [line for line, _ in self.waiting]
+        taken, first = [cells for _, cells in self.waiting], lines[0]
+        self.waiting.clear()
+        self.names = names
         self.misfit_count -= LEAST
         self.misfits = [m for m in self.misfits if m[0] < first]
         self.widths.append((first, names))
-        self.marks.append((self.row, first))
+        self.marks += [(self.row + i, line) for i, line in enumerate(lines) if not i or line != lines[i - 1] + 1]
         return taken
 
     def flush(self, pending: list[list[str]]) -> None:

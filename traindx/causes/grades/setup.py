@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from traindx.causes.known import batch_of, optimizer_family, peak_rate, updates
+from traindx.causes.known import optimizer_family, peak_rate, updates
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
@@ -43,11 +43,11 @@ def schedule(run: Run, features: Features) -> str | None:
 
 
 def batch(run: Run, features: Features) -> float | None:
-    return batch_of(run)
+    return run.setup.number("batch_size")
 
 
 def batch_share(run: Run, features: Features) -> float | None:
-    size, samples = batch_of(run), run.setup.number("dataset_size")
+    size, samples = run.setup.number("batch_size"), run.setup.number("dataset_size")
     return size / samples if size and samples else None
 
 

@@ -20,7 +20,7 @@ NAME = "hf-trainer"
 STATE = "trainer_state.json"
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 SUMMARY = frozenset({"train_loss", "train_runtime", "total_flos", "train_samples_per_second", "train_steps_per_second"})
-FACTS = {"max_steps": "planned_steps", "num_train_epochs": "planned_epochs", "train_batch_size": "batch_size"}
+FACTS = {"max_steps": "planned_steps", "num_train_epochs": "planned_epochs", "train_batch_size": "device_batch_size"}
 KEPT = ("logging_steps", "eval_steps", "save_steps", "best_metric", "best_global_step", "num_input_tokens_seen")
 
 

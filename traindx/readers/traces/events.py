@@ -106,19 +106,19 @@ KINDS = {
     "cpu_op": "host", "operator": "host", "user_annotation": "host",
     "kernel": "kernel", "gpu_memcpy": "copy", "memcpy": "copy", "gpu_memset": "kernel", "memset": "kernel",
     "cuda_runtime": "runtime", "runtime": "runtime", "cuda_driver": "runtime", "hip_runtime": "runtime",
-    "xpu_runtime": "runtime", "gpu_user_annotation": "mirror",
+    "xpu_runtime": "runtime",
 }  # fmt: skip
 CODES = {kind: code for code, kind in enumerate(dict.fromkeys(KINDS.values()))}
 
 
 class Columns:
-    """The events that tell of time, as arrays: 37 bytes each. `names` and `threads` list what the numbers in
+    """The events that tell of time, as arrays: 29 bytes each. `names` and `threads` list what the numbers in
     `name[n]` and `thread[n]` stand for; times are in seconds since the first event."""
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
         self.threads: dict[tuple[object, object], int] = {}
-        self._columns: tuple[array[Any], ...] = (array("b"), array("i"), array("i"), array("d"), array("d"), array("q"))
+        self._columns: tuple[array[Any], ...] = (array("b"), array("i"), array("i"), array("d"), array("d"))
         self.memory: list[tuple[float, float]] = []  # (when, bytes in use on the accelerator)
 
     def take(self, event: dict[str, Any]) -> None:
@@ -133,12 +133,10 @@ class Columns:
                 self.memory += [] if used is None else [(at, used)]
             return
         length = real(event.get("dur")) or 0.0
-        correlation = args.get("correlation", -1) if isinstance(args, dict) else -1
         name = str(event.get("name", ""))[:200]
         thread = (event.get("pid"), event.get("tid"))
         row = (CODES[kind], self.names.setdefault(name, len(self.names)),
-               self.threads.setdefault(hashed(thread), len(self.threads)), at, max(length, 0.0),
-               correlation if type(correlation) is int and 0 <= correlation < 1 << 62 else -1)  # fmt: skip
+               self.threads.setdefault(hashed(thread), len(self.threads)), at, max(length, 0.0))  # fmt: skip
         for column, value in zip(self._columns, row, strict=True):
             column.append(value)
 
@@ -147,17 +145,15 @@ class Columns:
 
     def table(self) -> Table:
         """The arrays, in order of time."""
-        kind, name, thread, at, length, correlation = (np.frombuffer(c, dtype=c.typecode) for c in self._columns)
+        kind, name, thread, at, length = (np.frombuffer(c, dtype=c.typecode) for c in self._columns)
         finite = np.flatnonzero(np.isfinite(at) & np.isfinite(length))
         order = finite[np.argsort(at[finite], kind="stable")]
         first = float(at[order[0]]) if len(order) else 0.0
         starts = (at[order] - first) / 1e6
         when = np.array([(m[0] - first) / 1e6 for m in self.memory]), np.array([m[1] for m in self.memory])
         return Table(
-            list(self.names), kind[order].astype(np.int64), name[order].astype(np.int64),
-            thread[order].astype(np.int64), starts, starts + length[order] / 1e6, correlation[order].astype(np.int64),
-            when,
-        )  # fmt: skip
+            list(self.names), kind[order], name[order], thread[order], starts, starts + length[order] / 1e6, when
+        )
 
 
 def hashed(thread: tuple[object, object]) -> tuple[object, object]:
@@ -178,11 +174,11 @@ class Table:
     and bytes in use on the accelerator."""
 
     def __init__(
-        self, names: list[str], kind: Ints, name: Ints, thread: Ints, starts: Floats, stops: Floats, correlation: Ints,
+        self, names: list[str], kind: Ints, name: Ints, thread: Ints, starts: Floats, stops: Floats,
         memory: tuple[Floats, Floats],
     ) -> None:  # fmt: skip
         self.names, self.kind, self.name, self.thread = names, kind, name, thread
-        self.starts, self.stops, self.correlation, self.memory = starts, stops, correlation, memory
+        self.starts, self.stops, self.memory = starts, stops, memory
 
     def of(self, kind: str) -> Ints:
         """The rows of a kind."""

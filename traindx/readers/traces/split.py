@@ -17,7 +17,6 @@ BACKWARD = "autograd::engine::evaluate_function"
 WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "hipStreamSynchronize",
          "hipDeviceSynchronize", "hipEventSynchronize")  # fmt: skip
 MARKS = (STEP, LOADER, *OPTIMIZER, BACKWARD)
-COPIES = frozenset({"aten::copy_", "aten::_to_copy", "aten::to", "aten::contiguous", "aten::clone"})
 COLLECTIVE = ("nccl", "rccl", "gloo:", "nccl:")
 TOP = 20  # operators and kernels that are told by name
 
@@ -36,7 +35,7 @@ class Split:
     def kernels(self) -> Ints:
         return np.sort(np.concatenate([self.table.of("kernel"), self.table.of("copy")]))
 
-    @property
+    @cached_property
     def on_device(self) -> bool:
         """Whether an accelerator computed anything."""
         return len(self.table.of("kernel")) > 0
@@ -111,6 +110,13 @@ class Split:
         marks = np.concatenate([data.starts, update.starts, outside, self.windows.starts])
         return {"data": data, "optimizer": update, "backward": bridged(backward, marks), "forward": rest}
 
+    @cached_property
+    def work(self) -> Stretches:
+        """What counts as work: the accelerator's, or where there is none what the host does."""
+        if self.on_device:
+            return self.stretches(self.kernels)
+        return Stretches(*map(np.concatenate, zip(*self.phases.values(), strict=True)))
+
     def columns(self) -> dict[str, Floats]:
         """Every signal, shape `[steps]`, under its name."""
         windows = self.windows
@@ -118,11 +124,9 @@ class Split:
         split = exclusive({"synchronize": self.stretches(waits), **self.phases}, windows)
         out = {"time/step": windows.stops - windows.starts}
         out |= {f"time/{name}": split[name] for name in ("data", "forward", "backward", "optimizer")}
-        busy = self.stretches(self.kernels)
         if not self.on_device:
-            work = Stretches(*map(np.concatenate, zip(*self.phases.values(), strict=True)))
-            return out | self.idle(work, split[""])
-        out |= self.idle(busy, out["time/step"] - covered(busy, windows))
+            return out | self.idle(split[""])
+        out |= self.idle(out["time/step"] - covered(self.work, windows))
         out["util/device"] = 1.0 - out["time/idle"] / np.maximum(out["time/step"], np.finfo(float).tiny)
         out["time/synchronize"] = split["synchronize"]
         out["time/transfer"] = covered(self.stretches(self.table.of("copy")), windows)
@@ -136,8 +140,8 @@ class Split:
             out["mem/device"] = peaks(when[order], used[order], windows)
         return out
 
-    def idle(self, work: Stretches, idle: Floats) -> dict[str, Floats]:
-        gaps, at = between(work, self.windows)
+    def idle(self, idle: Floats) -> dict[str, Floats]:
+        gaps, at = between(self.work, self.windows)
         longest = np.zeros(len(self.windows.starts))
         np.maximum.at(longest, at, gaps.stops - gaps.starts)
         return {"time/idle": idle, "time/idle_longest": longest}
@@ -175,11 +179,9 @@ class Split:
         found = sums(weights, places[self.table.name[rows]], at, (len(self.windows.starts), len(first) + 1))
         return (*(self.table.names[i] for i in first), "others"), found
 
-    def gaps(self, most: int = 5) -> list[tuple[float, float, str, str]]:
+    def gaps(self, most: int = 3) -> list[tuple[float, float, str, str]]:
         """The longest idle times: (step, seconds, what the host ended last before, what it began first after)."""
-        work = self.stretches(self.kernels) if self.on_device else self.stretches(
-            np.concatenate([self.main, *(self.table.named(self.host, *OPTIMIZER, LOADER, BACKWARD),)]))  # fmt: skip
-        found, at = between(work, self.windows)
+        found, at = between(self.work, self.windows)
         lengths = found.stops - found.starts
         tops = self.host[self.calls.top == 1] if self.on_device else self.main
         ends = np.sort(self.table.stops[tops])
