@@ -18,7 +18,7 @@ from traindx.features.shared import Features
 from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
 from traindx.vocabulary.rule import Outcome, threshold
-from traindx.vocabulary.run import Run
+from traindx.vocabulary.run import Event, Run
 
 LATE = ("delayed-generalization", "epoch-wise-double-descent", "s-curve")  # what looked bad has come right
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
@@ -180,10 +180,15 @@ def others_agree(
     )
 
 
+def ended_of(case: Case) -> Event | None:
+    """The error that the run did not survive."""
+    survived = "survived" in case.aspects.get("out-of-memory", frozenset())
+    return ended_badly(case.run, case.features, survived=survived)
+
+
 def broken(case: Case) -> str | None:
     """Why the run is of no use any more, or None."""
-    survived = "survived" in case.aspects.get("out-of-memory", frozenset())
-    ended = ended_badly(case.run, case.features, survived=survived)
+    ended = ended_of(case)
     if ended is not None:
         return f"{ENDED_BADLY[ended.kind]} ({shortened(ended.message)})"
     grave = any(f.slug == "loss-not-finite" and f.severity == "critical" for f in case.findings)
@@ -225,7 +230,7 @@ def diverged_for_good(case: Case) -> bool:
 def stop_broken(case: Case, health: Health) -> Decision | None:
     why = broken(case)
     curve = case.features.objective
-    ended = why is not None and why.startswith(tuple(ENDED_BADLY.values())) and not ends_not_finite(case)
+    ended = ended_of(case) is not None and not ends_not_finite(case)
     sound = curve is None or curve.n > 0  # else there is nothing to go back to
     then = "mend that first" if ended or not sound else "go back to the last good checkpoint"
     return Decision("stop", f"{why}; {then}", 0.95) if why else None

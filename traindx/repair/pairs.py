@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from traindx.capture.torch.interventions import catalogue
 from traindx.repair.bench import Arm
 from traindx.trials.judge import CAP, Judged, judge
 from traindx.trials.objective import gain, level, same, side, spread
@@ -14,10 +15,7 @@ from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Objective, Trial
 
 # Interventions that act on gradients or on the step: the first loss is computed before them.
-FROM_THE_STEP = (
-    "zero_grad", "skip_nonfinite", "clip", "clip.value", "lr", "lr.warmup", "weight_decay", "momentum", "betas", "eps",
-    "optimizer",
-)  # fmt: skip
+FROM_THE_STEP = {one.name for one in catalogue() if one.stage in ("gradients", "settings", "step")} | {"zero_grad"}
 SAME = 1e-5  # relative: the same numbers, added in another order
 
 
