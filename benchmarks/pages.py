@@ -29,7 +29,7 @@ TREES = ("catboost", "xgboost", "lightgbm", "boosting")
 NETS = re.compile(
     r"\b(adamw?|sgd|momentum|dropout|warm-?up|gradient norm|clip_grad_norm_|hidden layers?|softmax)\b", re.I
 )
-JARGON = re.compile(r"\bbits\b|\ba minute\b|log-odds|posterior|entropy of| [+-]\d\.\d(?!\d)")
+JARGON = re.compile(r"\bbits\b|\ba minute\b|log-odds|posterior|entropy of| \+\d\.\d(?!\d)")
 FALLING = re.compile(r"\bthe loss (goes on|was still|is still|keeps|falls)", re.I)
 LEVEL = re.compile(r"level(led|s) off", re.I)
 NONSENSE = re.compile(

@@ -132,10 +132,10 @@ def cause_words(diagnosis: RunDiagnosis, told: Digest, silent: bool) -> tuple[st
     if open_:
         known = [h for h in open_ if h.probability >= NAMED]
         names = " or ".join(f"{lowered(name(h.title))} ({percent(h.probability)})" for h in known)
-        return (
-            "The log does not tell why",
-            f"Candidates: {names}." if known else "It speaks for no cause more than others.",
-        )
+        if not known and not told.findings:
+            return "", ""  # an error that names itself
+        words = "Candidates" if len(known) > 1 else "The likeliest of many"
+        return "The log does not tell why", f"{words}: {names}." if known else "No cause stands out."
     if leading.cause == "healthy":
         doubt = next((h for h in others if h.probability >= ADVICE_PROBABILITY), None)
         but = f"; what else it could be: {lowered(name(doubt.title))} ({percent(doubt.probability)})" if doubt else ""

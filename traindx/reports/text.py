@@ -39,10 +39,9 @@ def render(
         page.row("No runs were found.")
     if several:
         summary(page, document)
-    shown = told_of(document, full)
-    for diagnosis, run in zip(document.runs, curves, strict=True):
-        if not any(diagnosis is one for one in shown):
-            continue
+    drawn = {id(diagnosis): run for diagnosis, run in zip(document.runs, curves, strict=True)}
+    for diagnosis in told_of(document, full):
+        run = drawn[id(diagnosis)]
         if several:
             page.blank()
             page.row(Span("─" * page.width, "dim"))
@@ -56,9 +55,10 @@ def told_of(document: Document, full: bool) -> list[RunDiagnosis]:
     """The runs that get a screen of their own: of several the worst few, and with `full` all."""
     if full or len(document.runs) <= 1:
         return list(document.runs)
-    order = sorted(document.runs, key=lambda d: (-labels.HEALTH_RANK[d.health], cannot_tell(d), -d.run.steps))
-    ill = [d for d in order if d.health != "healthy" and not cannot_tell(d)]
-    return (ill or order)[:SCREENS]
+    order = sorted(document.runs, key=lambda d: (cannot_tell(d), -labels.HEALTH_RANK[d.health], -d.run.steps))
+    told = [d for d in order if not cannot_tell(d)]
+    ill = [d for d in told if d.health != "healthy"]
+    return (ill or told or order)[:SCREENS]
 
 
 def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bool, full: bool) -> None:
@@ -128,7 +128,8 @@ def summary(page: Page, document: Document) -> None:
     from traindx.features.comparison import without_common_folder  # only where there are several
 
     names = without_common_folder([d.run.id for d in document.runs])
-    order = sorted(zip(document.runs, names, strict=True), key=lambda pair: -labels.HEALTH_RANK[pair[0].health])
+    judged = zip(document.runs, names, strict=True)
+    order = sorted(judged, key=lambda pair: (cannot_tell(pair[0]), -labels.HEALTH_RANK[pair[0].health]))
     rows = []
     for d, short in order:
         seen, _ = grouped_findings(d.findings)

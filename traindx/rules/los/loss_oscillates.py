@@ -81,11 +81,15 @@ def loss_oscillates(
     tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
     if tossed is not None:
         yield tossed
-        return
-    if curve.n < few and held_out:
-        return
-    if curve.n < few:
+    elif curve.n >= few:
+        yield from regular(features, curve, (chance, explained, large, growing))
+    elif not held_out:
         raise CannotJudge("too few points to tell that it does not swing")
+
+
+def regular(features: Features, curve: Curve, bars: tuple[float, float, float, float]) -> Iterator[Evidence]:
+    """A swing with a period, or from point to point, in the later two thirds of a curve."""
+    chance, explained, large, growing = bars
     y = curve.oriented[curve.n // 3 :]
     found = swing(y)
     if found is None or found.amplitude == 0:

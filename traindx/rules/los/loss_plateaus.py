@@ -82,8 +82,7 @@ def loss_plateaus(
     level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
-    whole = curve.sign < 0 or not any(e.code == "late-start" for e in run.events)
-    if np.ptp(curve.values) == 0 and best_skill(features) < good and whole:
+    if np.ptp(curve.values) == 0 and best_skill(features) < good and (curve.sign < 0 or not begins_late(run)):
         return  # a loss that never moved, and nothing good beside it, is another rule's
     marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm)))
     yield Evidence(
@@ -95,6 +94,10 @@ def loss_plateaus(
         values=numbers(curve, flat, level),
         points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
     )
+
+
+def begins_late(run: Run) -> bool:
+    return any(event.code == "late-start" for event in run.events)
 
 
 def numbers(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
