@@ -222,6 +222,9 @@ class LineReader:
         ):
             follows = self.line[token.end() : token.end() + 1]
             return Field("", "counter", 6, whole=True) if follows in ("", " ", "\t", ":", "]", ")", "|", ",") else None
+        logged = self.stamp is not None and not self.fields and bare.endswith("] [")
+        if whole and not unit and logged and self.line.startswith("] ", token.end()):
+            return Field("", "counter", 6, whole=True)  # clu's `logging_writer.py:48] [100] loss=0.1`
         if whole and not unit and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):
             return Field("", "within", 2, whole=True)
         closed = self.line[token.end() : token.end() + 1] == "]"
