@@ -222,9 +222,8 @@ class LineReader:
         ):
             follows = self.line[token.end() : token.end() + 1]
             return Field("", "counter", 6, whole=True) if follows in ("", " ", "\t", ":", "]", ")", "|", ",") else None
-        logged = self.stamp is not None and not self.fields and bare.endswith("] [")
-        if whole and not unit and logged and self.line.startswith("] ", token.end()):
-            return Field("", "counter", 6, whole=True)  # clu's `logging_writer.py:48] [100] loss=0.1`
+        if whole and not unit and not self.fields and self.stamp and bare.endswith("] ["):  # clu's `x.py:48] [9] a=1`
+            return Field("", "counter", 6, whole=True) if self.line.startswith("] ", token.end()) else None
         if whole and not unit and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):
             return Field("", "within", 2, whole=True)
         closed = self.line[token.end() : token.end() + 1] == "]"
@@ -241,7 +240,7 @@ class LineReader:
             before = self.fields[-1]
             if not (whole and not before.whole) and evidence(before.name) == 2:
                 return before._replace(name=before.name + "_running_mean")
-        if not self.fields and bare == "" and not unit and token.start() > self.start:
+        if not (self.fields or bare or unit) and token.start() > self.start:
             return None
         behind = BEHIND.match(self.line, token.end())
         if behind and evidence(behind[1]) == 2 and self.fields and not bare.strip(",;|:- "):
