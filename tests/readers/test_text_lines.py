@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from traindx.readers.textlog import lines
 from traindx.readers.textlog.lines import blocks, signature, signed_lines
+from traindx.readers.textlog.scanner import FRUITLESS, MOST_ALIKE, Scanner
 
 
 def all_lines(data: bytes) -> list[str]:
@@ -90,3 +91,12 @@ def test_signatures_by_the_block_are_those_of_the_lines(parts: list[str]) -> Non
         assert number >= 1
         assert mark == signature(line)
         assert not set(mark) & set(b"0123456789 \t")
+
+
+def test_lines_that_each_have_names_of_their_own_are_given_up() -> None:
+    """Without digits they all look alike, and no template of one fits another."""
+    text = b"".join(b'{"step": %d, "m%d": 0.5}\n' % (i, i) for i in range(5 * FRUITLESS))
+    scanner = Scanner(signed_lines(io.BytesIO(text + b"step 7 loss 0.25\n")))
+    scanner.run()
+    assert scanner.strays <= MOST_ALIKE + FRUITLESS
+    assert any(f.name == "loss" for v in scanner.variants for f in v.fields)

@@ -8,7 +8,18 @@ from traindx.features.middle import median
 from traindx.readers.aliases import words_of
 from traindx.vocabulary.run import Floats, Series, series
 
-SECONDS = {"ms": 1e-3, "msec": 1e-3, "milliseconds": 1e-3, "us": 1e-6, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0}
+SECONDS = {
+    "ms": 1e-3,
+    "msec": 1e-3,
+    "milliseconds": 1e-3,
+    "us": 1e-6,
+    "s": 1.0,
+    "sec": 1.0,
+    "seconds": 1.0,
+    "min": 60.0,
+    "minutes": 60.0,
+    "h": 3600.0,
+}
 BYTES = {
     "b": 1.0,
     "k": 2.0**10,
@@ -24,6 +35,7 @@ BYTES = {
 }
 EPOCH_SECONDS, EPOCH_MILLISECONDS = 9e8, 9e11  # since 1970: the year 1998
 HASTE = 0.6  # of the rows from one to the next of which a clock moves
+EACH = frozenset({"per", "each", "it", "iter", "iteration", "batch"})  # of one: no clock, however steadily it rises
 RESTARTS = 0.1  # of the rows at which a clock may start again
 FRACTIONS = ("accuracy", "error_rate", "balanced_accuracy")
 
@@ -47,7 +59,7 @@ def in_seconds(signal: str, part: Series, unit: str, original: str) -> tuple[str
     what rules look at; what was read off it where it started anew is no time of a step."""
     words = words_of(original)
     factor = next((SECONDS[w] for w in (unit.lower(), *words) if w in SECONDS), 1.0)
-    if not is_clock(part.values):
+    if EACH & set(words) or not is_clock(part.values):
         return signal, scaled(part, factor)
     if factor == 1.0 and float(np.nanmedian(part.values)) > EPOCH_MILLISECONDS:
         factor = 1e-3

@@ -8,6 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.errors import NotALog
+from traindx.readers._abreast import by_rate
 from traindx.readers._layout import Layout, peek
 from traindx.readers._tables import Table, read_table
 from traindx.readers.aliases import role_of
@@ -59,7 +60,7 @@ def read(source: Source) -> list[RawLog]:
             hint="give the log that was written while it trained",
             final=True,
         )
-    return [log]
+    return by_rate(log)
 
 
 def counts(log: RawLog, axis: str | None) -> bool:

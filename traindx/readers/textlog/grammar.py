@@ -222,6 +222,8 @@ class LineReader:
         ):
             follows = self.line[token.end() : token.end() + 1]
             return Field("", "counter", 6, whole=True) if follows in ("", " ", "\t", ":", "]", ")", "|", ",") else None
+        if whole and not unit and not self.fields and self.stamp and bare.endswith("] ["):  # clu's `x.py:48] [9] a=1`
+            return Field("", "counter", 6, whole=True) if self.line.startswith("] ", token.end()) else None
         if whole and not unit and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):
             return Field("", "within", 2, whole=True)
         closed = self.line[token.end() : token.end() + 1] == "]"
@@ -238,7 +240,7 @@ class LineReader:
             before = self.fields[-1]
             if not (whole and not before.whole) and evidence(before.name) == 2:
                 return before._replace(name=before.name + "_running_mean")
-        if not self.fields and bare == "" and not unit and token.start() > self.start:
+        if not (self.fields or bare or unit) and token.start() > self.start:
             return None
         behind = BEHIND.match(self.line, token.end())
         if behind and evidence(behind[1]) == 2 and self.fields and not bare.strip(",;|:- "):

@@ -32,6 +32,7 @@ STUDIED, MOST_STUDIED = 5_000, 20_000
 MOST_STRAYS = 40_000  # lines of a known signature that no template fits
 SPEAKS = re.compile(r"loss|acc|epoch|step|iter|rew|error|\blr\b", re.IGNORECASE)
 MOST_ALIKE = 64  # templates of one signature
+FRUITLESS = 2_000  # lines of one signature, one after the other, that fit none of so many: each has names of its own
 WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
 MOST_WRAPS = 12  # lines that one record can be wrapped over
 
@@ -44,6 +45,7 @@ class Scanner:
         self.stream = stream
         self.seen: dict[bytes, Handler | None] = {}
         self.alike: dict[bytes, list[Variant]] = {}
+        self.fruitless: dict[bytes, int] = {}
         self.variants: list[Variant] = []
         self.records = Records()
         self.boxes = Boxes(self.records)
@@ -148,10 +150,14 @@ class Scanner:
         """A line whose signature is known and whose template does not fit: another of the same
         signature may, else it is studied."""
         alike = self.alike[mark]
+        if self.fruitless.get(mark, 0) >= FRUITLESS:
+            self.dropped += 1
+            return
         for variant in alike:
             if variant.fits(line):
                 variant.take(line, row)
                 self.seen[mark] = variant.take
+                self.fruitless[mark] = 0
                 return
         self.strays += 1
         if self.strays > MOST_STRAYS:
@@ -172,8 +178,10 @@ class Scanner:
         )
         if same is not None:
             same.put(line, parsed, row)
-        elif parsed.fields:
-            self.dropped += 1
+            self.fruitless[mark] = 0
+            return
+        self.fruitless[mark] = self.fruitless.get(mark, 0) + 1
+        self.dropped += bool(parsed.fields)
 
     def wrapped(self, line: str, row: int) -> None:
         """A `|`-separated record that was wrapped at the width of a terminal: put together again."""
@@ -194,12 +202,11 @@ class Scanner:
 
     def read_plain(self, line: str, row: int) -> None:
         """Read a line by templates only, past the special forms."""
-        parsed = parse(line[:LONGEST_LINE])
         mark = b"\n" + signature(line)
         alike = self.alike.get(mark)
         if alike:
             alike[0].take(line, row)
-        elif parsed.fields:
+        elif (parsed := parse(line[:LONGEST_LINE])).fields:
             self.add_variant(mark, line, parsed, row)
 
 

@@ -1,0 +1,83 @@
+"""Forms of logs met in public repositories: every series under its name, at its step, in its unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from traindx.readers import read_path
+from traindx.vocabulary.run import Run
+
+ROWS = range(1, 25)
+
+
+def loss(row: int) -> float:
+    return round(0.4 + 2 * 0.9**row, 5)
+
+
+def read(path: Path, lines: Iterable[str]) -> list[Run]:
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return read_path(str(path))
+
+
+def only(path: Path, lines: Iterable[str]) -> Run:
+    (run,) = read(path, lines)
+    return run
+
+
+def test_records_glued_behind_a_progress_bar(tmp_path: Path) -> None:
+    bar = "\rEpoch Progress:   3%|#     | {0}/1000 [00:{0:02d}<24:53,  1.49s/it]"
+    lines = [bar.format(r) + f"Dataset Size: 1%, Epoch: {r}, Train Loss: {loss(r)}, Val Loss: 2.5" for r in ROWS]
+    run = only(tmp_path / "train.txt", [bar.format(0), *lines])
+    assert run.series["train/loss"].values.tolist() == [loss(r) for r in ROWS]
+    assert run.series["train/loss"].steps.tolist() == list(ROWS)
+
+
+def test_a_heading_before_a_progress_bar_is_one_still(tmp_path: Path) -> None:
+    head = "epoch     train_loss  valid_loss  lr        :   0%|     | 0/24 [00:00<?, ?it/s]"
+    run = only(tmp_path / "train.log", [head, *(f"{r}         {loss(r)}    {loss(r)}    0.001" for r in ROWS)])
+    assert run.series["val/loss"].values.tolist() == [loss(r) for r in ROWS]
+
+
+def test_the_step_of_clus_logging_writer_stands_behind_its_place(tmp_path: Path) -> None:
+    head = "I0301 12:{0:02d}:00.000000 140 logging_writer.py:48] [{1}] learning_rate=0.001, loss={2}"
+    run = only(tmp_path / "train.log", (head.format(r, 100 * r, loss(r)) for r in ROWS))
+    assert run.series["train/loss"].steps.tolist() == [100 * r for r in ROWS]
+
+
+@pytest.mark.parametrize("name", ["elapsed_s", "elapsed_sec", "elapsed", "elapsed (s)"])
+def test_elapsed_is_the_time_of_a_row_or_a_clock(name: str, tmp_path: Path) -> None:
+    took = [12.0 + r % 3 for r in ROWS]
+    head = f"epoch,train_loss,{name}"
+    each = only(tmp_path / "each.csv", [head, *(f"{r},{loss(r)},{took[r - 1]}" for r in ROWS)])
+    assert each.series["time/step"].values.tolist() == took
+    since = only(tmp_path / "since.csv", [head, *(f"{r},{loss(r)},{sum(took[:r])}" for r in ROWS)])
+    np.testing.assert_allclose(since.series["time/step"].values, took[1:])
+
+
+def test_a_time_of_one_iteration_that_rises_is_no_clock(tmp_path: Path) -> None:
+    head = "iteration {0}/ 1000 | elapsed time per iteration (s): {1:.2f} | lm loss: {2:.6E} |"
+    run = only(tmp_path / "train.log", (head.format(10 * r, 105 + r / 10, loss(r)) for r in ROWS))
+    np.testing.assert_allclose(run.series["time/step"].values, [105 + r / 10 for r in ROWS])
+
+
+@pytest.mark.parametrize("named", ["learning_rate_{}", "lr={}", "loss_lr{}", "lr {} loss"])
+def test_one_column_a_rate_is_one_run_a_rate(named: str, tmp_path: Path) -> None:
+    rates = ("0.1", "0.01", "1e-3")
+    head = ",".join(["step", *map(named.format, rates)])
+    rows = (f"{r},{loss(r)},{2 * loss(r)},{3 * loss(r)}" for r in ROWS)
+    runs = read(tmp_path / "rates.csv", [head, *rows])
+    assert [run.setup.lr for run in runs] == [0.1, 0.01, 0.001]
+    for times, run in enumerate(runs, 1):
+        assert set(run.series) == {"train/loss"}
+        np.testing.assert_allclose(run.series["train/loss"].values, [times * loss(r) for r in ROWS])
+
+
+@pytest.mark.parametrize("names", ["loss,lr0,lr1", "lr/pg0,lr/pg1,lr/pg2", "loss_0.1,loss_0.01,lr"])
+def test_rates_of_groups_are_no_runs(names: str, tmp_path: Path) -> None:
+    count = names.count(",") + 1
+    run = only(tmp_path / "x.csv", [f"epoch,{names}", *(",".join([str(r)] + ["0.5"] * count) for r in ROWS)])
+    assert run.points == len(ROWS)
