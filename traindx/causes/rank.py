@@ -40,7 +40,7 @@ TOLD_FROM = 0.1
 UNEXPLAINED: Mapping[Severity, float] = {"critical": -5.5, "high": -4.0, "medium": -2.4, "low": -0.5, "info": 0.0}
 EXPLAINS = 0.5
 # Findings that faults of many kinds bring along count as lesser ones: what does not explain them loses little.
-# Basis: measured. Of 40 recorded faults with a loss that jumps at once and stays there, 6 were rates that were too high.
+# Basis: measured. Of 40 recorded faults with a loss that jumps at once and stays there, 6 were too high rates.
 COMMON = frozenset({"learning-rate-never-warms-up"})
 GRAVE = frozenset(severity for severity, weight in UNEXPLAINED.items() if weight)
 # What is left of that for a cause with a sign of CERTAIN log-odds for it: it is there, and what it does not explain may

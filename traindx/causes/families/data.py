@@ -124,7 +124,6 @@ Settled by: the batch at the spike; training without it.""",
         weights={
             "fact:labels-out-of-range": W(5.0),
             "inputs-not-finite": W(5.5, -1.5, "theory"), "inputs-have-outliers": W(5.0, -0.5),
-            "validation-distribution-differs": W(0.5),
             "files-unreadable": W(5.0, -0.3), "values-missing": W(4.0, -0.3), "targets-have-outliers": W(4.0, -0.3),
             "loss-spikes-recur": W(1.5, -0.3), "loss-spikes-recur:periodic": W(1.7),
             "loss-spikes-and-recovers": W(1.4, -0.2), "loss-spikes-and-recovers:single": W(0.4),
