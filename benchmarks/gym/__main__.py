@@ -1,4 +1,4 @@
-"""`python -m benchmarks.gym run|score|signs|fit|compare|programs|baselines|peers`; see `--help` of each."""
+"""`python -m benchmarks.gym run|score|signs|fit|compare|programs|renew|baselines|peers`; see `--help` of each."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ OTHERS = {
     "peers": "runmedic and trainproof (pip install) on the logs of the folders",
 }
 
+PLACES = {"baselines": "benchmarks.gym.fitting.baselines", "peers": "benchmarks.gym.scoring.peers"}
 
 QUICK_RUNS, QUICK_SEED = 200, 99  # a plan that no fit has seen
 
@@ -53,6 +54,11 @@ def parsed() -> argparse.Namespace:
     programs.add_argument("--edits", type=int, help="so many edits, cause after cause (0: none). Default: all")
     programs.add_argument("--found", action="store_true", help="the programs after published faults")
     programs.add_argument("--quick", action="store_true", help="a few fast programs with their edits, one seed")
+    renew = verbs.add_parser("renew", help="programs, weights and figures anew, in one go (resumable)")
+    renew.add_argument("folder", type=Path)
+    renew.add_argument("--quick", action="store_true", help="a few fast programs, scored with the shipped weights")
+    renew.add_argument("--workers", type=int, default=2, help="processes at a time")
+    renew.add_argument("--figure", type=Path, help="also draw the reliability diagram")
     for verb, what in OTHERS.items():
         verbs.add_parser(verb, help=what).add_argument("folders", type=Path, nargs="+")
     return parser.parse_args()
@@ -75,8 +81,12 @@ def main() -> None:
         from benchmarks.gym.programs import verbs
 
         verbs.VERBS[options.action](options)
+    elif options.verb == "renew":
+        from benchmarks.gym.programs import verbs
+
+        verbs.renew(options)
     elif options.verb in OTHERS:
-        print(import_module(f"benchmarks.gym.{options.verb}").compare(options.folders))
+        print(import_module(PLACES[options.verb]).compare(options.folders))
     else:
         from benchmarks.gym.scoring.score import score_folder
 

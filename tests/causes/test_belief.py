@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from traindx.causes.belief import CHANCES, updated
+from traindx.causes.catalogue import catalogue
+from traindx.causes.experiments import HELPED, TRIED
 from traindx.vocabulary.diagnosis import Hypothesis
 
 
@@ -31,3 +33,18 @@ def test_a_refuted_cause_gives_way_and_what_was_confirmed_speaks_against_health(
 def test_an_experiment_that_tells_nothing_of_any_cause_here_moves_only_health() -> None:
     found = {h.cause: h.probability for h in updated(believed(dead_relus=0.5, clip_too_tight=0.5), (), "refuted", "x")}
     assert found == {"dead-relus": 0.5, "clip-too-tight": 0.5}
+
+
+def test_what_is_helped_without_being_cured_moves_half_as_far() -> None:
+    """Noisy labels are better under regularization, too: that it helps does not make them give way to its lack."""
+    belief = believed(label_noise=0.4, insufficient_regularization=0.3, dead_relus=0.3)
+    found = updated(belief, ("insufficient-regularization",), "confirmed", "x", ("label-noise",))
+    told = {h.cause: h.probability for h in found}
+    yes, no = CHANCES["confirmed"]
+    assert told["label-noise"] / told["dead-relus"] == pytest.approx(0.4 / 0.3 * (yes / no) ** 0.5)
+    assert told["insufficient-regularization"] / told["dead-relus"] == pytest.approx(yes / no)
+    for way, causes in HELPED.items():
+        assert causes
+        assert not {c for c, (_, tried) in TRIED.items() if tried == way} & set(causes)
+        assert set(causes) <= {c.slug for c in catalogue()}
+        assert way in {tried for _, tried in TRIED.values()}

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests import make
 from traindx.causes.facts import FACTS, facts_of
+from traindx.causes.grades.setup import unheld
 from traindx.features.lies import suspicions
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Event, Run
@@ -53,6 +54,9 @@ def test_silence_leaves_set_up_facts_unknown() -> None:
         ({"parameters": 1e6, "dataset_size": 1e6}, "parameters-exceed-data", False),
         ({"batch_size": 2}, "small-batch", True),
         ({"batch_size": 2, "accumulation": 16}, "small-batch", False),
+        ({"batch_size": 2, "has_normalization": True, "normalization_momentum": 0.1}, "normalizes-few", True),
+        ({"batch_size": 2, "has_normalization": True}, "normalizes-few", False),
+        ({"batch_size": 32, "has_normalization": True, "normalization_momentum": 0.1}, "normalizes-few", False),
         ({"batch_size": 1000, "dataset_size": 2000}, "large-batch", True),
         ({"momentum": 0.999}, "high-momentum", True),
         ({"momentum": 0.9}, "high-momentum", False),
@@ -163,3 +167,18 @@ def test_hostile_facts_do_no_harm(facts: dict[str, object]) -> None:
 def test_names_are_unique() -> None:
     names = [check.__name__ for check in FACTS]
     assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("facts", "share"),
+    [
+        ({"parameters_total": 300, "parameters_without_optimizer": 0}, 0.0),
+        ({"parameters_total": 300, "parameters_without_optimizer": 0, "parameters_unregistered": 100}, 0.25),
+        ({"parameters_total": 300, "parameters_without_optimizer": 60, "parameters_unregistered": 100}, 0.4),
+        ({"parameters_unregistered": 100}, None),
+        ({"parameters_total": 300, "parameters_without_optimizer": 0, "backwards_without_step": 3}, None),
+    ],
+)
+def test_layers_in_a_plain_list_are_in_no_optimizer(facts: dict[str, float], share: float | None) -> None:
+    run = make.surveyed(**facts)
+    assert unheld(run, Features(run)) == share

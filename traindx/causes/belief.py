@@ -27,12 +27,12 @@ HEALTHY = {"confirmed": 0.03}  # of a healthy run nothing is improved by that mu
 
 
 def updated(
-    hypotheses: Sequence[Hypothesis], cured: Collection[str], verdict: Verdict, name: str
+    hypotheses: Sequence[Hypothesis], cured: Collection[str], verdict: Verdict, name: str, helped: Collection[str] = ()
 ) -> tuple[Hypothesis, ...]:
-    """The hypotheses after an experiment `name` that would cure the causes `cured`; they sum to 1, and each has the
-    term that moved it."""
-    yes, no = CHANCES[verdict]
-    likely = [yes if h.cause in cured else HEALTHY.get(verdict, no) if h.cause == "healthy" else no for h in hypotheses]
+    """The hypotheses after an experiment `name` that would cure the causes `cured` and do some good to those `helped`
+    (of which its outcome tells half as much); they sum to 1, and each has the term that moved it."""
+    no = CHANCES[verdict][1]
+    likely = [chance(h.cause, cured, helped, verdict) for h in hypotheses]
     scores = [h.probability * p for h, p in zip(hypotheses, likely, strict=True)]
     total = sum(scores)
     found = []
@@ -42,3 +42,13 @@ def updated(
         named = sides if term.log_odds else {}
         found.append(msgspec.structs.replace(hypothesis, probability=score / total, **named))
     return tuple(sorted(found, key=lambda h: (-h.probability, h.cause)))
+
+
+def chance(cause: str, cured: Collection[str], helped: Collection[str], verdict: Verdict) -> float:
+    """P(verdict | the cause)."""
+    yes, no = CHANCES[verdict]
+    if cause in cured:
+        return yes
+    if cause in helped:
+        return math.sqrt(yes * no)
+    return HEALTHY.get(verdict, no) if cause == "healthy" else no

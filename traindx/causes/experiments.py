@@ -46,6 +46,24 @@ TRIED: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "data-loader-bottleneck": ("the time of a step with 8 loading workers", ("workers=8",)),
 }
 
+# And what it does some good to without being the cure: that it helped says less of these.
+HELPED: Mapping[tuple[str, ...], tuple[str, ...]] = {
+    ("lr=*0.1",): (
+        "missing-warmup", "momentum-too-high", "batch-too-small", "exploding-recurrence", "missing-zero-grad",
+        "unscaled-grad-accumulation", "bad-initialization", "unnormalized-inputs", "unnormalized-targets",
+    ),
+    ("lr=*10",): ("undertrained", "clip-too-tight", "learning-rate-schedule-fault", "unsuitable-optimizer"),
+    ("dropout=0.2", "weight_decay=0.01"): ("too-little-data", "label-noise"),
+    ("clip=1.0",): ("learning-rate-too-high", "missing-warmup", "corrupt-samples"),
+    ("optimizer=adamw",): ("learning-rate-too-low", "learning-rate-too-high", "unnormalized-inputs"),
+    ("normalize=layer",): (
+        "saturating-activations", "dead-relus", "bad-initialization", "exploding-recurrence", "unnormalized-inputs",
+    ),
+    ("init=he",): ("deep-without-skip-or-norm", "saturating-activations"),
+    ("activation=relu",): ("deep-without-skip-or-norm",),
+    ("accumulate=8",): ("learning-rate-too-high", "label-noise"),
+}  # fmt: skip
+
 
 def command(interventions: tuple[str, ...] = (), steps: int | None = None) -> str:
     """The command that runs the script with `interventions`, for `steps` of its steps (None: for all)."""

@@ -25,6 +25,7 @@ FACTS: tuple[FactCheck, ...] = (
     setup_facts.parameters_exceed_data,
     setup_facts.small_dataset,
     setup_facts.small_batch,
+    setup_facts.normalizes_few,
     setup_facts.large_batch,
     setup_facts.rewards_logged,
     setup_facts.finetuning,

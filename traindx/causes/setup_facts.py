@@ -128,6 +128,19 @@ def small_batch(
     return None if batch is None else batch * (run.setup.number("accumulation") or 1.0) <= few
 
 
+def normalizes_few(
+    run: Run,
+    features: Features,
+    *,
+    few: float = threshold(4, "samples", basis="paper", source="Wu and He (2018), Group Normalization: error by batch"),
+) -> bool | None:
+    """Batch normalization over very few samples: accumulating gradients does not help it."""
+    batch = run.setup.number("batch_size")
+    if batch is None or run.setup.flag("has_normalization") is None:
+        return None
+    return run.setup.number("normalization_momentum") is not None and batch <= few
+
+
 def large_batch(
     run: Run,
     features: Features,

@@ -13,8 +13,8 @@ import numpy as np
 
 from traindx import pipeline
 from traindx.capture.torch.interventions import parse
-from traindx.causes.belief import CHANCES, updated
-from traindx.causes.experiments import TRIED
+from traindx.causes.belief import chance, updated
+from traindx.causes.experiments import HELPED, TRIED
 from traindx.causes.next_measures import Question, gain
 from traindx.config import Config
 from traindx.errors import ConfigError
@@ -86,7 +86,8 @@ def settled(
         made = carried_out(bench, first, one)
         trials.append(made)
         if made.gains or made.verdict == "refuted":
-            belief = updated(belief, one.causes, made.verdict, one.interventions[0])
+            helped = HELPED.get(one.interventions, ())
+            belief = updated(belief, one.causes, made.verdict, one.interventions[0], helped)
             trail.append((f"{' '.join(one.interventions)}: {made.verdict}", shares(belief)))
         tell(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
              f"{sure(belief[0].probability)}")  # fmt: skip
@@ -127,11 +128,11 @@ def experiments(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]]) -> li
         way = TRIED.get(one.cause, ("", ()))[1]
         if way and way not in tried and one.probability >= PLAUSIBLE and possible(way):
             ways.setdefault(way, []).append(one)
-    yes, no = CHANCES["confirmed"]
     found = []
     for way, cured in ways.items():
         causes = tuple(h.cause for h in cured)
-        likelihood = np.array([yes if h.cause in causes else no for h in belief])
+        helped = HELPED.get(way, ())
+        likelihood = np.array([chance(h.cause, causes, helped, "confirmed") for h in belief])
         bits = gain((Question(causes[0], likelihood),), chances)
         if bits >= WORTH:
             found.append(Experiment(causes, TRIED[causes[0]][0], way, bits))

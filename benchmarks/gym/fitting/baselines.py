@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.gym.captured import RECORD, WHOLE
+from benchmarks.gym.programs import outcome
 from benchmarks.gym.runner import rows
 from benchmarks.gym.scoring import labels
 from benchmarks.gym.scoring.diagnoses import longest
@@ -154,11 +155,17 @@ def add(count: list[int], healthy: bool, alarm: bool, right: bool) -> None:
     count[2] += not healthy and alarm and right
 
 
+def labelled(folder: Path) -> list[dict[str, Any]]:
+    """The labelled rows of a folder of the gym or of programs."""
+    journal = rows(folder / "journal.jsonl")
+    return (outcome if journal and journal[0]["skeleton"] == "own" else labels).labelled(journal)
+
+
 def recorded(folders: list[Path]) -> list[tuple[dict[str, Any], Run]]:
     """The labelled runs with their records."""
     found = []
     for folder in folders:
-        for row in labels.labelled(rows(folder / "journal.jsonl")):
+        for row in labelled(folder):
             place = folder / "runs" / str(row["id"]) / RECORD
             if row["verdict"] in ("healthy", "hurts") and (place.parent / WHOLE).exists():
                 try:

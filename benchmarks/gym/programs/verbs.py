@@ -25,4 +25,18 @@ def signs(options: Namespace) -> None:
     weigh.of_programs(options)
 
 
+def renew(options: Namespace) -> None:
+    """All programs recorded anew, the weights fitted on them and on the gym's kept signs, the figures; or, quick, a
+    few programs and how right the shipped weights are on them."""
+    from benchmarks.gym.fitting import weigh
+
+    if options.quick:
+        run_all(jobs(QUICK, 1), options.folder, options.workers)
+        score(options)
+        return
+    run_all([*jobs((), 1), *found_jobs()], options.folder, options.workers)
+    for step in (weigh.of_programs, weigh.write, weigh.compare):
+        step(options)
+
+
 VERBS = {"run": run, "score": score, "signs": signs}

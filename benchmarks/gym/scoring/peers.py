@@ -17,9 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.gym.fitting.baselines import add
-from benchmarks.gym.runner import rows
-from benchmarks.gym.scoring import labels
+from benchmarks.gym.fitting.baselines import add, labelled
 from benchmarks.gym.scoring.diagnoses import ALARMING, longest
 from benchmarks.gym.scoring.tables import markdown, share
 from traindx import pipeline
@@ -147,7 +145,7 @@ def installed() -> None:
 def logs(folders: Iterable[Path]) -> Iterator[tuple[dict[str, Any], Path, Run]]:
     """Labelled runs, healthy or with a fault that hurts, their log, and what is read from it."""
     for folder in folders:
-        for row in labels.labelled(rows(folder / "journal.jsonl")):
+        for row in labelled(folder):
             if row["verdict"] not in ("healthy", "hurts"):
                 continue
             try:

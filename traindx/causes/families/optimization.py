@@ -191,7 +191,7 @@ Settled by: accumulating 8 to 16 batches at the same rate: the floor falls.""",
             "loss-oscillates": W(1.0, -0.3), "loss-oscillates:no-progress": W(0.5),
             "loss-oscillates:periodic": W(-0.8), "loss-improves-too-little-noise-considered": W(1.2, -0.2),
             "gradient-noise-dominates": W(2.5, -1.5), "loss-plateaus": W(0.2), "loss-spikes-recur": W(0.3),
-            "fact:small-batch": W(2.2, -1.5),
+            "fact:small-batch": W(2.2, -1.5), "fact:normalizes-few": W(2.0), "losses-stay-high": W(0.5),
         },
         settles=(
             ("the batch size", "--fact batch_size=64"),

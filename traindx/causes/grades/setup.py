@@ -246,8 +246,13 @@ def frozen(run: Run, features: Features) -> float | None:
 
 
 def unheld(run: Run, features: Features) -> float | None:
-    """An optimizer is known by its steps: where none steps, nobody knows what it holds."""
-    return None if run.setup.number("backwards_without_step") else share(run, "parameters_without_optimizer")
+    """An optimizer is known by its steps: where none steps, nobody knows what it holds. What a model uses and does
+    not hold among its parameters is in none."""
+    known, total = share(run, "parameters_without_optimizer"), run.setup.number("parameters_total")
+    if known is None or not total or run.setup.number("backwards_without_step"):
+        return None
+    outside = run.setup.number("parameters_unregistered") or 0.0
+    return (known * total + outside) / (total + outside)
 
 
 def unreached(run: Run, features: Features) -> float | None:
