@@ -6,7 +6,7 @@ from typing import Any
 
 FORMATS: tuple[tuple[Any, ...], ...] = (
     ('traindx.readers.formats.boosting', 'boosting', 0.98, False, True, True),
-    ('traindx.readers.formats.csv_table', 'csv', 0.5, False, True, False),
+    ('traindx.readers.formats.csv_table', 'csv', 1.0, False, True, False),
     ('traindx.readers.formats.detectron2_json', 'detectron2-json', 0.95, False, True, False),
     ('traindx.readers.formats.hf_trainer', 'hf-trainer', 1.0, False, True, True),
     ('traindx.readers.formats.json_document', 'json', 0.55, False, True, False),

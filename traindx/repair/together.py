@@ -22,7 +22,7 @@ from traindx.vocabulary.trial import Objective, Verdict
 
 FIRSTS, SECONDS, MOST = 2, 2, 4  # changes that a second is sought for, seconds of each, and pairs that are tried
 AND = " + "  # between the slugs of two fixes that were tried at once
-SICK = 0.5  # belief in a cause, after all that was tried, from which two at once are worth their time
+WELL = 0.5  # belief that nothing is wrong, after all that was tried, above which two at once are not worth their time
 
 
 class Applied(NamedTuple):
@@ -65,9 +65,9 @@ class Two(NamedTuple):
 
 def together(search: Searching) -> list[Applied]:
     """The two that are confirmed at once, or nothing."""
-    sick = search.hypotheses[0]
+    well = sum(one.probability for one in search.hypotheses if one.cause == "healthy")
     firsts = hopeful(search)
-    if not firsts or sick.cause == "healthy" or sick.probability < SICK:
+    if not firsts or well > WELL:
         return []
     found: dict[frozenset[str], Two] = {}
     for two in seconds(search, firsts):
