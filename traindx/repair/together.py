@@ -57,6 +57,12 @@ class Two(NamedTuple):
     cause: str
 
     @property
+    def apart(self) -> bool:
+        """Whether they change different things: else one would take the place of the other."""
+        names = [{spec.partition("=")[0] for spec in one.interventions} for one in (self.first, self.second)]
+        return not names[0] & names[1]
+
+    @property
     def candidate(self) -> Candidate:
         """As one change."""
         both = merged(self.first.interventions, self.second.interventions)
@@ -71,7 +77,7 @@ def together(search: Searching) -> list[Applied]:
         return []
     found: dict[frozenset[str], Two] = {}
     for two in seconds(search, firsts):
-        if not search.clash(two.candidate):
+        if two.apart and not search.clash(two.candidate):
             found.setdefault(frozenset(two.candidate.interventions), two)
     some = list(found.values())[:MOST]
     if not some or not search.affordable(len(some)):
