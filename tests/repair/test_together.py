@@ -12,6 +12,7 @@ from traindx.repair.together import Applied, Two, both_of
     [
         (("weight_decay=0",), ("dropout=*0.33",), True),
         (("lr=*10",), ("optimizer=adamw", "lr=0.0003"), False),  # the second rate would take the place of the first
+        (("source=step-the-optimizer",), ("source=weight-classes",), True),
         (("source=feed-logits-to-loss",), ("lr=*0.1",), True),
     ],
 )

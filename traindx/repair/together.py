@@ -13,6 +13,7 @@ from traindx import pipeline
 from traindx.config import Config
 from traindx.repair.bench import Bench
 from traindx.repair.pairs import paired
+from traindx.repair.source import MARK
 from traindx.repair.ways import Way
 from traindx.trials.judge import Judged
 from traindx.trials.plan import Candidate, merged
@@ -59,14 +60,19 @@ class Two(NamedTuple):
     @property
     def apart(self) -> bool:
         """Whether they change different things: else one would take the place of the other."""
-        names = [{spec.partition("=")[0] for spec in one.interventions} for one in (self.first, self.second)]
-        return not names[0] & names[1]
+        first, second = ({what(spec) for spec in one.interventions} for one in (self.first, self.second))
+        return not first & second
 
     @property
     def candidate(self) -> Candidate:
         """As one change."""
         both = merged(self.first.interventions, self.second.interventions)
         return Candidate(f"{self.first.fix}{AND}{self.second.fix}", self.cause, both, 0.0)
+
+
+def what(spec: str) -> str:
+    """What an intervention changes: its name; of those in the source each is its own."""
+    return spec if spec.startswith(MARK) else spec.partition("=")[0]
 
 
 def together(search: Searching) -> list[Applied]:
