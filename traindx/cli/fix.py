@@ -12,7 +12,7 @@ import click
 from traindx.cli.asking import Asking
 from traindx.cli.options import Output, config_options, output_options
 from traindx.cli.proofs import Starts, Told, direction, proof_options
-from traindx.cli.streams import emit, note
+from traindx.cli.streams import emit, note, stdout_width
 from traindx.config import Config
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST
 from traindx.vocabulary.trial import FixReport
@@ -139,6 +139,6 @@ def told_of(report: FixReport, out: Output, diff: bool) -> int:
     from traindx.reports import fix as page
 
     edit = Path(report.patch).read_text(encoding="utf-8") if diff and report.patch else ""
-    emit(edit or page.rendered(report, out.format, color=out.color), out.path)
+    emit(edit or page.rendered(report, out.format, width=stdout_width(), color=out.color), out.path)
     note(f"The report: {Path(report.folder) / 'report.md'}", out.quiet)
     return int(report.verdict == "not-fixed")

@@ -13,6 +13,7 @@ from traindx import pipeline
 from traindx.config import Config
 from traindx.repair.bench import Bench
 from traindx.repair.pairs import paired
+from traindx.repair.source import MARK
 from traindx.repair.ways import Way
 from traindx.trials.judge import Judged
 from traindx.trials.plan import Candidate, merged
@@ -22,7 +23,7 @@ from traindx.vocabulary.trial import Objective, Verdict
 
 FIRSTS, SECONDS, MOST = 2, 2, 4  # changes that a second is sought for, seconds of each, and pairs that are tried
 AND = " + "  # between the slugs of two fixes that were tried at once
-SICK = 0.5  # belief in a cause, after all that was tried, from which two at once are worth their time
+WELL = 0.5  # belief that nothing is wrong, after all that was tried, above which two at once are not worth their time
 
 
 class Applied(NamedTuple):
@@ -57,21 +58,32 @@ class Two(NamedTuple):
     cause: str
 
     @property
+    def apart(self) -> bool:
+        """Whether they change different things: else one would take the place of the other."""
+        first, second = ({what(spec) for spec in one.interventions} for one in (self.first, self.second))
+        return not first & second
+
+    @property
     def candidate(self) -> Candidate:
         """As one change."""
         both = merged(self.first.interventions, self.second.interventions)
         return Candidate(f"{self.first.fix}{AND}{self.second.fix}", self.cause, both, 0.0)
 
 
+def what(spec: str) -> str:
+    """What an intervention changes: its name; of those in the source each is its own."""
+    return spec if spec.startswith(MARK) else spec.partition("=")[0]
+
+
 def together(search: Searching) -> list[Applied]:
     """The two that are confirmed at once, or nothing."""
-    sick = search.hypotheses[0]
+    well = sum(one.probability for one in search.hypotheses if one.cause == "healthy")
     firsts = hopeful(search)
-    if not firsts or sick.cause == "healthy" or sick.probability < SICK:
+    if not firsts or well > WELL:
         return []
     found: dict[frozenset[str], Two] = {}
     for two in seconds(search, firsts):
-        if not search.clash(two.candidate):
+        if two.apart and not search.clash(two.candidate):
             found.setdefault(frozenset(two.candidate.interventions), two)
     some = list(found.values())[:MOST]
     if not some or not search.affordable(len(some)):
