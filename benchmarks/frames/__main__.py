@@ -12,16 +12,24 @@ import traindx
 from benchmarks.frames.cells import CELLS
 from traindx.capture.launch.attach import Process
 
-ROOMS = {"torch": "torch", "keras": "keras", "nnx": "jax", "equinox": "jax"}
+ROOMS = {"torch": "torch", "lightning": "torch", "hf": "torch", "keras": "keras", "nnx": "jax", "equinox": "jax"}
 
 
-def record(cell: str, framework: str, out: Path) -> None:
-    """Train a cell in this process as `traindx run` records it."""
-    program = importlib.import_module(f"benchmarks.frames.{framework}_net")
+def attached(framework: str, out: Path) -> Process:
+    """Record what this process trains, as `traindx run` does."""
     out.mkdir(parents=True)
     process = Process({"out": str(out), "folder": os.getcwd()})
     process.watch = SimpleNamespace(wanted={}, last=[])
-    importlib.import_module(f"traindx.capture.{ROOMS[framework]}.launched").attach(process, framework)
+    room = ROOMS[framework]
+    started = importlib.import_module(f"traindx.capture.{room}.launched")
+    started.attach(process, "torch" if room == "torch" else framework)
+    return process
+
+
+def record(cell: str, framework: str, out: Path) -> None:
+    """Train a cell in this process."""
+    program = importlib.import_module(f"benchmarks.frames.{framework}_net")
+    process = attached(framework, out)
     program.train(CELLS[cell])
     process.end()
 

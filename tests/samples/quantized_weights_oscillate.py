@@ -26,7 +26,7 @@ def fires() -> dict[str, Run]:
         "ternary, a tenth each step": flips(0.1, 0.12),
         "one layer": flips(0.002, 0.08, 0.004),
         "binary": flips(0.3, levels=2.0),
-        "four bits": flips(0.06, 0.05, levels=15.0),
+        "four bits": flips(0.3, 0.25, levels=15.0),
     }
 
 
@@ -36,4 +36,5 @@ def stays_quiet() -> dict[str, Run]:
         "restless at the start only": flips(0.004, 0.006, first=0.4),
         "eight bits": flips(0.5, 0.4, levels=255.0),
         "just below": flips(0.012, 0.015),
+        "a fine grid is crossed often": flips(0.05, 0.06, levels=15.0),
     }

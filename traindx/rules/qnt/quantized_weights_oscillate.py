@@ -26,7 +26,8 @@ def quantized_weights_oscillate(
     features: Features,
     *,
     flips: float = threshold(
-        0.03, "of a module's weights a step", basis="measured", source="healthy nets of 1-4 bits end below 0.01"
+        0.01, "of a module's weights a step, for each level", basis="measured",
+        source="healthy nets of 1, 1.6, 4 and 8 bits: 0.001-0.003; finer grids are crossed more often",
     ),
     few: float = threshold(
         16,
@@ -59,14 +60,14 @@ def quantized_weights_oscillate(
     levels = run.setup.number("quantized_levels")
     if levels is None or levels > few:
         return
-    share = np.nan_to_num(late(found, tail))
-    if not (share > flips).any():
+    share, most = np.nan_to_num(late(found, tail)), flips * levels
+    if not (share > most).any():
         return
     worst = int(share.argmax())
     yield Evidence(
         onset=float(found.steps[0]),
         last=float(found.steps[-1]),
         where=found.modules[worst],
-        values={"share": float(median(share[share > flips])), "where": named(found, share > flips)},
-        points=(at_end("quant/flips", found, worst, float(share[worst]), flips, "0..1"),),
+        values={"share": float(median(share[share > most])), "where": named(found, share > most)},
+        points=(at_end("quant/flips", found, worst, float(share[worst]), most, "0..1"),),
     )

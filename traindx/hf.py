@@ -1,0 +1,80 @@
+"""`traindx.hf.Watch`: a callback for `transformers.Trainer` (and those made of it, such as TRL's) that records a
+training, says what it finds in the trainer's own log, and stops on request.
+
+trainer = transformers.Trainer(model, args, callbacks=[traindx.hf.Watch(out="runs/exp1", stop=True)])
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from transformers import TrainerCallback
+from transformers.trainer_callback import ExportableState
+
+from traindx.pipeline import Diagnosis, watch
+
+if TYPE_CHECKING:
+    from traindx.capture.watch import Watch as Recording
+
+
+class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transformers' types are not relied on
+    """Records every `train`. `check_every`: steps between looks at what was recorded; each finding that the look before
+    had not is said once and stands in the trainer's `log_history`. `stop`: end the training where such a look says that
+    going on is of no use. What was said is saved with the trainer's state, so that a run that is resumed does not say
+    it again. `options` are those of `Session`."""
+
+    def __init__(
+        self, out: str | Path | None = None, *, check_every: int = 500, stop: bool = False, **options: Any
+    ) -> None:
+        self.out, self.check_every, self.stop, self.options = out, check_every, stop, options
+        self.told: list[str] = []
+        self._recording: Recording[Diagnosis] | None = None
+        self._latest: Diagnosis | None = None
+
+    def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        optimizer = getattr(given["optimizer"], "optimizer", given["optimizer"])  # not Accelerate's around it
+        self._recording = watch(
+            given["model"], optimizer, out=self.out, on_finding=self._found, check_every=self.check_every,
+            **self.options,
+        )  # fmt: skip
+        self._recording.__enter__()
+
+    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **given: Any) -> None:
+        """The loss is the mean since the log before, as the trainer tells it."""
+        if self._recording is not None and logs is not None and "loss" in logs:
+            self._recording.session.metric("loss", float(logs["loss"]))
+
+    def on_evaluate(
+        self, args: Any, state: Any, control: Any, metrics: dict[str, float] | None = None, **given: Any
+    ) -> None:
+        if self._recording is not None:
+            held_out = {n.removeprefix("eval_"): v for n, v in (metrics or {}).items() if n.startswith("eval_")}
+            timing = ("runtime", "samples_per_second", "steps_per_second")
+            self._recording.log(**{f"val_{n}": v for n, v in held_out.items() if n not in timing})
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **given: Any) -> Any:
+        if self._latest is None:
+            return control
+        run, self._latest = self._latest.document.runs[0], None
+        for finding in (f for f in run.findings if f.slug not in self.told):
+            print(f"traindx: step {finding.onset_step or 0:.0f}: {finding.message}", flush=True)
+            state.log_history.append({"step": state.global_step, f"traindx/{finding.slug}": finding.message})
+            self.told.append(finding.slug)
+        if self.stop and run.decision.action == "stop":
+            print(f"traindx: stopped: {run.decision.reason}", flush=True)
+            control.should_training_stop = True
+        return control
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **given: Any) -> None:
+        recording, self._recording = self._recording, None
+        if recording is not None:
+            recording.__exit__(None, None, None)
+
+    def state(self) -> dict[str, Any]:
+        """What `Trainer` saves with its own state, and gives back when it resumes."""
+        args = {"out": None if self.out is None else str(self.out), "check_every": self.check_every, "stop": self.stop}
+        return {"args": {**args, **self.options}, "attributes": {"told": self.told}}
+
+    def _found(self, diagnosis: Diagnosis) -> None:
+        self._latest = diagnosis
