@@ -83,7 +83,7 @@ def loss_diverges(
     needed = max(noise * error, lost * gained, rise * abs(curve.best))
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
     lately = risen > max(lost * since, visible * abs(curve.best), noise * error)
-    lately = lately or lost_decades(curve, end, lost, decade, noise)
+    lately = lately or (end > rise * curve.start and lost_decades(curve, end, lost, decade, noise))
     if best >= curve.n - len(tail) or coming_back(curve, best, tail, falling * risen) or not (risen > needed or lately):
         return
     # Rewards and held-out losses wander; only a training loss is expected to go down.
