@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.features.curve import Curve
-from traindx.features.middle import median
+from traindx.features.middle import median, quantile
 from traindx.features.noise import difference_noise, robust_sigma
 from traindx.features.shared import Features
 from traindx.features.smoothing import block_edges, block_medians, running_median
@@ -211,7 +211,7 @@ def floors(values: Floats, blocks: int = 30, low: float = 0.1) -> Floats:
     """The `low` quantile of each of `blocks` consecutive blocks of `values[n]`: what the steps take that nothing
     disturbs."""
     edges = block_edges(len(values), blocks)
-    return np.array([np.quantile(values[a:b], low) for a, b in pairwise(edges)])
+    return np.array([quantile(values[a:b], low) for a, b in pairwise(edges)])
 
 
 def never_falls(values: Floats) -> bool:
