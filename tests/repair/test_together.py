@@ -1,4 +1,4 @@
-"""Two changes at once: which go together. That they are found and proved, real scripts show (benchmarks/repair)."""
+"""Two changes at once: which go together. That they are found and proved is shown on real scripts."""
 
 from __future__ import annotations
 

@@ -110,13 +110,20 @@ def seconds(search: Searching, firsts: Sequence[Way]) -> Iterator[Two]:
         shown = pipeline.diagnose(way.pair.after.run, search.config).first.hypotheses
         one = Applied(way.candidate.fix, way.interventions)
         for other in search.plan(shown)[:SECONDS]:
-            for dose in other.doses[0] if other.doses else (other.interventions,):
+            doses = other.doses[0] if other.doses else (other.interventions,)
+            for dose in (each for each in doses if not failed(search, each)):
                 yield Two(one, Applied(other.fix, dose), both_of(way.candidate.cause, other.cause))
     for i, way in enumerate(firsts):
         for two in firsts[i + 1 :]:
             if two.candidate.fix != way.candidate.fix:
                 first, second = (Applied(w.candidate.fix, w.interventions) for w in (way, two))
                 yield Two(first, second, both_of(way.candidate.cause, two.candidate.cause))
+
+
+def failed(search: Searching, interventions: tuple[str, ...]) -> bool:
+    """Whether a change was tried by itself, and the script did not come to its end: it hung, or had no memory."""
+    arm = search.bench.known.get(((merged(search.base, interventions), search.seeds[0]), search.bench.steps))
+    return arm is not None and (arm.run is None or not arm.ok)
 
 
 def both_of(one: str, other: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.session.events import ModelFound
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.models import unwrapped
@@ -44,7 +45,7 @@ class Kept:
 
     def write(self) -> None:
         """Write the file; where that cannot be, the record says why."""
-        if not self.models:
+        if not self.models or rank_of_process():  # of several processes that train one model the first writes it
             return
         try:
             tensors = state(self.models)
