@@ -3,8 +3,8 @@
     python -m benchmarks.frames.cost torch|lightning|hf|keras|nnx|equinox [PAIRS]      # KERAS_BACKEND tells which Keras
 
 One net with two layers of 1,024 units, in batches of 256, is trained in processes of its own, plain and recorded as
-`traindx run` records it, in turns. The CPU time is that of `train` alone: a long training less a short one, so that neither
-imports nor compilation count.
+`traindx run` records it, in turns. The CPU time is that of `train` alone: a long training less a short one, so that
+neither imports nor compilation count.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.frames.cells import PLAIN
 
-EPOCHS = (8, 24)  # of four steps each
+EPOCHS = (4, 12)  # of four steps each
 
 
 def once(framework: str, epochs: int, folder: str) -> float:

@@ -26,7 +26,9 @@ def quantized_weights_oscillate(
     features: Features,
     *,
     flips: float = threshold(
-        0.01, "of a module's weights a step, for each level", basis="measured",
+        0.01,
+        "of a module's weights a step, for each level",
+        basis="measured",
         source="healthy nets of 1, 1.6, 4 and 8 bits: 0.001-0.003; finer grids are crossed more often",
     ),
     few: float = threshold(
