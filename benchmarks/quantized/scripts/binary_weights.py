@@ -27,19 +27,10 @@ class BinaryConv2d(nn.Conv2d):
 digits = load_digits()
 x, y = torch.tensor(digits.images / 16, dtype=torch.float32)[:, None], torch.tensor(digits.target)
 net = nn.Sequential(
-    nn.Conv2d(1, 24, 3, padding=1),
-    nn.BatchNorm2d(24),
-    nn.ReLU(),
-    BinaryConv2d(24, 24, 3, padding=1, bias=False),
-    nn.BatchNorm2d(24),
-    nn.ReLU(),
-    nn.MaxPool2d(2),
-    BinaryConv2d(24, 32, 3, padding=1, bias=False),
-    nn.BatchNorm2d(32),
-    nn.ReLU(),
-    nn.AdaptiveAvgPool2d(2),
-    nn.Flatten(),
-    nn.Linear(128, 10),
+    nn.Conv2d(1, 24, 3, padding=1), nn.BatchNorm2d(24), nn.ReLU(),
+    BinaryConv2d(24, 24, 3, padding=1, bias=False), nn.BatchNorm2d(24), nn.ReLU(), nn.MaxPool2d(2),
+    BinaryConv2d(24, 32, 3, padding=1, bias=False), nn.BatchNorm2d(32), nn.ReLU(), nn.AdaptiveAvgPool2d(2),
+    nn.Flatten(), nn.Linear(128, 10),
 )
 EPOCHS = 8
 optimizer = torch.optim.Adam(net.parameters(), lr=2e-3)
@@ -55,7 +46,5 @@ for epoch in range(EPOCHS):
     net.eval()
     with torch.no_grad():
         out = net(x[1400:])
-    print(
-        f"epoch {epoch} loss {loss.item():.4f} val_loss {F.cross_entropy(out, y[1400:]).item():.4f} "
-        f"val_acc {(out.argmax(1) == y[1400:]).float().mean().item():.4f}"
-    )
+    print(f"epoch {epoch} loss {loss.item():.4f} val_loss {F.cross_entropy(out, y[1400:]).item():.4f} "
+          f"val_acc {(out.argmax(1) == y[1400:]).float().mean().item():.4f}")

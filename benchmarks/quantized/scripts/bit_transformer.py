@@ -54,7 +54,7 @@ class Model(nn.Module):
 
 
 a, b = torch.randint(0, 50, (2, 6000))
-text = "".join(f"{i}+{j}={i + j};" for i, j in zip(a.tolist(), b.tolist(), strict=True))
+text = "".join(f"{i}+{j}={i + j};" for i, j in zip(a.tolist(), b.tolist()))
 data = torch.tensor([LETTERS.index(letter) for letter in text])
 cut = int(0.9 * len(data))
 

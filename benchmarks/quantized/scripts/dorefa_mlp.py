@@ -43,7 +43,5 @@ for epoch in range(15):
         total += loss.item() / 35
     with torch.no_grad():
         out = net(x[1400:])
-    print(
-        f"{epoch}: loss {total:.4f} val loss {F.cross_entropy(out, y[1400:]).item():.4f} "
-        f"val acc {(out.argmax(1) == y[1400:]).float().mean().item():.4f}"
-    )
+    print(f"{epoch}: loss {total:.4f} val loss {F.cross_entropy(out, y[1400:]).item():.4f} "
+          f"val acc {(out.argmax(1) == y[1400:]).float().mean().item():.4f}")

@@ -10,10 +10,7 @@ digits = load_digits()
 x, y = torch.tensor(digits.images / 16, dtype=torch.float32)[:, None], torch.tensor(digits.target)
 
 weights = tq.FakeQuantize.with_args(
-    observer=tq.MovingAverageMinMaxObserver,
-    quant_min=-128,
-    quant_max=127,
-    dtype=torch.qint8,
+    observer=tq.MovingAverageMinMaxObserver, quant_min=-128, quant_max=127, dtype=torch.qint8,
     qscheme=torch.per_tensor_symmetric,
 )
 inputs = tq.FakeQuantize.with_args(
@@ -21,16 +18,9 @@ inputs = tq.FakeQuantize.with_args(
 )
 net = nn.Sequential(
     tq.QuantStub(),
-    nn.Conv2d(1, 16, 3, padding=1),
-    nn.BatchNorm2d(16),
-    nn.ReLU(),
-    nn.MaxPool2d(2),
-    nn.Conv2d(16, 32, 3, padding=1),
-    nn.BatchNorm2d(32),
-    nn.ReLU(),
-    nn.MaxPool2d(2),
-    nn.Flatten(),
-    nn.Linear(128, 10),
+    nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Conv2d(16, 32, 3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2),
+    nn.Flatten(), nn.Linear(128, 10),
 )
 net.qconfig = tq.QConfig(activation=inputs, weight=weights)
 tq.prepare_qat(net.train(), inplace=True)
@@ -48,7 +38,5 @@ for epoch in range(8):
     net.eval()
     with torch.no_grad():
         out = net(x[1400:])
-    print(
-        f"epoch {epoch} loss {loss.item():.4f} val_loss {loss_of(out, y[1400:]).item():.4f} "
-        f"val_acc {(out.argmax(1) == y[1400:]).float().mean().item():.4f}"
-    )
+    print(f"epoch {epoch} loss {loss.item():.4f} val_loss {loss_of(out, y[1400:]).item():.4f} "
+          f"val_acc {(out.argmax(1) == y[1400:]).float().mean().item():.4f}")

@@ -42,7 +42,5 @@ for epoch in range(EPOCHS):
     net.eval()
     with torch.no_grad():
         out = net(x[2400:])
-    print(
-        f"epoch {epoch} loss {loss.item():.4f} val_loss {F.cross_entropy(out, y[2400:]).item():.4f} "
-        f"val_acc {(out.argmax(1) == y[2400:]).float().mean().item():.4f}"
-    )
+    print(f"epoch {epoch} loss {loss.item():.4f} val_loss {F.cross_entropy(out, y[2400:]).item():.4f} "
+          f"val_acc {(out.argmax(1) == y[2400:]).float().mean().item():.4f}")

@@ -23,10 +23,9 @@ class Steps(nn.Module):
 
 
 x, y = make_friedman1(3000, 10, noise=0.3, random_state=4)
-x, y = torch.tensor(x * 2 - 1).float(), torch.tensor((y - y.mean()) / y.std()).float()[:, None]
-net = nn.Sequential(
-    nn.Linear(10, 64), nn.SiLU(), nn.Linear(64, 64), nn.SiLU(), nn.Linear(64, 64), nn.SiLU(), nn.Linear(64, 1)
-)
+x, y = torch.tensor(x, dtype=torch.float32) * 2 - 1, torch.tensor((y - y.mean()) / y.std(), dtype=torch.float32)[:, None]
+net = nn.Sequential(nn.Linear(10, 64), nn.SiLU(), nn.Linear(64, 64), nn.SiLU(), nn.Linear(64, 64), nn.SiLU(),
+                    nn.Linear(64, 1))
 for layer in (net[2], net[4]):
     parametrize.register_parametrization(layer, "weight", Steps(layer.weight))
 optimizer = torch.optim.SGD(net.parameters(), lr=0.02, momentum=0.9)
