@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.frames.cells import PLAIN
 
-EPOCHS = (4, 12)  # of four steps each
+EPOCHS = (20, 60)  # of four steps each
 
 
 def once(framework: str, epochs: int, folder: str) -> float:
