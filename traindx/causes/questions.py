@@ -38,8 +38,6 @@ HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "mem/host": ("the memory of the process", f"log it, or: {WITH_CAPTURE}"),
     "mem/device": ("the memory of the device", f"log torch.cuda.memory_allocated(), or: {WITH_CAPTURE}"),
     "util/device": ("the utilization of the accelerator", "log it (nvidia-smi, or the system metrics of your logger)"),
-    "quant/flips/": ("how often quantized weights change their level, of every module", WITH_CAPTURE),
-    "quant/clipped/": ("the share of weights beyond the range of quantization, of every module", WITH_CAPTURE),
     "epoch": ("the epoch of each row", "log the (fractional) epoch"),
     "rank": ("the time of a step of every rank", "log rank/<i>/time/step"),
 }
