@@ -137,12 +137,28 @@ class TestHuggingFace:
         assert len(run.series["train/loss"]) >= 3
         assert len(run.series["val/loss"]) == 2
 
-    def test_stops_and_tells_once_over_a_resume(self, tmp_path: Path) -> None:
+    def test_stops_on_request(self, tmp_path: Path) -> None:
         pytest.importorskip("transformers")
         from traindx.hf import Watch
 
         watch = Watch(tmp_path / "run", check_every=4, stop=True)
         trainer, _ = self.train([watch], 4, tmp_path / "saved", nan=True)
         assert trainer.state.global_step < 32
-        said = [name for row in trainer.state.log_history for name in row if name.startswith("traindx/")]
-        assert "traindx/loss-not-finite" in said
+        assert self.said(trainer).count("traindx/loss-not-finite") == 1
+
+    def test_tells_once_over_a_resume(self, tmp_path: Path) -> None:
+        pytest.importorskip("transformers")
+        from traindx.hf import Watch
+
+        self.train([Watch(tmp_path / "first", check_every=4)], 2, tmp_path / "saved", nan=True)
+        second = Watch(tmp_path / "second", check_every=4)
+        trainer, _ = self.train([second], 3, tmp_path / "saved", resume=True, nan=True)
+        assert trainer.state.global_step == 24
+        assert self.said(trainer).count("traindx/loss-not-finite") == 1  # in the log that was resumed
+        (there,) = (c for c in trainer.callback_handler.callbacks if isinstance(c, Watch))
+        assert "loss-not-finite" in there.told
+        assert traindx.read(there.out).last_step == 8  # of its own
+
+    @staticmethod
+    def said(trainer: Any) -> list[str]:
+        return [name for row in trainer.state.log_history for name in row if name.startswith("traindx/")]

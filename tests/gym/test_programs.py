@@ -107,10 +107,14 @@ def test_skill_has_a_direction_and_is_nothing_for_what_is_no_number() -> None:
     assert PROGRAMS["movie_factors"].skill(float("inf")) == 0.0
 
 
-def row(group: str, skill: float, fault: str | None = None, harm_in: str | None = None) -> dict[str, object]:
+def row(
+    group: str, skill: float, fault: str | None = None, harm_in: str | None = None, lm: float | None = None
+) -> dict[str, object]:
+    """A run; of a language model with its loss `lm`."""
     twin = "a.clean" if fault else ""
     return {"group": group, "twin": twin, "fault": fault, "skill": skill, "harm_in": harm_in, "severity": None,
-            "cause": "wrong-loss", "also": ("double-softmax",), "second": ()}  # fmt: skip
+            "cause": "wrong-loss", "also": ("double-softmax",), "second": (), "task": "lm" if lm else "classification",
+            "final": lm or skill}  # fmt: skip
 
 
 def test_harm_is_measured_against_the_twins() -> None:
@@ -122,6 +126,13 @@ def test_harm_is_measured_against_the_twins() -> None:
     assert said["a.y"] == ("harmless", ["healthy", "wrong-loss", "double-softmax"])
     assert said["a.z"][0] == "hurts"  # tells more of its model than there is
     assert outcome.labelled([row("a.clean", 0.1)])[0]["verdict"] == "twin-failed"
+
+
+@pytest.mark.parametrize(("loss", "verdict"), [(0.2, "hurts"), (1.9, "harmless")])
+def test_a_language_model_that_is_too_good_is_seen_by_its_loss(loss: float, verdict: str) -> None:
+    twins = [row("a.clean", 0.9, lm=2.0), row("a.clean", 0.9, lm=2.05)]
+    made = outcome.labelled([*twins, row("a.sees", 0.95, "sees", "report", loss)])
+    assert made[-1]["verdict"] == verdict
 
 
 RUN = """
