@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,20 @@ def test_nothing_is_told_where_the_system_does_not_tell(tmp_path: Path, monkeypa
     monkeypatch.setattr(clock, "SCHEDULED", str(tmp_path / "none"))
     queued = Queued()
     assert [queued.lap(), queued.lap()] == [None, None]
+
+
+@pytest.mark.skipif(not Path(clock.SCHEDULED).exists(), reason="only Linux tells")
+def test_one_thread_after_another_may_step() -> None:
+    """What the first had open is gone with it."""
+    queued, told = Queued(), []
+    for _ in range(8):
+        thread = threading.Thread(target=lambda: told.extend([queued.lap(), queued.lap()]))
+        thread.start()
+        thread.join()
+    queued.close()
+    assert len(told) == 16
+    assert all(seconds is None for seconds in told[::2])
+    assert sum(seconds is not None for seconds in told[1::2]) >= 7
 
 
 def test_a_step_is_never_queued_for_longer_than_it_took(scheduler: Path) -> None:

@@ -26,7 +26,7 @@ class Queued:
     def lap(self) -> float | None:
         """Those since the last lap; None at the first, in another thread than before, and where that is not
         Linux's to tell."""
-        me = (os.getpid(), threading.get_ident())
+        me = (os.getpid(), threading.get_native_id())  # an identity of Python's is given to a later thread again
         if me != self._of:
             self._of, self._last = me, None
             self.close()
@@ -36,7 +36,11 @@ class Queued:
                 self._file = None
         if self._file is None:
             return None
-        words = os.pread(self._file, 100, 0).split()
+        try:
+            words = os.pread(self._file, 100, 0).split()
+        except ProcessLookupError:  # of a thread that has ended, whose number this one was given
+            self._of = (0, 0)
+            return None
         before, self._last = self._last, int(words[1]) if len(words) == 3 else None
         return None if before is None or self._last is None else (self._last - before) * NANO
 
