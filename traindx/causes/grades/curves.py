@@ -253,7 +253,8 @@ def rate_shape(
     curve = features.curve("lr")
     if curve is None or curve.n < LEAST or curve.values.max() <= 0:
         return None
-    share = curve.values / curve.values.max()
+    with np.errstate(over="ignore"):  # of damaged logs: far below zero, over next to nothing
+        share = curve.values / curve.values.max()
     late = share[curve.n // 3 :]
     if (share[1:] > jump * np.maximum(share[:-1], TINY)).any():
         return "leaps"
