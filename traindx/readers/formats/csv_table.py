@@ -71,7 +71,8 @@ def counts(log: RawLog, axis: str | None) -> bool:
 
 def set_by_hand(axis: str, values: Floats) -> bool:
     """Whether epochs were set, not counted: they stay from row to row, or jump, and never by one."""
-    change = np.diff(values)
+    with np.errstate(over="ignore"):  # of damaged tables
+        change = np.diff(values[np.isfinite(values)])
     moves = change[change != 0]
     return bool("epoch" in axis.lower() and SOME <= len(moves) < len(change) / 2 and np.abs(moves).min() > 1)
 
