@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from transformers import TrainerCallback
 from transformers.trainer_callback import ExportableState
 
+from traindx.capture.watch import news, why_stop
 from traindx.pipeline import Diagnosis, watch
 
 if TYPE_CHECKING:
@@ -57,12 +58,12 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
         if self._latest is None:
             return control
         run, self._latest = self._latest.document.runs[0], None
-        for finding in (f for f in run.findings if f.slug not in self.told):
-            print(f"traindx: step {finding.onset_step or 0:.0f}: {finding.message}", flush=True)
-            state.log_history.append({"step": state.global_step, f"traindx/{finding.slug}": finding.message})
-            self.told.append(finding.slug)
-        if self.stop and run.decision.action == "stop":
-            print(f"traindx: stopped: {run.decision.reason}", flush=True)
+        for slug, said in news(run, self.told):
+            print(f"traindx: {said}", flush=True)
+            state.log_history.append({"step": state.global_step, f"traindx/{slug}": said})
+            self.told.append(slug)
+        if self.stop and (why := why_stop(run)):
+            print(f"traindx: {why}", flush=True)
             control.should_training_stop = True
         return control
 

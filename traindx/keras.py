@@ -16,6 +16,7 @@ from traindx.capture.keras.batches import Batches
 from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.process.guard import say
 from traindx.capture.session.session import Session
+from traindx.capture.watch import news, why_stop
 
 if TYPE_CHECKING:
     from traindx.config import Config
@@ -63,12 +64,11 @@ class Watch(Listener):
 
     def _look(self) -> None:
         found = self.diagnose().document.runs[0]
-        new = [finding for finding in found.findings if finding.slug not in self._told]
-        for finding in new:
-            say(f"step {finding.onset_step or 0:.0f}: {finding.message}")
+        for _, said in news(found, self._told):
+            say(said)
         self._told = {finding.slug for finding in found.findings}
-        if self._stop and found.decision.action == "stop":
-            say(f"stopped: {found.decision.reason}")
+        if self._stop and (why := why_stop(found)):
+            say(why)
             self.model.stop_training = True
 
     def diagnose(self) -> Diagnosis:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lightning.pytorch import Callback
 from lightning.pytorch.utilities import rank_zero_info
 
+from traindx.capture.watch import news, why_stop
 from traindx.pipeline import Diagnosis, watch
 
 if TYPE_CHECKING:
@@ -68,11 +69,11 @@ class Watch(Callback):  # type: ignore[misc]  # Lightning's types are not relied
 
     def _found(self, diagnosis: Diagnosis) -> None:
         run, trainer = diagnosis.document.runs[0], self._trainer
-        for finding in (f for f in run.findings if f.slug not in self._told):
-            rank_zero_info(f"traindx: step {finding.onset_step or 0:.0f}: {finding.message}")
+        for slug, said in news(run, self._told):
+            rank_zero_info(f"traindx: {said}")
             for logger in trainer.loggers:
-                logger.log_metrics({f"traindx/{finding.slug}": 1.0}, step=trainer.global_step)
-        self._told |= {finding.slug for finding in run.findings}
-        if self._stop and run.decision.action == "stop":
-            rank_zero_info(f"traindx: stopped: {run.decision.reason}")
+                logger.log_metrics({f"traindx/{slug}": 1.0}, step=trainer.global_step)
+            self._told.add(slug)
+        if self._stop and (why := why_stop(run)):
+            rank_zero_info(f"traindx: {why}")
             trainer.should_stop = True

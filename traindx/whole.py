@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Put `text` into `path` so that at every moment the file holds either the old content or the new: it is written
-    beside and renamed. Line ends stay as they are, and so does the mode of a file that was there; a link stays one.
-    Something that is no regular file (/dev/stdout, a pipe) is written to directly. Raises OSError."""
+def write_whole(path: Path, content: str | Iterable[bytes]) -> None:
+    """Put a text, or bytes in pieces, into `path` so that at every moment the file holds either the old content or the
+    new: it is written beside and renamed. Line ends stay as they are, and so does the mode of a file that was there; a
+    link stays one. Something that is no regular file (/dev/stdout, a pipe) is written to directly. Raises OSError."""
+    pieces = [content.encode()] if isinstance(content, str) else content
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8", newline="")
+        with open(path, "wb") as stream:
+            stream.writelines(pieces)
         return
     import tempfile  # only where a file is written: it costs as much as all that reads a log
 
     target = path.resolve()
     handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
+        with os.fdopen(handle, "wb") as stream:
+            stream.writelines(pieces)
         os.chmod(temporary, permissions(target))
         os.replace(temporary, target)
     except BaseException:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from traindx.capture.process.guard import ran_out_of_memory
 from traindx.capture.session.loop import Loop
 from traindx.errors import ConfigError
+
+if TYPE_CHECKING:
+    from traindx.vocabulary.diagnosis import RunDiagnosis
 
 Diagnosis = TypeVar("Diagnosis")
 Batch = TypeVar("Batch")
@@ -49,6 +52,16 @@ def loop_of(model: Any, optimizer: Any, out: Path | None, scaler: Any, options: 
 def several(given: Any) -> list[Any]:
     """A list of what may be one or several; None is none."""
     return list(given) if isinstance(given, list | tuple) else [] if given is None else [given]
+
+
+def news(run: RunDiagnosis, told: Container[str]) -> list[tuple[str, str]]:
+    """What a look at a recording finds beyond what was `told`: each finding's slug, and the sentence to say."""
+    return [(f.slug, f"step {f.onset_step or 0:.0f}: {f.message}") for f in run.findings if f.slug not in told]
+
+
+def why_stop(run: RunDiagnosis) -> str:
+    """The sentence to end a training with; "" where going on is of use."""
+    return f"stopped: {run.decision.reason}" if run.decision.action == "stop" else ""
 
 
 class Watch(Generic[Diagnosis]):

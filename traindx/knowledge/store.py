@@ -77,7 +77,6 @@ class Store:
             self.engine = sql.create_engine(self.url, connect_args={"timeout": WAIT} if file is not None else {})
         except (ImportError, sql.exc.ArgumentError) as error:
             raise ConfigError(f"{VARIABLE}: no such database: {first_line(error)}") from error
-        self.outcomes = self.table()
         with self.engine.begin() as connection:  # another process may make them at this moment
             if self.engine.dialect.name == "postgresql":
                 connection.execute(sql.select(sql.func.pg_advisory_xact_lock(LOCK)))
@@ -85,6 +84,7 @@ class Store:
                 connection.exec_driver_sql("BEGIN IMMEDIATE")
             if self.revision(connection) != HEAD:
                 migrated(connection, self.shown)
+            self.outcomes = sql.Table("outcomes", sql.MetaData(), autoload_with=connection)  # as the migrations left it
 
     def revision(self, connection: Any) -> str | None:
         """Which migration the database has seen last."""
@@ -92,22 +92,6 @@ class Store:
         if not sql.inspect(connection).has_table("alembic_version"):
             return None
         return connection.execute(sql.text("SELECT version_num FROM alembic_version")).scalar()  # type: ignore[no-any-return]
-
-    def table(self) -> Any:
-        """The one table, as the last migration left it."""
-        sql = self.sql
-        return sql.Table(
-            "outcomes",
-            sql.MetaData(),
-            sql.Column("id", sql.Integer, primary_key=True),
-            sql.Column("layout", sql.Integer, nullable=False),
-            sql.Column("at", sql.Float, nullable=False),
-            sql.Column("project", sql.String(200), nullable=False),
-            sql.Column("fix", sql.String(80), nullable=False),
-            sql.Column("cause", sql.String(80), nullable=False),
-            sql.Column("verdict", sql.String(20), nullable=False),
-            sql.Column("content", sql.Text, nullable=False),
-        )
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Remember outcomes, all or none."""

@@ -18,6 +18,7 @@ from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.session.events import ModelFound
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.models import unwrapped
+from traindx.whole import write_whole
 
 FILE = "model.safetensors"
 MOST_BYTES = 2 << 30
@@ -52,7 +53,6 @@ class Kept:
             self.stream.fact("model_sha256", write(self.path, tensors))
             self.stream.fact("model_tensors", len(tensors))
         except (NotPlain, OSError, RuntimeError) as why:  # RuntimeError: a tensor that cannot be read on the host
-            self.path.unlink(missing_ok=True)
             self.stream.fact("model_not_kept", str(why)[:200])
         self.models.clear()
 
@@ -81,7 +81,7 @@ def plain(key: str, value: Any) -> torch.Tensor:
 
 
 def write(path: Path, tensors: dict[str, torch.Tensor]) -> str:
-    """Write the file under another name first: one that was cut short is never taken for whole. Returns its SHA-256."""
+    """Write the file, whole or not at all. Returns its SHA-256."""
     header: dict[str, Any] = {"__metadata__": {"format": "pt"}}
     place = 0
     for name, tensor in tensors.items():
@@ -90,13 +90,16 @@ def write(path: Path, tensors: dict[str, torch.Tensor]) -> str:
         place = end
     told = json.dumps(header).encode()
     told += b" " * (-len(told) % 8)
-    beside, digest = path.with_suffix(".part"), hashlib.sha256()
-    with open(beside, "wb") as file:
-        for piece in pieces(told, tensors):
-            digest.update(piece)
-            file.write(piece)
-    beside.rename(path)
+    digest = hashlib.sha256()
+    write_whole(path, digested(pieces(told, tensors), digest))
     return digest.hexdigest()
+
+
+def digested(pieces: Iterator[bytes], digest: Any) -> Iterator[bytes]:
+    """The pieces, as the digest takes them in."""
+    for piece in pieces:
+        digest.update(piece)
+        yield piece
 
 
 def pieces(header: bytes, tensors: dict[str, torch.Tensor]) -> Iterator[bytes]:
