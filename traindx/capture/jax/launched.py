@@ -21,9 +21,9 @@ import jax.numpy as jnp
 
 from traindx.capture.arrays.activations import Kind
 from traindx.capture.jax.arguments import batch_in, closed_over
-from traindx.capture.jax.monitor import norm
 from traindx.capture.jax.names import leaves_of
-from traindx.capture.jax.steps import READINGS, Steps, TracedBackend
+from traindx.capture.jax.readings import of_update, of_weights
+from traindx.capture.jax.steps import Steps, TracedBackend
 from traindx.capture.jax.tell import tell
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
@@ -84,6 +84,7 @@ class Launched:
         self._process, self._backend = process, TracedBackend()
         self._stream = process.stream(lambda out, **options: Session(out, self._backend, **options))
         self._steps: Steps | None = None
+        self._given = False  # an optimizer is given its weights
         self._depth = {"grad": 0, "update": 0, "make": 0, "loss": 0}
         self._calls: dict[str, int] = {}
         self._used: set[str] = set()
@@ -335,19 +336,11 @@ class Launched:
             return
         if [leaf.name for leaf in leaves] != [leaf.name for leaf in self._backend.trained]:
             return  # another optimizer's: the first one counts the steps
-        values = [jax.tree.leaves(tree) for tree in (gradients, updates)]
         weights = jax.tree.leaves(params) if params is not None else []
-        nothing = [jnp.full((), jnp.nan)] * len(leaves)
-        there = len(weights) == len(leaves)
-        rows = [
-            [norm(g) for g in values[0]],
-            [jnp.mean((g == 0).astype(jnp.float32)) for g in values[0]],
-            [norm(u) for u in values[1]],
-            [norm(w) for w in weights] if there else nothing,
-            [jnp.max(jnp.abs(w)).astype(jnp.float32) for w in weights] if there else nothing,
-        ]
-        assert len(rows) == READINGS
-        self._tell(self._heard_step, jnp.stack([jnp.stack(row) for row in rows]))
+        self._given = len(weights) == len(leaves)
+        given = weights if self._given else []
+        readings = of_update(jax.tree.leaves(gradients), jax.tree.leaves(updates), given)
+        self._tell(self._heard_step, readings)
 
     def _open(self, leaves: list[Any]) -> bool:
         """The session, at the first step; False where another framework's is recorded."""
@@ -380,7 +373,7 @@ class Launched:
     def _apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def apply_updates(params: Any, updates: Any) -> Any:
-            if self._steps is not None and not self._depth["update"]:
+            if self._steps is not None and not self._depth["update"] and not self._given:
                 self._stream.safely(self._weights, params)
             return original(params, updates)
 
@@ -389,9 +382,7 @@ class Launched:
     def _weights(self, params: Any) -> None:
         weights = jax.tree.leaves(params)
         if len(weights) == len(self._backend.trained):
-            norms = jnp.stack([norm(w) for w in weights])
-            largest = jnp.stack([jnp.max(jnp.abs(w)).astype(jnp.float32) for w in weights])
-            self._tell(self._heard_weights, jnp.stack([norms, largest]))
+            self._tell(self._heard_weights, of_weights(weights))
 
     def _heard_weights(self, values: Any) -> None:
         if self._steps is not None:

@@ -13,13 +13,13 @@ from traindx.capture.arrays import activations as act
 from traindx.capture.arrays.answers import answers
 from traindx.capture.arrays.data import Array
 from traindx.capture.jax.names import Leaf, architecture, gains
+from traindx.capture.jax.readings import READINGS
 from traindx.capture.session.backend import Looks, Updates, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
 from traindx.capture.session.told import ToldBackend, ToldLooks
 from traindx.vocabulary.setup import Fact
 
-READINGS = 5  # of each leaf: norm and zeros of the gradient, norm of the update, norm and largest value of the weights
 RANK_EVERY = 4  # sampled steps between effective ranks
 
 
@@ -139,7 +139,8 @@ class ToldUpdates:
 
 class Steps:
     """What comes from the host's callbacks, in whatever thread: paired and handed to the session in order. Losses of a
-    step may arrive after it, so a step waits until the next one comes."""
+    step may arrive after it, so a step waits until the next one comes. What is kept is copied: an array that is told
+    ends with the call."""
 
     def __init__(self, session: Session, backend: TracedBackend, stepped: Callable[[int], None]) -> None:
         self.session, self._backend, self._stepped = session, backend, stepped
@@ -161,18 +162,18 @@ class Steps:
     def loss(self, value: Any, *batch: Any) -> None:
         """A loss that was differentiated, and the arrays of its batch."""
         with self._lock:
-            self._losses.append((float(np.mean(value)), [np.asarray(part) for part in batch]))
+            self._losses.append((float(np.mean(value)), [np.array(part) for part in batch]))
             self._told["losses"] += 1
             self._targets = self._targets or len(batch) > 1
 
     def activation(self, name: str, kind: act.Kind, values: Any) -> None:
         if self.session.sampling and self._backend.seen is not None:
             with self._lock:
-                self._backend.seen.heard[name] = kind, np.asarray(values)
+                self._backend.seen.heard[name] = kind, np.array(values)
 
     def answered(self, name: str, training: bool, outputs: Any, targets: Any, losses: Any) -> None:
         """A loss function of optax was called."""
-        found = Answer(name, np.asarray(outputs), np.asarray(targets), np.asarray(losses))
+        found = Answer(name, np.array(outputs), np.array(targets), np.array(losses))
         with self._lock:
             if not training:
                 while self._steps and self._told["losses"] >= self._told["steps"]:
@@ -189,7 +190,7 @@ class Steps:
 
     def weights(self, values: Any) -> None:
         """`[2, p]`, norms and largest values, of weights that the optimizer was not given."""
-        self._weights = np.asarray(values, np.float64)
+        self._weights = np.array(values, np.float64)
 
     def step(self, readings: Any) -> None:
         """`[READINGS, p]` of an update."""

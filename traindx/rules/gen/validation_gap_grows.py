@@ -269,10 +269,16 @@ def improving(pair: Pair, part: float) -> bool:
 
 
 def tell(
-    seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float, *, near: int = 2, part: int = 50
+    seen: Seen,
+    metric_improves: bool,
+    strong: float,
+    mild: float,
+    lost: float,
+    *,
+    near: float = threshold(2, "points from the turn", basis="convention", source="the fit's own step"),
+    close: float = threshold(0.02, "of the run from the turn", basis="convention", source="the same in a long run"),
 ) -> Evidence:
-    """What is told of a rise. Its best value is the lowest of all where that is within `near` points or a `part`-th of
-    the run of the turn."""
+    """What is told of a rise. Its best value is the lowest of all where that is near the turn."""
     pair, rise = seen.pair, seen.rise
     _, now = ends(seen)
     severity: Severity = "medium"
@@ -282,7 +288,7 @@ def tell(
         severity = "high"
     sign, other = pair.val.sign, pair.train.sign
     lowest = int(np.argmin(pair.val.oriented))
-    exact = abs(lowest - rise.at) <= max(near, pair.val.n // part)  # else a lone value far from the turn
+    exact = abs(lowest - rise.at) <= max(near, close * pair.val.n)  # else a lone value far from the turn
     turn = lowest if exact else rise.at
     then = float(seen.train[turn])
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)

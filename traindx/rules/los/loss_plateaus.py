@@ -18,8 +18,6 @@ from traindx.vocabulary.diagnosis import Severity
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
-STEADY = 0.02  # of the level: as for `loss-at-chance`
-
 
 @rule(
     code="LOS004",
@@ -43,6 +41,7 @@ def loss_plateaus(
     least: float = threshold(12, "points", basis="convention", source="fewer show no plateau, unless one repeats"),
     good: float = threshold(0.9, "accuracy", basis="convention", source="a level reached for a good reason"),
     tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: < 0.01 vanishes"),
+    steady: float = threshold(0.02, "of the level", basis="convention", source="a level that holds: see LOS011"),
 ) -> Iterator[Evidence]:
     """After an initial fall the loss is level for at least a third of the run.
 
@@ -84,7 +83,7 @@ def loss_plateaus(
         return
     if np.ptp(curve.values) == 0 and best_skill(features) < good and (curve.sign < 0 or not begins_late(run)):
         return  # a loss that never moved, and nothing good beside it, is another rule's
-    marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm)))
+    marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm, steady)))
     yield Evidence(
         onset=curve.step_at(flat.first),
         last=float(curve.steps[-1]),
@@ -161,12 +160,12 @@ def severity(marks: tuple[str, ...]) -> Severity:
 
 
 def aspects(
-    features: Features, curve: Curve, flat: Flat, level: float, bounds: tuple[float, float, float, float]
+    features: Features, curve: Curve, flat: Flat, level: float, bounds: tuple[float, float, float, float, float]
 ) -> Iterator[str]:
-    little, decayed, good, tiny = bounds
+    little, decayed, good, tiny, steady = bounds
     # A guess scatters hardly at all from batch to batch: a level that does only passes by ln k.
-    steady = robust_sigma(curve.values[flat.first :]) < STEADY * abs(level)
-    if curve.name.endswith("loss") and steady and chance_classes(level, features.run.setup.classes):
+    holds = robust_sigma(curve.values[flat.first :]) < steady * abs(level)
+    if curve.name.endswith("loss") and holds and chance_classes(level, features.run.setup.classes):
         yield "at-chance"
     fall = curve.start - level
     yield "high" if curve.sign > 0 and fall < little * abs(curve.start) else "low"
