@@ -22,6 +22,7 @@ Settled by: the loss of one batch with and without fake quantization.""",
         weights={
             "quantization-gap-widens": W(5.0, -2.0), "quantized-much-worse": W(6.0, -2.0),
             "quantized-much-worse:metric": W(1.0), "quantized-weights-clipped": W(4.0),
+            "quantized-inputs-clipped": W(4.0),
             "quantized-weights-oscillate": W(2.0), "fact:quantized": W(1.5, -4.0), "ternary-weights-collapse": W(0.7),
             "modes-disagree": W(0.7), "losses-stay-high": W(0.5), "validation-gap-grows": W(0.5),
             "metric-contradicts-loss": W(0.5), "validation-rises-then-falls": W(0.5), "validation-drops-late": W(0.5),
