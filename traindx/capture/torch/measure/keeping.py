@@ -29,6 +29,7 @@ FRAMES = 6  # functions of the user's that are looked into
 VARIABLES = 2000  # of a function or an object
 HOLDING = (torch.Tensor, list, tuple, deque, dict)
 GROWS = r"(?<![\w.]){name}\b(\[[^\]]*\])?\s*(\.(append|add|extend|update|appendleft)\(|\+=|=[^=])"
+STARTS = r"=\s*(\[|\{|[\d.]+|None|list\(|dict\(|deque\(|torch\.zeros\(.*)[\]})]*\s*(#.*)?$"  # it begins empty there
 
 
 class Held(NamedTuple):
@@ -66,14 +67,13 @@ class Keeping:
     def _tell(self, name: str, held: Held) -> None:
         self.facts |= {"graphs_kept": held.graphs, "graphs_kept_by": name}
         code = held.frame.f_code
-        pattern = re.compile(GROWS.format(name=re.escape(name.partition("[")[0])))
+        pattern = re.compile(GROWS.format(name=re.escape(name)))
         lines = linecache.getlines(code.co_filename, held.frame.f_globals)
-        first = code.co_firstlineno if code.co_name != "<module>" else 1
-        grows = [i for i, line in enumerate(lines[first - 1 :], start=first) if pattern.search(line)]
-        adds = [i for i in grows if "+=" in lines[i - 1] or "append" in lines[i - 1] or "add(" in lines[i - 1]]
-        shown = self._lines.shown(code.co_filename)
-        if grows:
-            self.facts["graphs_kept_at"] = f"{shown}:{(adds or grows[-1:])[0]}"
+        own = sorted({line for _, _, line in code.co_lines() if line and line <= len(lines)})
+        sets = [line for line in own if pattern.search(lines[line - 1])]
+        adds = [line for line in sets if not re.search(STARTS, lines[line - 1])]
+        if sets:
+            self.facts["graphs_kept_at"] = f"{self._lines.shown(code.co_filename)}:{(adds or sets)[-1]}"
 
     def _own(self, frame: FrameType | None) -> Iterator[FrameType]:
         """The user's functions at work, the innermost first."""
