@@ -49,6 +49,7 @@ Settled by: the share of each level per layer; a lower threshold.""",
         weights={
             "ternary-weights-collapse": W(7.0, -3.0), "loss-at-chance": W(0.5), "quantized-much-worse": W(0.8),
             "fact:quantized": W(1.2, -4.0), "relu-units-dead": W(0.5), "activations-collapse": W(0.7),
+            "quantized-gradients-imbalanced:larger": W(-2.5),
             "predictions-collapse": W(0.7), "input-has-no-effect": W(0.7), "loss-flat-from-start": W(0.5),
             "losses-stay-high": W(0.5), "loss-plateaus": W(0.5), "loss-improves-too-little-noise-considered": W(0.5),
             "gradients-imbalanced": W(0.5), "gradients-vanish-with-depth": W(0.5), "gradient-is-zero": W(0.5),

@@ -179,7 +179,7 @@ class Closer:
     def between(self) -> None:
         """The coming step is not sampled, nor was the one before."""
         if self.quantized.overdue():
-            self.quantized.arm(self._models(), self._habits.steps)
+            self.quantized.arm(self._models(), self._habits.steps, overdue=True)
             self.waiting = True
 
     def evaluating(self, model: nn.Module) -> None:

@@ -120,16 +120,18 @@ class Quantized:
         """Whether this pass without gradients is the first one since a step."""
         return not self.within.armed and not self._evaluated
 
-    def arm(self, models: Iterable[nn.Module], step: int, evaluated: nn.Module | None = None) -> None:
+    def arm(
+        self, models: Iterable[nn.Module], step: int, evaluated: nn.Module | None = None, overdue: bool = False
+    ) -> None:
         """Wrap the functions for the coming pass of these models; for that of the model that is `evaluated` now, only
-        until the next step. `step`: how many were made."""
+        until the next step. `step`: how many were made. `overdue`: it was said to be, and is done."""
         self._step, self._second = step, False
         training = evaluated is None
         self._evaluated = not training
         self._passes[training] += 1
         turn = self._passes[training]
         idle = self._fruitless >= PATIENCE if training else turn > PATIENCE and not self._open
-        if self.within.armed or (idle and turn % PATIENCE) or something_is_compiled():
+        if self.within.armed or (idle and turn % PATIENCE and not overdue) or something_is_compiled():
             return
         self._training, self._done, self._flows = training, set(), {}
         self.within.arm(models, evaluated)
@@ -158,10 +160,10 @@ class Quantized:
         return any(not w.levels for w in self._weights.values())
 
     def overdue(self) -> bool:
-        """Asked at each step that is not sampled: whether to look all the same, as weights that are computed may
-        begin to be quantized at any time (at least APART steps from the last such look)."""
+        """Asked at each step that is not sampled: whether to look all the same, as weights may begin to be quantized
+        at any time (at least APART steps from the last such look, and a sixteenth of all so far)."""
         self._between += 1
-        if self._between < self._next or not self._open:
+        if self._between < self._next or not (self._open or (self._plain and not self._weights)):
             return False
         self._next = self._between + APART + self._between // APART
         return True
