@@ -40,8 +40,7 @@ def test_healthy_ranks(tmp_path: Path, ranks: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "slug"),
-    [("same data", "ranks-see-same-data"), ("not wrapped", "ranks-disagree"), ("summed")],
+    ("fault", "slug"), [("same data", "ranks-see-same-data"), ("not wrapped", "ranks-disagree")]
 )
 def test_faults(tmp_path: Path, fault: str, slug: str) -> None:
     done = trained(tmp_path, "ranks_with_faults", fault)

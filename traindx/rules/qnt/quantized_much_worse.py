@@ -17,6 +17,7 @@ from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
+LEAST = 2  # points of a curve after quantization began
 WORDS = {
     "late": "{name} is {value:.4g} with quantization, which begins near the end, and was {beside:.4g} without",
     "early": "{name} is {value:.4g} with quantization, which begins while it still falls, and was {beside:.4g} without",
@@ -138,11 +139,11 @@ def since(features: Features, begun: float | None, fallen: float, soon: float, h
     curves = (features.objective, features.curve("train/loss")) if begun is not None else ()
     for curve in curves:
         before = 0 if curve is None else int(np.searchsorted(curve.steps, begun))
-        if curve is None or min(before, curve.n - before) < FEW // 2:
+        if curve is None or before < FEW // 2 or curve.n - before < LEAST:
             continue
         low, after = float(curve.trend[:before].min()), curve.oriented[before:]
         end, gained = float(median(after[-max(1, len(after) // 2) :])), float(np.ptp(curve.trend[:before]))
-        if end - low > max(fallen * gained, 2 * curve.noise):
+        if end - low > max(fallen * gained, 4 * curve.noise / np.sqrt(max(1, len(after) // 2))):
             first, last = curve.step_at(0), curve.step_at(curve.n - 1)
             lately = float(curve.trend[: before - before // 4].min()) - low
             late, early = last - begun < soon * (last - first), lately > hasty * gained
