@@ -168,7 +168,20 @@ def starting(run: Run, evidence: Evidence) -> list[float]:
     return [min((tiny + float(np.median(values(run, "time/idle")))) / float(np.median(values(run, "time/step"))), 1.0)]
 
 
+def compiling(run: Run, evidence: Evidence) -> list[float]:
+    first = float(run.series["calls/compile"].steps[0])
+    spent, step = (run.series[f"time/{part}"] for part in ("compile", "step"))
+    return [sum(spent.values[1:].tolist()) / float(step.values[step.steps > first].sum())]
+
+
+def same(run: Run, evidence: Evidence) -> list[float]:
+    return [float(np.mean(values(run, "train/loss") == values(run, "rank/1/train/loss")))]
+
+
 SERIES: dict[str, tuple[Naive, float]] = {
+    "step-compiles-again": (compiling, 0.01),
+    "ranks-see-same-data": (same, 0.006),
+    "quantized-inputs-clipped": (column("quant/act_clipped"), 0.006),
     "step-idles": (idle, 0.01),
     "host-waits-for-accelerator": (idle, 0.01),
     "optimizer-takes-time": (updating, 0.01),

@@ -138,6 +138,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "quantized-weights-get-no-gradient",
         "quantized-weights-oscillate",
         "quantized-weights-clipped",
+        "quantized-inputs-clipped",
     ),
     "SYS": (
         "step-waits-for-data",
@@ -153,11 +154,14 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "operators-are-tiny",
         "copies-take-time",
         "optimizer-takes-time",
+        "step-compiles-again",
+        "graph-is-kept",
     ),
     "DST": (
         "rank-straggles",
         "ranks-disagree",
         "rank-stops-reporting",
+        "ranks-see-same-data",
     ),
     "ENV": (
         "seed-not-set",

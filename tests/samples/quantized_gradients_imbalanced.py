@@ -44,6 +44,14 @@ def scaled(times: float) -> Run:
     return msgspec.structs.replace(run, panels={**run.panels, "quant/kept": kept})
 
 
+def learnt(times: float) -> Run:
+    """A scale within the module of its weights, that moves so many times as fast."""
+    run = passed(1.0)
+    moved = np.exp(0.3 * make.rng(3).standard_normal((N, 3))) * np.array([0.002, 0.002 * times, 0.01])
+    ratios = Panel(STEPS, ("body.0", "body.0.0", "body.1"), moved)
+    return msgspec.structs.replace(run, panels={**run.panels, "update_ratio": ratios})
+
+
 def fires() -> dict[str, Run]:
     flat = 2.3 + 0.01 * make.rng(4).standard_normal(10 * N)
     return {
@@ -53,6 +61,7 @@ def fires() -> dict[str, Run]:
         "one that scales down": passed(1e-3, 1e-3),
         "the scale grows to one": passed(300.0, grows=1 / 200, loss=flat),
         "though the run learns": run_of((500.0, 1.0), 1),
+        "a scale that races": learnt(3000.0),
     }
 
 
@@ -63,6 +72,7 @@ def stays_quiet() -> dict[str, Run]:
         "clipped": passed(0.6, 0.2),
         "a quantizer that scales weights up": scaled(50.0),
         "through a scale that is learnt": passed(3.0, 1.5),
+        "a scale that keeps pace": learnt(4.0),
         "alike": run_of((1.0, 0.8, 1.3), 2),
         "tenfold": run_of((12.0, 8.0, 1.0), 2),
         "a twentieth": run_of((0.05, 0.04, 1.0), 2),

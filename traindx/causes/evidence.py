@@ -70,7 +70,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "size": ("model-larger-than-data", "fact:parameters-exceed-data", "fact:small-dataset"),
     "odd-values": ("inputs-not-finite", "inputs-have-outliers", "targets-have-outliers"),
-    "memory": ("memory-grows", "out-of-memory"),
+    "memory": ("memory-grows", "out-of-memory", "graph-is-kept"),
     "pace": ("step-time-creeps", "step-time-jumps", "step-time-outliers"),
     "waiting": ("step-waits-for-data", "accelerator-underused"),
 }

@@ -9,8 +9,8 @@ import numpy as np
 from traindx.vocabulary.profile import Operator, Part, Profile
 from traindx.vocabulary.run import Floats, Ints, Run
 
-PARTS = ("data", "forward", "backward", "optimizer", "synchronize")
-WORDS = {"synchronize": "waiting for the accelerator"}
+PARTS = ("data", "forward", "backward", "optimizer", "compute", "compile", "synchronize")
+WORDS = {"synchronize": "waiting for the accelerator", "compute": "computing", "compile": "compiling"}
 REST = "between operators"
 OPERATORS = 10
 LUMP = "others"

@@ -262,7 +262,7 @@ LOG_SUFFIXES = frozenset(
 
 def looks_like_log(path: Path) -> bool:
     """Whether a file found in a folder is worth opening: by suffix, as a tree may hold data sets."""
-    return path.suffix.lower() in LOG_SUFFIXES or "tfevents" in path.name
+    return path.suffix.lower() in LOG_SUFFIXES or "tfevents" in path.name or path.name.endswith(".xplane.pb")
 
 
 def note_damage(logs: list[RawLog], error: ReadError) -> None:

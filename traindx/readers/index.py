@@ -24,5 +24,7 @@ FORMATS: tuple[tuple[Any, ...], ...] = (
     ('traindx.readers.formats.torch_trace', 'torch-trace', 1.0, False, True, False),
     ('traindx.readers.formats.wandb_store', 'wandb', 1.0, True, True, True),
     ('traindx.readers.formats.wandb_summary', 'wandb-summary', 0.95, False, True, False),
+    ('traindx.readers.formats.xla_trace', 'xla-trace', 1.0, False, True, False),
+    ('traindx.readers.formats.xplane', 'xplane', 1.0, False, True, True),
     ('traindx.readers.formats.yolo_csv', 'yolo-csv', 0.95, False, True, False),
 )

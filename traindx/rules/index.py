@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 RULES: tuple[tuple[Any, ...], ...] = (
-    ('traindx.rules.act.relu_units_dead', 'ACT001', ('act_zero_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the units of {where} are silent on all data', ()),
+    ('traindx.rules.act.relu_units_dead', 'ACT001', ('act_zero_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the units of {where} are silent on all data', ('ternary-weights-collapse',)),
     ('traindx.rules.act.activations_saturate', 'ACT002', ('act_saturated_fraction/*', 'objective'), 1, 'high', '{share:.0%} of the pre-activations of {where} lie beyond 3, where the activation is flat', ()),
     ('traindx.rules.act.activations_not_finite', 'ACT003', ('act_nonfinite/*',), 1, 'critical', '{count:.0f} values of {where} are not finite at step {step:g}, the first in the forward pass', ('inputs-not-finite', 'gradient-not-finite')),
-    ('traindx.rules.act.activations_collapse', 'ACT004', ('act_rank/*', 'objective'), 1, 'high', 'the output of {where} is the same for every input', ('relu-units-dead', 'activations-not-finite', 'activations-saturate')),
+    ('traindx.rules.act.activations_collapse', 'ACT004', ('act_rank/*', 'objective'), 1, 'high', 'the output of {where} is the same for every input', ('ternary-weights-collapse', 'relu-units-dead', 'activations-not-finite', 'activations-saturate')),
     ('traindx.rules.act.predictions_collapse', 'ACT005', ('val_outputs_majority_share|outputs_majority_share', 'setup:class_majority_share', 'objective'), 1, 'high', '{share:.0%} of the samples are given one and the same class; the most frequent one has {usual:.0%}', ('activations-collapse', 'relu-units-dead', 'activations-not-finite', 'classes-imbalanced', 'loss-not-finite', 'loss-diverges', 'loss-at-chance', 'loss-flat-from-start')),
     ('traindx.rules.arc.model_larger_than_data', 'ARC001', ('setup:parameters', 'setup:dataset_size'), 1, 'info', '{parameters:.3g} parameters for {samples:.0f} training samples', ()),
     ('traindx.rules.arc.deep_without_normalization', 'ARC002', ('setup:depth', 'setup:has_normalization', 'objective'), 1, 'medium', '{depth:.0f} layers with weights and no normalization among them', ()),
@@ -48,6 +48,7 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.dst.rank_straggles', 'DST001', ('rank/*',), 1, 'medium', 'rank {rank} {works} {seconds:.2g} s longer than the others, {share:.0%} of a step, at most steps', ()),
     ('traindx.rules.dst.ranks_disagree', 'DST002', ('rank/*',), 1, 'high', 'the ranks do not hold the same {what}: {share:.1%} apart, at {count} of {checked} steps compared', ()),
     ('traindx.rules.dst.rank_stops_reporting', 'DST003', ('rank/*',), 1, 'high', 'rank {rank} reports nothing after step {step:g}, while others go on to step {end:g}', ()),
+    ('traindx.rules.dst.ranks_see_same_data', 'DST004', ('rank/*', 'setup:wrapper'), 1, 'medium', 'the {ranks} processes have the very same loss at {share:.0%} of the steps: they read the same samples', ()),
     ('traindx.rules.env.seed_not_set', 'ENV001', ('setup:seeds_set',), 1, 'info', 'the script sets no random seed: weights and order of the data are others at every start', ()),
     ('traindx.rules.env.run_not_reproducible', 'ENV002', ('setup:repeat_difference', 'setup:repeat_steps'), 1, 'medium', 'started twice with one seed, the loss differs from step {first:.0f} on, by up to {difference:.2g} of it', ()),
     ('traindx.rules.env.versions_unpinned', 'ENV003', ('setup:pins_file',), 1, 'info', '{what}', ()),
@@ -126,6 +127,7 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.qnt.quantized_weights_get_no_gradient', 'QNT005', ('quant/gradient/*',), 1, 'high', 'the gradient of the quantized weights of {where} does not reach the weights that are trained', ()),
     ('traindx.rules.qnt.quantized_weights_oscillate', 'QNT006', ('quant/flips/*', 'setup:quantized_levels'), 1, 'medium', '{share:.1%} of the quantized weights of {where} change their level in every step, still at the end', ()),
     ('traindx.rules.qnt.quantized_weights_clipped', 'QNT007', ('quant/clipped/*',), 1, 'medium', '{share:.0%} of the weights of {where} lie beyond the range that they are quantized to', ()),
+    ('traindx.rules.qnt.quantized_inputs_clipped', 'QNT008', ('quant/act_clipped/*',), 1, 'medium', '{share:.0%} of the quantized inputs of {where} lie on the ends of the range that they are quantized to', ()),
     ('traindx.rules.sys.step_waits_for_data', 'SYS001', ('time/data', 'time/step'), 1, 'medium', 'a step typically spends {share:.0%} of its time waiting for data', ()),
     ('traindx.rules.sys.step_time_creeps', 'SYS002', ('time/step|throughput',), 3, 'medium', 'steps take longer and longer: {ratio:.2f} times as long at the end as at the start', ('memory-grows',)),
     ('traindx.rules.sys.step_time_jumps', 'SYS003', ('time/step|throughput',), 8, 'medium', 'from step {step:g} on, steps take {ratio:.1f} times as long as before', ()),
@@ -139,6 +141,8 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.sys.operators_are_tiny', 'SYS011', ('operator_time/*', 'operator_calls/*', 'time/step', 'time/idle'), 1, 'low', 'a step is {calls:.0f} calls that mostly take microseconds: {share:.0%} of it goes to starting them', ()),
     ('traindx.rules.sys.copies_take_time', 'SYS012', ('operator_time/*', 'time/step'), 1, 'low', '{share:.0%} of a step goes to copying tensors', ()),
     ('traindx.rules.sys.optimizer_takes_time', 'SYS013', ('time/optimizer', 'time/forward', 'time/backward', 'operator_time/*'), 1, 'low', 'updating the weights takes {share:.0%} of the computation of a step', ()),
+    ('traindx.rules.sys.step_compiles_again', 'SYS014', ('calls/compile', 'time/compile', 'time/step'), 1, 'medium', 'functions are compiled again in {count} further steps, which takes {share:.0%} of the time since', ()),
+    ('traindx.rules.sys.graph_is_kept', 'SYS015', ('setup:graphs_kept',), 1, 'low', '{what} keeps the graph of each step: {count:.0f} by now', ()),
     ('traindx.rules.wgt.updates_too_large', 'WGT001', ('update_ratio/*', 'objective'), 1, 'high', '{when}, a step changes the weights by {ratio:.0%} of their size', ()),
     ('traindx.rules.wgt.updates_too_small', 'WGT002', ('update_ratio/*', 'objective'), 1, 'high', 'a step changes the weights by {ratio:.1e} of their size, and nothing is learned', ('learning-rate-is-zero', 'learning-rate-vanishes-early', 'gradients-vanish-with-depth')),
     ('traindx.rules.wgt.parameters_never_change', 'WGT003', ('update_ratio/*', 'grad_norm/*', 'objective'), 1, 'high', '{where} get{s} a gradient and never change{s}', ('learning-rate-is-zero', 'optimizer-never-steps', 'parameters-missing-from-optimizer', 'steps-skipped-often')),

@@ -69,9 +69,12 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("nan_steps", "lower", "count", "iterations with a non-finite loss so far"),
     SignalKind("time/step", "lower", "s", "seconds for one optimizer step"),
     SignalKind("time/queued", "lower", "s", "seconds of a step without a processor, which other processes had"),
+    SignalKind("time/compile", "lower", "s", "seconds of a step in which functions are compiled or traced"),
+    SignalKind("calls/compile", "lower", "count", "functions that were compiled or traced in a step"),
     SignalKind("time/data", "lower", "s", "seconds of a step spent waiting for data"),
     SignalKind("time/forward", "lower", "s", "seconds of a step in the forward pass"),
     SignalKind("time/backward", "lower", "s", "seconds of a step in the backward pass"),
+    SignalKind("time/compute", "lower", "s", "seconds of a step in which a compiled program computes (a profile)"),
     SignalKind("time/optimizer", "lower", "s", "seconds of a step in the optimizer"),
     SignalKind(
         "time/idle", "lower", "s", "seconds of a step in which nothing is computed (on the accelerator, if any)"
@@ -98,6 +101,7 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("quant/error/<module>", "none", "", "norm of what quantization changes over the norm of the weights"),
     SignalKind("quant/kept/<module>", "none", "", "projection of quantized on float weights; 1: kept, 0: lost"),
     SignalKind("quant/clipped/<module>", "none", "0..1", "share of weights beyond the end levels"),
+    SignalKind("quant/act_clipped/<module>", "none", "0..1", "share of quantized inputs on the range's ends"),
     SignalKind("quant/flips/<module>", "none", "0..1", "share of weights on another level than a step before"),
     SignalKind("quant/moved/<module>", "none", "0..1", "share of weights on another level than a sample before"),
     SignalKind("quant/gradient/<module>", "none", "", "gradient norm of the float over that of the quantized weights"),

@@ -7,7 +7,16 @@ from collections.abc import Mapping
 
 EVERYWHERE = ("loss", "clock")
 COMPILED = (*EVERYWHERE, "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory")
-TORCH = (*COMPILED, "attention", "curvature", "directions", "quantized", "scaling")
+TORCH = (
+    *COMPILED,
+    "attention",
+    "curvature",
+    "directions",
+    "quantized",
+    "quantized inputs",
+    "quantization gap",
+    "scaling",
+)
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "torch": TORCH,

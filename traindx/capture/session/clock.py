@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from traindx.capture.process.compilations import Compilations
+
 # Seconds between looks at the memory in use: a share of the time so far, so that a short run shows a trend too.
 MEMORY_SHARE, MEMORY_SOONEST, MEMORY_EVERY = 0.025, 0.01, 0.25
 SCHEDULED = "/proc/thread-self/schedstat"  # nanoseconds on a processor, nanoseconds ready and without one, turns
@@ -54,8 +56,13 @@ class Clock:
     """The training's own time: it stands still while capture is at work (between `enter` and
     `leave`). Sums the phases of the current step; `lap` closes it. All in seconds."""
 
-    def __init__(self, now: Callable[[], float] = time.perf_counter, queued: Queued | None = None) -> None:
-        self.now, self.queued = now, queued
+    def __init__(
+        self,
+        now: Callable[[], float] = time.perf_counter,
+        queued: Queued | None = None,
+        compiled: Compilations | None = None,
+    ) -> None:
+        self.now, self.queued, self.compiled = now, queued, compiled
         self.own = 0.0  # spent in capture so far
         self._entered: float | None = None
         self._began: dict[str, float] = {}
@@ -97,7 +104,7 @@ class Clock:
 
     def lap(self) -> dict[str, float]:
         """The phases of the step that ends now, as signals; `time/step` from the second step on,
-        and not where something else happened in between."""
+        and not where something else happened in between; what was compiled only where anything was."""
         at = self.at()
         out = {f"time/{phase}": max(0.0, seconds) for phase, seconds in self._sums.items()}
         queued = None if self.queued is None else self.queued.lap()
@@ -105,12 +112,16 @@ class Clock:
             out["time/step"] = max(0.0, at - self._last)
             if queued is not None:
                 out["time/queued"] = min(queued, out["time/step"])
+        if self.compiled is not None and (found := self.compiled.lap())[0]:
+            out["calls/compile"], out["time/compile"] = found
         self._last, self._sums, self.interrupted = at, {}, False
         return out
 
     def close(self) -> None:
         if self.queued is not None:
             self.queued.close()
+        if self.compiled is not None:
+            self.compiled.close()
 
     def memory(self, device: Callable[[], float | None] | None, out: dict[str, Any]) -> None:
         """Put the memory in use into `out`, four times a second, at first more often. `device` tells that of the
@@ -129,6 +140,11 @@ class Clock:
         used = None if device is None else device()
         if used is not None:
             out["mem/device"] = used
+
+
+def live_clock() -> Clock:
+    """One that also tells what a step was without a processor, and what was compiled in it."""
+    return Clock(queued=Queued(), compiled=Compilations())
 
 
 def host_memory() -> float | None:

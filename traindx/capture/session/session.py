@@ -12,7 +12,7 @@ from typing import Any
 from traindx.capture.process.guard import guarded, say
 from traindx.capture.process.ranks import processes_of_run
 from traindx.capture.session.backend import Backend
-from traindx.capture.session.clock import Clock, Queued
+from traindx.capture.session.clock import live_clock
 from traindx.capture.session.facts import signal_name, versions
 from traindx.capture.session.habits import Habits
 from traindx.capture.session.losses import Losses
@@ -62,7 +62,7 @@ class Session:
         self.active, self.backend = True, backend
         self.step = 0  # optimizer steps done
         self.recorder = Recorder(self.folder, budget=budget, rank=rank)
-        self.clock, self.habits, self.pace = Clock(queued=Queued()), Habits(), Pace(every, overhead)
+        self.clock, self.habits, self.pace = live_clock(), Habits(), Pace(every, overhead)
         self.steps = Steps(self.recorder, self.pace, self._panels, self.note)
         self._queue = Queue(self.steps.take, backend.fetch)
         self._facts: dict[str, Fact] = {"world_size": processes_of_run()} if processes_of_run() > 1 else {}

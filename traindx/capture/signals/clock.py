@@ -6,6 +6,7 @@ from traindx.capture.signals.family import Cost, Family
 
 FAMILY = Family(
     "clock",
-    ("time/step", "time/data", "time/forward", "time/backward", "time/optimizer", "time/queued", "throughput"),
+    ("time/step", "time/data", "time/forward", "time/backward", "time/optimizer", "time/queued", "time/compile",
+     "calls/compile", "throughput"),
     "scalar", "phase", Cost(50.0), optional=True, asks=("data-loader-bottleneck", "step-time-creep"),
 )  # fmt: skip

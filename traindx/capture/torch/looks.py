@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from traindx.capture.session.backend import View
-from traindx.capture.signals import activations, attention, quantization
+from traindx.capture.signals import activations, attention, quantization, quantized_inputs
 from traindx.capture.signals.family import Panel
 from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure.batch import data, outputs_of
@@ -29,6 +29,7 @@ PANELS: dict[str, Callable[[tuple[str, ...], Any], Iterator[Panel]]] = {
     "activations": activations.panels,
     "attention": attention.panels,
     "quantized": quantization.panels,
+    "quantized inputs": quantized_inputs.panels,
 }
 
 

@@ -45,7 +45,7 @@ Mistaken for: caches warming up (the growth ends by itself).
 
 Settled by: the objects whose number grows; detaching what is stored.""",
         weights={
-            "memory-grows": W(5.2, -2.5), "out-of-memory": W(0.6), "step-time-creeps": W(0.8),
+            "memory-grows": W(5.2, -2.5), "graph-is-kept": W(2.5), "out-of-memory": W(0.6), "step-time-creeps": W(0.8),
             "step-time-outliers": W(0.1), "fact:killed": W(4.5),
         },
         settles=(("memory of the process and the device", "log mem/host, or: traindx run -- python train.py"),),
@@ -83,7 +83,8 @@ Mistaken for: a slow data loader.
 
 Settled by: device and number format of model and batch, utilization at the jump.""",
         weights={
-            "step-time-jumps": W(4.6, -1.6), "step-time-jumps:brief": W(-4.0), "accelerator-missing": W(4.5, -2.0),
+            "step-time-jumps": W(4.6, -1.6), "step-time-jumps:brief": W(-4.0),
+            "step-time-jumps:processor": W(-4.5), "accelerator-missing": W(4.5, -2.0),
             "accelerator-underused": W(1.2, -0.6), "step-waits-for-data": W(-1.0), "fact:on-processor": W(1.5, -0.3),
         },
         settles=(

@@ -51,7 +51,7 @@ def read(source: Source) -> list[RawLog]:
         roles={name: name for name in columns},
         units={name: "s" for name in columns if name.startswith("time/")},
         facts=facts(source, split),
-        events=[*events, *idle_events(split)],
+        events=[*events, *idle_events(split.gaps())],
         complete=None,
     )
     for signal, names, values in split.panels():
@@ -71,11 +71,11 @@ def facts(source: Source, split: Split) -> dict[str, object]:
     return told
 
 
-def idle_events(split: Split) -> list[Event]:
+def idle_events(gaps: list[tuple[float, float, str, str]]) -> list[Event]:
     """The longest times in which nothing was computed, and between what."""
     return [
         Event("note", f"idle for {seconds * 1e3:.3g} ms" + words(before, after), step, code="idle")
-        for step, seconds, before, after in split.gaps()
+        for step, seconds, before, after in gaps
         if seconds >= LONG
     ]
 

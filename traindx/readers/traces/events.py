@@ -108,7 +108,8 @@ KINDS = {
     "cuda_runtime": "runtime", "runtime": "runtime", "cuda_driver": "runtime", "hip_runtime": "runtime",
     "xpu_runtime": "runtime",
 }  # fmt: skip
-CODES = {kind: code for code, kind in enumerate(dict.fromkeys(KINDS.values()))}
+PROGRAM = ("step", "operator", "data", "compile")  # kinds that only profiles of XLA tell
+CODES = {kind: code for code, kind in enumerate((*dict.fromkeys(KINDS.values()), *PROGRAM))}
 
 
 class Columns:
@@ -133,10 +134,13 @@ class Columns:
                 self.memory += [] if used is None else [(at, used)]
             return
         length = real(event.get("dur")) or 0.0
-        name = str(event.get("name", ""))[:200]
-        thread = (event.get("pid"), event.get("tid"))
-        row = (CODES[kind], self.names.setdefault(name, len(self.names)),
-               self.threads.setdefault(hashed(thread), len(self.threads)), at, max(length, 0.0))  # fmt: skip
+        thread = hashed((event.get("pid"), event.get("tid")))
+        self.add(kind, str(event.get("name", "")), thread, at, max(length, 0.0))
+
+    def add(self, kind: str, name: str, thread: tuple[object, object], at: float, length: float) -> None:
+        """Keep an event; times in microseconds."""
+        row = (CODES[kind], self.names.setdefault(name[:200], len(self.names)),
+               self.threads.setdefault(thread, len(self.threads)), at, length)  # fmt: skip
         for column, value in zip(self._columns, row, strict=True):
             column.append(value)
 

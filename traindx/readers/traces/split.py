@@ -147,14 +147,8 @@ class Split:
         return {"time/idle": idle, "time/idle_longest": longest}
 
     def count(self, rows: Ints) -> Floats:
-        at = self.step_of(self.table.starts[rows])
+        at = step_of(self.table.starts[rows], self.windows)
         return np.bincount(at[at >= 0], minlength=len(self.windows.starts)).astype(np.float64)
-
-    def step_of(self, when: Floats) -> Ints:
-        """The step in which each moment lies; -1 for none."""
-        at = np.searchsorted(self.windows.starts, when, side="right") - 1
-        inside = (at >= 0) & (when <= self.windows.stops[np.maximum(at, 0)])
-        return np.where(inside, at, -1)
 
     def panels(self) -> Iterator[tuple[str, tuple[str, ...], Floats]]:
         """(signal, names, values `[steps, names]`): own time and calls of operators, and time of kernels."""
@@ -168,32 +162,52 @@ class Split:
             yield "kernel_calls", *self.by_name(self.kernels, np.ones(len(lengths)), ranked=lengths)
 
     def by_name(self, rows: Ints, weights: Floats, *, ranked: Floats) -> tuple[tuple[str, ...], Floats]:
-        """Sums by step of the names that take most, and of the others together."""
-        at = self.step_of(self.table.starts[rows])
-        inside = at >= 0
-        rows, weights, ranked, at = rows[inside], weights[inside], ranked[inside], at[inside]
-        totals = np.bincount(self.table.name[rows], weights=ranked, minlength=len(self.table.names))
-        first = [int(i) for i in np.argsort(-totals, kind="stable")[:TOP] if totals[i] > 0]
-        places = np.full(len(self.table.names), len(first))
-        places[first] = np.arange(len(first))
-        found = sums(weights, places[self.table.name[rows]], at, (len(self.windows.starts), len(first) + 1))
-        return (*(self.table.names[i] for i in first), "others"), found
+        return by_name(self.table, self.windows, rows, weights, ranked=ranked)
 
     def gaps(self, most: int = 3) -> list[tuple[float, float, str, str]]:
         """The longest idle times: (step, seconds, what the host ended last before, what it began first after)."""
-        found, at = between(self.work, self.windows)
-        lengths = found.stops - found.starts
         tops = self.host[self.calls.top == 1] if self.on_device else self.main
-        ends = np.sort(self.table.stops[tops])
-        by_end = tops[np.argsort(self.table.stops[tops], kind="stable")]
-        told = []
-        for i in np.argsort(-lengths, kind="stable")[:most]:
-            before = int(np.searchsorted(ends, found.starts[i], side="right")) - 1
-            after = int(np.searchsorted(self.table.starts[tops], found.stops[i], side="left"))
-            names = [self.table.names[self.table.name[rows[j]]] if 0 <= j < len(rows) else ""
-                     for rows, j in ((by_end, before), (tops, after))]  # fmt: skip
-            told.append((float(self.numbers[at[i]]), float(lengths[i]), *names))
-        return told  # type: ignore[return-value]
+        return longest(self.table, between(self.work, self.windows), tops, self.numbers, most)
+
+
+def step_of(when: Floats, windows: Stretches) -> Ints:
+    """The step in which each moment lies; -1 for none."""
+    at = np.searchsorted(windows.starts, when, side="right") - 1
+    inside = (at >= 0) & (when <= windows.stops[np.maximum(at, 0)])
+    return np.where(inside, at, -1)
+
+
+def by_name(
+    table: Table, windows: Stretches, rows: Ints, weights: Floats, *, ranked: Floats
+) -> tuple[tuple[str, ...], Floats]:
+    """Sums by step of the names that take most, and of the others together."""
+    at = step_of(table.starts[rows], windows)
+    inside = at >= 0
+    rows, weights, ranked, at = rows[inside], weights[inside], ranked[inside], at[inside]
+    totals = np.bincount(table.name[rows], weights=ranked, minlength=len(table.names))
+    first = [int(i) for i in np.argsort(-totals, kind="stable")[:TOP] if totals[i] > 0]
+    places = np.full(len(table.names), len(first))
+    places[first] = np.arange(len(first))
+    found = sums(weights, places[table.name[rows]], at, (len(windows.starts), len(first) + 1))
+    return (*(table.names[i] for i in first), "others"), found
+
+
+def longest(
+    table: Table, gaps: tuple[Stretches, Ints], tops: Ints, numbers: Floats, most: int
+) -> list[tuple[float, float, str, str]]:
+    """The longest of the gaps: (step, seconds, which of the rows `tops` ended last before, which began first after)."""
+    found, at = gaps
+    lengths = found.stops - found.starts
+    ends = np.sort(table.stops[tops])
+    by_end = tops[np.argsort(table.stops[tops], kind="stable")]
+    told = []
+    for i in np.argsort(-lengths, kind="stable")[:most]:
+        before = int(np.searchsorted(ends, found.starts[i], side="right")) - 1
+        after = int(np.searchsorted(table.starts[tops], found.stops[i], side="left"))
+        names = [table.names[table.name[rows[j]]] if 0 <= j < len(rows) else ""
+                 for rows, j in ((by_end, before), (tops, after))]  # fmt: skip
+        told.append((float(numbers[at[i]]), float(lengths[i]), *names))
+    return told  # type: ignore[return-value]
 
 
 def peaks(when: Floats, values: Floats, windows: Stretches) -> Floats:

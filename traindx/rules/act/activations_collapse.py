@@ -20,7 +20,7 @@ from traindx.vocabulary.run import Run
     min_points=1,
     severity="high",
     message="the output of {where} is the same for every input",
-    follows=("relu-units-dead", "activations-not-finite", "activations-saturate"),
+    follows=("ternary-weights-collapse", "relu-units-dead", "activations-not-finite", "activations-saturate"),
 )
 def activations_collapse(
     run: Run,

@@ -20,6 +20,7 @@ from traindx.vocabulary.run import Floats, Run
     min_points=1,
     severity="high",
     message="{share:.0%} of the units of {where} are silent on all data",
+    follows=("ternary-weights-collapse",),
 )
 def relu_units_dead(
     run: Run,

@@ -46,8 +46,9 @@ def quantized_gradients_imbalanced(
     (straight through: 1), typical of the first or of the last third of the run; twenty times more or less. Where
     that was not measured, the median gradient norm over the quantized modules against that over the others, in the
     median over the steps; a hundred times more or less (modules whose weights are nearly all the same left out).
+    Or a learnt scale changes, for its own size, a hundred times as fast as its weights in the first third of the run.
     High where the run does not learn, and for what the backward pass does; low where the run learns with an
-    optimizer that does not follow the gradient's size.
+    optimizer that does not follow the gradient's size (medium where nearly nothing passes: what does is no gradient).
 
     Why it matters: one learning rate cannot suit both: the quantized layers are torn, or never leave where they
     started. It comes from a backward pass that forgets the scale, or from learnt scales without a factor.
@@ -66,12 +67,14 @@ def quantized_gradients_imbalanced(
     scale_free = any(word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon"))
     through = by_module(features, "quant/gradient")
     if through is not None and np.isfinite(through.values).any():
-        found, direct = straight(through, by_module(features, "quant/kept"), passed), not scale_free
+        found, direct = list(straight(through, by_module(features, "quant/kept"), passed)), not scale_free
+        found = found or list(of_scales(features, through.modules, ratio))
     else:
-        found, direct = beside_float(features, ratio, dead, int(rows)), False
+        found, direct = list(beside_float(features, ratio, dead, int(rows))), False
     for one in found:
-        severity: Severity = "high" if certain or direct else "low" if scale_free else "medium"
-        yield msgspec.structs.replace(one, severity=severity, strength=1.0 if certain or direct else 0.5)
+        lost = "lost" in one.aspects  # what passes is not the gradient, whoever divides by its size
+        severity: Severity = "high" if certain or direct else "medium" if lost or not scale_free else "low"
+        yield msgspec.structs.replace(one, severity=severity, strength=1.0 if certain or direct or lost else 0.5)
 
 
 def straight(found: Panel, kept: Panel | None, passed: float) -> Iterator[Evidence]:
@@ -91,10 +94,35 @@ def straight(found: Panel, kept: Panel | None, passed: float) -> Iterator[Eviden
         onset=float(found.steps[0]),
         last=float(found.steps[-1]),
         where=found.modules[worst],
-        aspects=("larger" if times > 1 else "smaller", "backward"),
+        aspects=("larger", "backward") if times > 1 else ("smaller", "backward", "lost"),
         message="the gradient at the float weights of {where} is {ratio:.3g} times that at the quantized ones",
         values={"where": found.modules[worst], "ratio": times},
         points=(at_end("quant/gradient", found, worst, times, 1.0),),
+    )
+
+
+def of_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> Iterator[Evidence]:
+    """Learnt scales that move far faster than the weights that they quantize, each for its own size, from the start:
+    those of a module within the one that holds the weights."""
+    found = by_module(features, "update_ratio")
+    if found is None or len(found.steps) < 1:
+        return
+    speed = typical(found.values[: max(1, len(found.steps) // 3)])
+    pairs = [(i, found.modules.index(q)) for i, m in enumerate(found.modules) for q in quantized
+             if m.startswith(f"{q}.") and q in found.modules]  # fmt: skip
+    times = np.array([speed[i] / speed[j] if speed[j] > 0 else np.nan for i, j in pairs])
+    if not np.isfinite(times).any() or np.nanmax(times) < ratio:
+        return
+    worst = int(np.nanargmax(times))
+    place, beside = pairs[worst]
+    yield Evidence(
+        onset=float(found.steps[0]),
+        last=float(found.steps[-1]),
+        where=found.modules[place],
+        aspects=("larger", "scale"),
+        message="the scale {where} moves {ratio:.3g} times as fast as the weights that it quantizes",
+        values={"where": found.modules[place], "ratio": float(times[worst])},
+        points=(at_end("update_ratio", found, place, float(speed[place]), float(speed[beside])),),
     )
 
 

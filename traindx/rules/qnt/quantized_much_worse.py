@@ -17,6 +17,12 @@ from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
+LEAST = 2  # points of a curve after quantization began
+WORDS = {
+    "late": "{name} is {value:.4g} with quantization, which begins near the end, and was {beside:.4g} without",
+    "early": "{name} is {value:.4g} with quantization, which begins while it still falls, and was {beside:.4g} without",
+}
+
 
 @rule(
     code="QNT004",
@@ -46,13 +52,16 @@ def quantized_much_worse(
         0.2, "of the float weights", basis="measured", source="8 bits: 1.0, ternary 0.4-0.8 in healthy nets of the gym"
     ),
     tail: float = threshold(0.34, "of the run", basis="convention", source="its last third"),
+    soon: float = threshold(0.25, "of the run", basis="paper", source="Krishnamoorthi 2018: the last tenth to third"),
+    hasty: float = threshold(0.2, "of the progress", basis="convention", source="in the quarter before it begins"),
 ) -> Iterator[Evidence]:
     """With quantization the network is much worse than without, or little of its weights survives.
 
     What it sees, in this order: metrics logged with and without quantization, apart by a third of what the float
     one has gained; a net that is trained in floating point and quantized in evaluation only, whose held-out metric
     is behind the training one by as much, or whose weights rounding changes by half; an objective that falls back
-    by a twentieth once quantization begins in the middle of the run; quantized weights of which less than a fifth
+    by a twentieth once quantization begins in the middle of the run (late: with less than a quarter of it left; early:
+    while a fifth of the progress came in the quarter before); quantized weights of which less than a fifth
     points along the float ones ("kept").
 
     Why it matters: the quantized network is the one that will be used.
@@ -62,7 +71,7 @@ def quantized_much_worse(
     What to try: quantize in training too, and earlier; finer groups, more bits; look at the scales for outliers.
 
     Sources: Jacob et al. (2018), Quantization and training of neural networks; Nagel et al. (2021),
-    arXiv:2106.08295.
+    arXiv:2106.08295; Krishnamoorthi (2018), arXiv:1806.08342.
     """
     apart = gaps(features)
     only_used = run.setup.word("quantized_in") == "evaluation"
@@ -73,7 +82,7 @@ def quantized_much_worse(
     if not seen and only_used:
         seen = list(in_use(features, lost)) or list(other_weights(features, changed, tail))
     elif not seen:
-        seen = list(since(features, begun, fallen)) or list(lost_weights(features, kept, tail))
+        seen = list(since(features, begun, fallen, soon, hasty)) or list(lost_weights(features, kept, tail))
     yield from seen[:1]
 
 
@@ -123,20 +132,25 @@ def other_weights(features: Features, changed: float, tail: float) -> Iterator[E
     )
 
 
-def since(features: Features, begun: float | None, fallen: float) -> Iterator[Evidence]:
-    """Quantization begins in the middle of a run, and the objective does not come back to where it was."""
-    curve = features.objective
-    if curve is None or begun is None:
+def since(features: Features, begun: float | None, fallen: float, soon: float, hasty: float) -> Iterator[Evidence]:
+    """Quantization begins in the middle of a run, and the objective (the training loss, where that has too few points
+    there) does not come back to where it was. With little of the run left it is late; while the curve still fell fast,
+    early."""
+    curves = (features.objective, features.curve("train/loss")) if begun is not None else ()
+    for curve in curves:
+        before = 0 if curve is None else int(np.searchsorted(curve.steps, begun))
+        if curve is None or before < FEW // 2 or curve.n - before < LEAST:
+            continue
+        low, after = float(curve.trend[:before].min()), curve.oriented[before:]
+        end, gained = float(median(after[-max(1, len(after) // 2) :])), float(np.ptp(curve.trend[:before]))
+        if end - low > max(fallen * gained, 4 * curve.noise / np.sqrt(max(1, len(after) // 2))):
+            first, last = curve.step_at(0), curve.step_at(curve.n - 1)
+            lately = float(curve.trend[: before - before // 4].min()) - low
+            late, early = last - begun < soon * (last - first), lately > hasty * gained
+            found = evidence(curve.name, f"{curve.name} before", end * curve.sign, low * curve.sign, (begun, last))
+            marks = (*found.aspects, *("late",) * late, *("early",) * (early and not late))
+            yield msgspec.structs.replace(found, points=found.points[:1], aspects=marks, message=WORDS.get(marks[-1]))
         return
-    before = int(np.searchsorted(curve.steps, begun))
-    if min(before, curve.n - before) < FEW // 2:
-        return
-    low, after = float(curve.trend[:before].min()), curve.oriented[before:]
-    end = float(median(after[-max(1, len(after) // 2) :]))
-    if end - low > max(fallen * float(np.ptp(curve.trend[:before])), 2 * curve.noise):
-        last = curve.step_at(curve.n - 1)
-        found = evidence(curve.name, f"{curve.name} before", end * curve.sign, low * curve.sign, (begun, last))
-        yield msgspec.structs.replace(found, points=found.points[:1])
 
 
 def evidence(name: str, beside: str, value: float, other: float, steps: tuple[float, float]) -> Evidence:

@@ -36,7 +36,9 @@ def step_time_jumps(
     """The time for a step jumps to a higher level and stays there.
 
     What it sees: the logarithm of the step time (or of the inverse throughput) cut into levels; one of them is at
-    least 1.5 times the lowest before it and lasts. High from four times on, low if it comes back.
+    least 1.5 times the lowest before it and lasts. High from four times on, low if it comes back. A training on the
+    processor of a machine without an accelerator is judged a degree milder: it shares caches and memory with whatever
+    else runs there, and has nothing to fall off.
 
     Why it matters: half the throughput is twice the bill; it mostly means that something fell back (device,
     precision, cache, a neighbour on the machine).
@@ -61,24 +63,38 @@ def step_time_jumps(
             continue
         recovered = has_recovered(long[at + 1 :], before.value + float(np.log(back)))
         resumed = any(e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events)
-        short = is_brief(duration, brief)
-        severity: Severity = "low" if recovered or resumed or short else "high" if times >= large else "medium"
-        severity = "info" if features.is_reinforcement else severity  # episodes get longer
+        short, shared = is_brief(duration, brief), is_on_processor(run)
+        marks = {"recovered": recovered, "after-resume": resumed, "brief": short, "processor": shared}
+        severity = severity_of(features, recovered or resumed or short, shared, times >= large)
         yield Evidence(
             onset=first,
             last=last,
             strength=0.5 if severity in ("low", "info") else 1.0,
             severity=severity,
-            aspects=("recovered",) * recovered + ("after-resume",) * resumed + ("brief",) * short,
+            aspects=tuple(mark for mark, holds in marks.items() if holds),
             values={"step": first, "ratio": times},
             points=(EvidencePoint(duration.signal, first, np.exp(level.value), float(np.exp(before.value)), "s"),),
         )
         return
 
 
+def severity_of(features: Features, mild: bool, shared: bool, far: bool) -> Severity:
+    """How grave a jump is: `far` by its size, a degree milder on a processor that is `shared`."""
+    if features.is_reinforcement:
+        return "info"  # episodes get longer
+    if mild or (shared and not far):
+        return "low"
+    return "high" if far and not shared else "medium"
+
+
 def stairs(seconds: Floats, found: list[Level]) -> list[Level]:
     """The levels; none, if they are parts of one ramp."""
     return found if is_stairs(seconds, found) else []
+
+
+def is_on_processor(run: Run) -> bool:
+    """Whether the training is known to run on the processor, and no accelerator that it could use is."""
+    return run.setup.word("device").startswith("cpu") and not run.setup.flag("accelerator_usable")
 
 
 def is_brief(duration: Duration, seconds: float) -> bool:

@@ -5,6 +5,7 @@ file."""
 from __future__ import annotations
 
 import math
+import sys
 import time
 from typing import Any
 
@@ -20,6 +21,7 @@ from traindx.capture.torch.measure.directions import Directions
 from traindx.capture.torch.measure.gains import gains
 from traindx.capture.torch.measure.gap import LossGap
 from traindx.capture.torch.measure.graph import activations, broadcast, last_activation, reduction
+from traindx.capture.torch.measure.keeping import Keeping
 from traindx.capture.torch.measure.outputs import Answers, class_counts, rows_of, sample_spread
 from traindx.capture.torch.measure.quantization import Quantized
 from traindx.capture.torch.measure.shards import Shards, weighted_norm
@@ -47,7 +49,7 @@ class Closer:
         self.gap = LossGap(self.quantized.unquantized)
         self.seconds = 0.0
         self.curvature = Curvature() if view.curvature else None
-        self.shards = Shards()
+        self.shards, self.keeping = Shards(), Keeping()
         self._symmetry, self._looks = Symmetry(), 0
         self._directions: Directions | None = None
         self._paired = self._answered = -APART
@@ -85,6 +87,7 @@ class Closer:
         of a scale. Numbers are added to `scalars`."""
         began = time.perf_counter()
         self.waiting = False
+        self.keeping.look(self._habits.steps, sys._getframe(1))
         for kind, looker in (("attention", self.attention), ("quantized", self.quantized)):
             looker.disarm()
             if looker.readings and (sampled or kind == "attention"):
@@ -95,6 +98,10 @@ class Closer:
                 if kind == "quantized":
                     scalars |= self.gap.measure(self._habits.steps)
                     began += self.gap.take_seconds()  # it keeps to a share of its own
+        if sampled and (inputs := self.quantized.ranges.take()):
+            shares: Any = torch.stack(list(inputs.values()))
+            found = shares.double().numpy() if shares.is_cpu else shares
+            self._view.vectors.append(("quantized inputs", list(inputs), found))
         self.gap.forget()
         if begun := self.quantized.take_begun():
             self._tell("quantization-begins", f"the weights of {', '.join(begun[:NAMED])} are quantized now", False)
@@ -172,7 +179,7 @@ class Closer:
     def between(self) -> None:
         """The coming step is not sampled, nor was the one before."""
         if self.quantized.overdue():
-            self.quantized.arm(self._models(), self._habits.steps)
+            self.quantized.arm(self._models(), self._habits.steps, overdue=True)
             self.waiting = True
 
     def evaluating(self, model: nn.Module) -> None:
@@ -255,6 +262,7 @@ class Closer:
         """Of the names in docs/capture.md, those that something was seen of."""
         out = {name: value for name, value in self._facts.items() if value != ""}
         out |= self._symmetry.facts(self._view.layout.names) | self.quantized.facts()
+        out |= self.keeping.facts
         if self.shards.processes > 1:
             out |= {"grad_norm_is_local": True, "grad_norm_processes": self.shards.processes}
         if self.curvature is not None and self.curvature.measured:

@@ -24,6 +24,7 @@ from traindx.capture.torch.hooks import traced
 from traindx.capture.torch.measure.attention import something_is_compiled
 from traindx.capture.torch.measure.graph import nodes_of
 from traindx.capture.torch.measure.levels import JUDGED, MOVED_READ, READ, measured, moved, quantized_levels, rows_of
+from traindx.capture.torch.measure.ranges import Ranges
 from traindx.capture.torch.measure.views import local
 from traindx.capture.torch.measure.within import Within
 from traindx.vocabulary.setup import Fact
@@ -99,7 +100,7 @@ class Quantized:
 
     def __init__(self, naming: Callable[[torch.Tensor], str | None], failed: Callable[[str, Exception], None]) -> None:
         self._naming, self._failed = naming, failed
-        self.within = Within(self._functions)
+        self.within, self.ranges = Within(self._functions), Ranges()
         self._weights: dict[int, Weight] = {}
         self._plain: set[int] = set()  # parameters that are used themselves in training
         self._done: set[tuple[int, bool]] = set()
@@ -119,16 +120,18 @@ class Quantized:
         """Whether this pass without gradients is the first one since a step."""
         return not self.within.armed and not self._evaluated
 
-    def arm(self, models: Iterable[nn.Module], step: int, evaluated: nn.Module | None = None) -> None:
+    def arm(
+        self, models: Iterable[nn.Module], step: int, evaluated: nn.Module | None = None, overdue: bool = False
+    ) -> None:
         """Wrap the functions for the coming pass of these models; for that of the model that is `evaluated` now, only
-        until the next step. `step`: how many were made."""
+        until the next step. `step`: how many were made. `overdue`: it was said to be, and is done."""
         self._step, self._second = step, False
         training = evaluated is None
         self._evaluated = not training
         self._passes[training] += 1
         turn = self._passes[training]
         idle = self._fruitless >= PATIENCE if training else turn > PATIENCE and not self._open
-        if self.within.armed or (idle and turn % PATIENCE) or something_is_compiled():
+        if self.within.armed or (idle and turn % PATIENCE and not overdue) or something_is_compiled():
             return
         self._training, self._done, self._flows = training, set(), {}
         self.within.arm(models, evaluated)
@@ -157,10 +160,10 @@ class Quantized:
         return any(not w.levels for w in self._weights.values())
 
     def overdue(self) -> bool:
-        """Asked at each step that is not sampled: whether to look all the same, as weights that are computed may
-        begin to be quantized at any time (at least APART steps from the last such look)."""
+        """Asked at each step that is not sampled: whether to look all the same, as weights may begin to be quantized
+        at any time (at least APART steps from the last such look, and a sixteenth of all so far)."""
         self._between += 1
-        if self._between < self._next or not self._open:
+        if self._between < self._next or not (self._open or (self._plain and not self._weights)):
             return False
         self._next = self._between + APART + self._between // APART
         return True
@@ -234,26 +237,29 @@ class Quantized:
         def wrapper(*args: Any, **named: Any) -> Any:
             if watched.within.armed:
                 weight = args[1] if len(args) > 1 else named.get("weight")
-                watched._see(weight, sys._getframe(1))
+                watched._see(args[0] if args else named.get("input"), weight, sys._getframe(1))
             return original(*args, **named)
 
         return wrapper
 
-    def _see(self, weight: Any, frame: FrameType) -> None:
+    def _see(self, given: Any, weight: Any, frame: FrameType) -> None:
         if not isinstance(weight, torch.Tensor) or traced():
             return
-        grad = torch.is_grad_enabled()
+        grad, own = torch.is_grad_enabled(), isinstance(weight, nn.Parameter)
         self._looked = True
-        if isinstance(weight, nn.Parameter):
-            if grad:
-                self._plain.add(id(weight))
-            return
+        if own and grad:
+            self._plain.add(id(weight))
         if (grad and not self._training) or weight.dim() < 2 or not weight.is_floating_point():
             return
         began = time.perf_counter()
         try:
             with torch.no_grad():
-                self._look(weight, behind(weight, frame), grad)
+                parameter = weight if own else behind(weight, frame)
+                if not own:
+                    self._look(weight, parameter, grad)
+                name = self._naming(parameter) if grad and parameter is not None and not self._second else None
+                if name is not None:
+                    self.ranges.look(name, given)
         except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
             self.within.disarm()
             self._failed("measuring quantization", error)

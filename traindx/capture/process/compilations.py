@@ -1,0 +1,83 @@
+"""How often frameworks compile while a training runs, and how long that takes, as they count it themselves: graphs of
+`torch.compile` (and their recompilations), programs that JAX gives to XLA, traces of `tf.function`."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from traindx.capture.process.patches import Patches
+
+TORCH, COMPILED = "torch._dynamo.utils", "_compile.compile_inner"  # where dynamo notes how long each compilation took
+JAX, EVENT = "jax.monitoring", "/jax/core/compile/backend_compile_duration"
+TENSORFLOW, TRACED = "tensorflow.python.eager.polymorphic_function.tracing_compilation", "_create_concrete_function"
+
+
+class Compilations:
+    """What was compiled since the last lap, by the frameworks that are loaded (none is, by asking)."""
+
+    def __init__(self) -> None:
+        self._count, self._seconds = 0, 0.0
+        self._noted = 0  # of dynamo's own list
+        self._patches = Patches()
+        self._jax: Any = None
+        self._traced = self._inside = False
+        self.lap()
+
+    def lap(self) -> tuple[int, float]:
+        """(how many, seconds). Errors: none."""
+        self._listen()
+        self._from_torch()
+        found = self._count, self._seconds
+        self._count, self._seconds = 0, 0.0
+        return found
+
+    def _listen(self) -> None:
+        if self._jax is None and JAX in sys.modules:
+            self._jax = sys.modules[JAX]
+            self._jax.register_event_duration_secs_listener(self._heard)
+        if not self._traced and TENSORFLOW in sys.modules:
+            self._traced = True
+            self._patches.replace(sys.modules[TENSORFLOW], TRACED, self._timed)
+
+    def _from_torch(self) -> None:
+        utils = sys.modules.get(TORCH)
+        told = getattr(utils, "compilation_time_metrics", None)
+        if not told or not isinstance(times := told.get(COMPILED), list):
+            return
+        self._noted = min(self._noted, len(times))  # `torch._dynamo.reset` may empty it
+        self._count += len(times) - self._noted
+        self._seconds += sum(times[self._noted :])
+        self._noted = len(times)
+
+    def _heard(self, event: str, seconds: float, **about: Any) -> None:
+        """JAX tells."""
+        if event == EVENT:
+            self._count += 1
+            self._seconds += seconds
+
+    def _timed(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Traces of functions that are called within one are part of it."""
+
+        def wrapper(*args: Any, **named: Any) -> Any:
+            if self._inside:
+                return original(*args, **named)
+            self._inside, began = True, time.perf_counter()
+            try:
+                return original(*args, **named)
+            finally:
+                self._inside = False
+                self._count += 1
+                self._seconds += time.perf_counter() - began
+
+        return wrapper
+
+    def close(self) -> None:
+        """Nothing is left in the frameworks."""
+        self._patches.undo()
+        forget = getattr(self._jax, "unregister_event_duration_listener", None)
+        if forget is not None:
+            forget(self._heard)
+        self._jax, self._traced = None, True

@@ -1,0 +1,21 @@
+"""What the range of a quantizer cuts off of the inputs of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from traindx.capture.signals.family import Cost, Family, Panel
+from traindx.vocabulary.run import Floats
+
+
+def panels(modules: tuple[str, ...], values: Floats) -> Iterator[Panel]:
+    """From `[modules]`."""
+    yield "quant/act_clipped", "\n".join(modules), np.asarray(values, np.float64)
+
+
+FAMILY = Family(
+    "quantized inputs", ("quant/act_clipped/<module>",), "by module", "sample", Cost(20.0, each=40.0), optional=True,
+    asks=("quantization-gap",),
+)  # fmt: skip

@@ -1,0 +1,58 @@
+"""Chrome traces that JAX and TensorFlow write beside a profile (`*.trace.json.gz`): the same events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from traindx.readers._stream import is_text
+from traindx.readers.formats.torch_trace import LIST
+from traindx.readers.formats.xplane import log_of
+from traindx.readers.raw import RawLog, Source
+from traindx.readers.traces.events import events, hashed, real
+from traindx.readers.traces.planes import OPERATOR, STEP, Happened
+from traindx.readers.traces.programs import columns_of
+from traindx.vocabulary.run import Event
+
+NAME = "xla-trace"
+OURS = (b'"/host:CPU', b'"/device:')  # names of processes
+
+
+def sniff(source: Source) -> float:
+    """A document with a list of trace events, whose processes are a profiler's planes."""
+    head = source.head
+    if not is_text(head) or head.lstrip()[:1] != b"{" or not LIST.search(head):
+        return 0.0
+    return 0.9 if b'"process_name"' in head and any(word in head for word in OURS) else 0.0
+
+
+def read(source: Source) -> list[RawLog]:
+    """One run, its steps those that were traced. Errors: NotALog where nothing in it was computed."""
+    told: list[Event] = []
+    return [log_of(source, NAME, columns_of(happened(source, told), told), told)]
+
+
+def happened(source: Source, damage: list[Event]) -> Iterator[Happened]:
+    """Every event with a duration. The names of processes and threads stand before the events."""
+    planes: dict[object, str] = {}
+    lines: dict[object, str] = {}
+    for event in events(source, damage):
+        place, args = hashed((event.get("pid"), event.get("tid"))), event.get("args")
+        args = args if isinstance(args, dict) else {}
+        if event.get("ph") == "M":
+            known = {"process_name": (planes, place[0]), "thread_name": (lines, place)}.get(str(event.get("name")))
+            if known is not None:
+                known[0][known[1]] = str(args.get("name", ""))
+            continue
+        at, lasted = real(event.get("ts")), real(event.get("dur"))
+        if event.get("ph") != "X" or at is None or not abs(at) < 1e15 or not 0 <= (lasted or 0.0) < 1e15:
+            continue
+        yield named(event, args, planes.get(place[0], ""), lines.get(place, str(place)), at, lasted or 0.0)
+
+
+def named(event: dict[str, Any], args: dict[str, Any], plane: str, line: str, at: float, lasted: float) -> Happened:
+    """Times in microseconds."""
+    step = real(args.get(STEP))
+    step = step if step is not None and abs(step) < 1e15 else None
+    operator = any(name in args for name in OPERATOR)
+    return Happened(plane, line, str(event.get("name", "")), 0, round(1e6 * at), round(1e6 * lasted), step, operator)

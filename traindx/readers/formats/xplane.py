@@ -1,0 +1,90 @@
+"""Profiles of JAX, TensorFlow and XLA (`*.xplane.pb`, also .gz): how a step of training spends its time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from traindx.errors import NotALog
+from traindx.readers._wire import LENGTH, Malformed, fields, varint
+from traindx.readers.formats.torch_trace import idle_events
+from traindx.readers.raw import RawLog, RawPanel, Source, column, source_of
+from traindx.readers.traces.events import Columns
+from traindx.readers.traces.planes import NAME as NAME_OF_PLANE
+from traindx.readers.traces.planes import PLANE, happened, planes_of
+from traindx.readers.traces.programs import Programs, columns_of
+from traindx.vocabulary.run import Event
+
+NAME = "xplane"
+SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
+JAX = re.compile(r"PjitFunction|jit\(|pjit|jax")
+KNOWN = (b"/host:", b"/device:", b"Task Environment", b"/task:", b"#Chip")  # how planes are called
+BEFORE = 64  # bytes of a plane that its name stands in
+
+
+def sniff(source: Source) -> float:
+    """A message that begins with a plane, whose name is one of the profiler's."""
+    head = source.head
+    if not head or head[0] != PLANE << 3 | LENGTH:
+        return 0.0
+    try:
+        size, at = varint(head, 1, len(head))
+        for number, kind, start, stop in fields(head, at, min(at + size, len(head))):
+            if number == NAME_OF_PLANE and kind == LENGTH:
+                return 1.0 if head[start:stop].startswith(KNOWN) else 0.0
+            if start > at + BEFORE:
+                break
+    except Malformed:
+        return 0.0
+    return 0.0
+
+
+def sniff_folder(path: Path) -> float:
+    """Whether profiles lie in it. What lies beside them was made of them."""
+    return 0.9 if any(True for _ in profiles(path)) else 0.0
+
+
+def read_folder(path: Path) -> list[RawLog]:
+    """One run for each host that was traced."""
+    return [log for file in profiles(path) for log in read(source_of(file))]
+
+
+def profiles(path: Path) -> Iterator[Path]:
+    yield from (file for file in sorted(path.iterdir()) if file.name.endswith(SUFFIXES) and file.is_file())
+
+
+def read(source: Source) -> list[RawLog]:
+    """One run, its steps those that were traced. Errors: NotALog where nothing in it was computed."""
+    events: list[Event] = []
+    planes = planes_of(source, events)
+    return [log_of(source, NAME, columns_of(happened(source, planes), events), events)]
+
+
+def log_of(source: Source, name: str, found: Columns, events: list[Event]) -> RawLog:
+    """What was traced as a log. Errors: NotALog where nothing was computed."""
+    made = Programs(found.table())
+    if not len(made.operators) and not made.on_device:
+        raise NotALog(
+            source.name,
+            "a profile without operations of JAX or TensorFlow",
+            hint="trace some steps of a training: jax.profiler.trace, tf.profiler.experimental",
+            final=True,
+        )
+    columns, rows = made.columns(), np.arange(len(made.numbers))
+    raw = RawLog(
+        source.name, name, "jax" if any(JAX.search(n) for n in made.table.names) else "tensorflow",
+        {signal: column(values, rows, made.numbers) for signal, values in columns.items()},
+        axis_kind="step",
+        roles={signal: signal for signal in columns},
+        units={signal: "s" for signal in columns if signal.startswith("time/")},
+        facts={"traced_steps": len(made.numbers), "traced_events": len(found)}
+        | ({} if made.on_device else {"device": "cpu"}),
+        events=[*events, *idle_events(made.idle())],
+        complete=None,
+    )  # fmt: skip
+    for signal, names, values in made.panels():
+        raw.panels[signal] = RawPanel(made.numbers, names, values, rows)
+    return raw

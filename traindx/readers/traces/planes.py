@@ -1,0 +1,142 @@
+"""The events of an `xplane` profile (JAX, TensorFlow, XLA), in two passes: first the names, which stand behind them.
+
+Schema: xplane.proto of OpenXLA's profiler (tsl/profiler/protobuf). A space has planes (a host, a device), a plane lines
+(a thread, a stream), a line events, whose names are numbers until the plane's table tells them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from traindx.readers._wire import LENGTH, VARINT, Malformed, fields, signed, varint
+from traindx.readers.raw import Source
+from traindx.readers.traces.wire import Ended, Field, Wire
+from traindx.vocabulary.run import Event
+
+PLANE, ID, NAME, LINES, EVENT_NAMES, STAT_NAMES = 1, 1, 2, 3, 4, 5
+LONGEST = 1 << 12  # bytes of a name
+LARGEST = 1 << 20  # bytes of one event; what is larger is passed over
+MOST = 20_000_000  # events that are told
+MOST_NAMES = 1 << 20
+STEP = "step_num"  # the stat that numbers a step
+OPERATOR = ("hlo_op", "hlo_module")  # stats that only operations of a compiled program have
+
+
+class Plane(NamedTuple):
+    """`names` of events and `stats` by their numbers."""
+
+    name: str
+    names: dict[int, str]
+    stats: dict[int, str]
+
+
+class Happened(NamedTuple):
+    """`begin` of its line in nanoseconds, `offset` from there and `lasted` in picoseconds; `step` is the number that
+    the event gives itself, else None; `operator`: it says which operation of a program it is."""
+
+    plane: str
+    line: str
+    name: str
+    begin: int
+    offset: int
+    lasted: int
+    step: float | None
+    operator: bool
+
+
+def planes_of(source: Source, damage: list[Event]) -> list[Plane]:
+    """Every plane with its names, no events. What is behind a damaged place is not there."""
+    wire, found = Wire(source, damage), []
+    try:
+        for field in wire.fields():
+            if field.number == PLANE and field.kind == LENGTH:
+                plane = Plane("", {}, {})
+                found.append(plane)
+                for inner in wire.fields(field.stop):
+                    if inner.number == NAME and inner.kind == LENGTH:
+                        found[-1] = plane = plane._replace(name=text(wire, inner))
+                    elif inner.number in (EVENT_NAMES, STAT_NAMES) and inner.kind == LENGTH:
+                        into = plane.names if inner.number == EVENT_NAMES else plane.stats
+                        named(wire, inner, into)
+    except Ended:
+        damage.append(Event("parse-warning", "the profile ends in the middle", place=f"byte {wire.place}"))
+    except Malformed as why:
+        damage.append(Event("parse-warning", f"the profile is damaged: {why}", place=f"byte {wire.place}"))
+    return found
+
+
+def text(wire: Wire, field: Field) -> str:
+    return wire.take(min(field.value, LONGEST)).decode("utf-8", "replace")
+
+
+def named(wire: Wire, entry: Field, into: dict[int, str]) -> None:
+    """An entry of a table of names: a number, and a message with the name (a shown one is preferred)."""
+    number, name = 0, ""
+    for field in wire.fields(entry.stop):
+        if field.number == 1 and field.kind == VARINT:
+            number = field.value
+        elif field.number == 2 and field.kind == LENGTH:
+            for inner in wire.fields(field.stop):
+                if inner.number == NAME and inner.kind == LENGTH:
+                    name = text(wire, inner)
+    if name and len(into) < MOST_NAMES:
+        into[number] = name
+
+
+def happened(source: Source, planes: list[Plane]) -> Iterator[Happened]:
+    """Every event, plane by plane and line by line; ends where the file is damaged (`planes_of` has told that)."""
+    wire, count, at = Wire(source, []), 0, -1
+    try:
+        for field in wire.fields():
+            if field.number != PLANE or field.kind != LENGTH:
+                continue
+            at += 1
+            if at >= len(planes):
+                return  # behind the damage
+            for inner in wire.fields(field.stop):
+                if inner.number == LINES and inner.kind == LENGTH:
+                    for one in line(wire, inner, planes[at]):
+                        yield one
+                        count += 1
+                        if count >= MOST:
+                            return
+    except (Ended, Malformed):
+        return
+
+
+def line(wire: Wire, own: Field, plane: Plane) -> Iterator[Happened]:
+    """A line's events, in their order. Its name and its start stand before them."""
+    name, begin = "", 0
+    told = {number: stat for number, stat in plane.stats.items() if stat in (STEP, *OPERATOR)}
+    for field in wire.fields(own.stop):
+        if field.number == 3 and field.kind == VARINT:
+            begin = signed(field.value)
+        elif field.number == NAME and field.kind == LENGTH:
+            name = text(wire, field)
+        elif field.number == 4 and field.kind == LENGTH and field.value <= LARGEST:
+            number, offset, lasted, stats = event(wire.take(field.value), told)
+            called = plane.names.get(number, "")
+            operator = not stats.keys().isdisjoint(OPERATOR)
+            yield Happened(plane.name, name, called, begin, offset, max(lasted, 0), stats.get(STEP), operator)
+
+
+def event(data: bytes, told: dict[int, str]) -> tuple[int, int, int, dict[str, float]]:
+    """(number of its name, offset and duration in picoseconds, its stats that are `told`). Raises Malformed."""
+    found, stats = [0, 0, 0], {}
+    for number, kind, start, stop in fields(data):
+        if kind == VARINT and 1 <= number <= 3:
+            found[number - 1] = signed(varint(data, start, stop)[0])
+        elif kind == LENGTH and number == 4 and told:
+            stats |= stat(data, start, stop, told)
+    return found[0], found[1], found[2], stats
+
+
+def stat(data: bytes, start: int, stop: int, told: dict[int, str]) -> dict[str, float]:
+    """A stat of an event by its name; 0 for what is no whole number."""
+    name, value = "", 0.0
+    for number, kind, at, end in fields(data, start, stop):
+        if kind == VARINT and number == 1:
+            name = told.get(varint(data, at, end)[0], "")
+        elif kind == VARINT and number in (3, 4):
+            value = float(signed(varint(data, at, end)[0]))
+    return {name: value} if name else {}

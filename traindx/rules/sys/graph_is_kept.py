@@ -1,0 +1,60 @@
+"""SYS015 graph-is-kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from traindx.features.shared import Features
+from traindx.features.systems import start_up
+from traindx.vocabulary.diagnosis import EvidencePoint
+from traindx.vocabulary.rule import Evidence, rule, threshold
+from traindx.vocabulary.run import Run
+
+
+@rule(
+    code="SYS015",
+    needs=("setup:graphs_kept",),
+    min_points=1,
+    severity="low",
+    message="{what} keeps the graph of each step: {count:.0f} by now",
+)
+def graph_is_kept(
+    run: Run,
+    features: Features,
+    *,
+    few: float = threshold(4, "graphs", basis="theory", source="half of the steps between the first two looks"),
+    ratio: float = threshold(1.1, "x the first level", basis="measured", source="as memory-grows"),
+    start: float = threshold(0.05, "of the run", basis="convention", source="allocators and caches fill up first"),
+) -> Iterator[Evidence]:
+    """A variable of the training loop holds tensors of all steps together with the graphs that computed them.
+
+    What it sees: in the functions at work when a step is made, a list of tensors that have a graph, or a tensor whose
+    own graph gets longer, by about one a step. The line that adds to it is named, where it is found. Medium where the
+    memory of the process has grown by a tenth since the start.
+
+    Why it matters: a graph holds what it was computed from. After `backward` that is little, but it is never given
+    back; outputs and losses without `backward` hold all their activations.
+
+    When it is wrong: tensors that a later backward pass needs (truncated back-propagation through time) are given back
+    at its end.
+
+    What to try: keep `loss.item()` or `loss.detach()`; `state = state.detach()` between batches; `torch.no_grad()`
+    around evaluation.
+
+    Sources: PyTorch FAQ, "My model reports cuda runtime error(2): out of memory".
+    """
+    count = run.setup.number("graphs_kept") or 0.0
+    if count < few:
+        return
+    memory = features.curve("mem/host")
+    grown = False
+    if memory is not None and memory.n:
+        grown = bool(memory.values[-1] >= ratio * memory.values[start_up(memory.n, start, 1)])
+    name, at = run.setup.known("graphs_kept_by") or "a variable", run.setup.known("graphs_kept_at")
+    yield Evidence(
+        severity="medium" if grown else "low",
+        strength=1.0 if grown else 0.5,
+        where=str(at or ""),
+        values={"what": f"{name} ({at})" if at else str(name), "count": count},
+        points=(EvidencePoint("setup:graphs_kept", None, count, few, "graphs"),),
+    )
