@@ -19,7 +19,7 @@ if importlib.util.find_spec("keras") is None:  # not imported here, which would 
     pytest.skip("Keras is not installed", allow_module_level=True)
 
 BACKENDS = [name for name in ("jax", "torch", "tensorflow") if importlib.util.find_spec(name)]
-TRAINS = '''
+TRAINS = """
 import json
 import sys
 from pathlib import Path
@@ -168,7 +168,7 @@ bad[3, 1] = np.nan
 out["skipped"] = experiment(204, lambda: train(data=(bad, y[:200]), shuffle=False), "skip_nonfinite=on")
 out["init"] = experiment(205, lambda: train(epochs=1, optimizer=S(1e-12)), "init=he")
 print(json.dumps(out))
-'''
+"""
 CLOSE = {  # where the sum of squares is divided otherwise, and where means are of other types
     "clip": 1e-4, "lr.warmup=5": 1e-5, "inputs": 1e-4, "lr=0.002": 1e-5, "lr=cosine:40": 1e-5, "lr=constant": 1e-5,
     "class_weights": 1e-5, "lr=*0.1": 1e-5,
@@ -239,7 +239,7 @@ def test_nothing_to_change(told) -> None:
 def test_steps_that_are_not_finite_are_left_out(told) -> None:
     weights = flat(told["skipped"]["weights"])
     assert all(w == w for w in weights)
-    assert "intervention/skip_nonfinite=on/steps\": 2" in told["skipped"]["setup"].replace("\\", "")
+    assert 'intervention/skip_nonfinite=on/steps": 2' in told["skipped"]["setup"].replace("\\", "")
 
 
 def test_new_weights_have_the_spread_that_was_asked_for(told) -> None:
