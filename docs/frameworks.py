@@ -16,13 +16,17 @@ TAIL = """
 - **Keras**: two more variables in the loss tracker hold loss, gradient norms and shares of zeros out of the compiled
   step; updates and weights are read around sampled steps; activations by a pass of their own in Keras's stateless
   scope (seeds, statistics and losses of it go nowhere); batches on their way from the data's adapter. Weights, logs
-  and generators are the same to the last bit on all three backends, as tested. Not seen: loops of one's own
-  (`GradientTape`, `stateless_apply`), several optimizers, loss scaling; said in a sentence.
+  and generators are the same to the last bit on all three backends, as tested. Several optimizers in a train step of
+  one's own (the first counts the steps), and a loss scale (`mixed_float16`; steps left out are told as such). Loops of
+  one's own: in TensorFlow `GradientTape.gradient` and the optimizer's `apply` tell loss, gradients, updates and weights
+  through `numpy_function` (not of functions compiled by XLA, nor over replicas: said in a sentence); on JAX
+  `stateless_apply` as below; on PyTorch by PyTorch's hooks. [Interventions](interventions.md) by wrapping `fit`.
 - **JAX**: `jax.value_and_grad`, `jax.grad`, an optax optimizer's `update`, losses and activations tell the host what
   they compute, through a primitive without results: `jit`, `vmap`, `scan` and `remat` keep it, derivatives pass it by.
   Weights and optimizer states are the same to the last bit, as tested on a CPU; the loss that a script prints may
   differ in its last digit, as the compiler may sum it in another order. Activations are those called by `jax.nn` and
-  `jax.numpy` (`relu`, `relu#2` in the order of their calls). Not seen: loops without optax, `pmap`.
+  `jax.numpy` (`relu`, `relu#2` in the order of their calls). Steps are made by an optimizer of optax or, with
+  `stateless_apply`, of Keras. Not seen: other loops, `pmap`.
 - **Boosting, scikit-learn**: by the callbacks that they have; without evaluation sets nothing is recorded.
 
 `python -m benchmarks.frames` trains one set of twelve faults and six healthy twins in each

@@ -16,7 +16,7 @@ from typing import Any, Unpack
 from traindx import pipeline
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
-from traindx.capture.launch.stages import PYTORCH, experiment_stopped, recorded, why_nothing
+from traindx.capture.launch.stages import EXPERIMENTS, experiment_stopped, recorded, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
 from traindx.features.sweep import Suggestion
@@ -150,7 +150,7 @@ def why_not(done: Conducted, command: Sequence[str]) -> str:
     """Why a command left no record."""
     if done.ended != "finished":
         return f"the script {done.words()}, and had made no step"
-    why = why_nothing(done.out, command, Ended(done.status, done.signal, done.seconds), PYTORCH)
+    why = why_nothing(done.out, command, Ended(done.status, done.signal, done.seconds), EXPERIMENTS)
     return why if done.ok else f"{why}; its last words: {trials.last_line(done.tail)}"
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from traindx import pipeline
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
-from traindx.capture.launch.stages import PYTORCH, note_end, recorded, why_nothing
+from traindx.capture.launch.stages import EXPERIMENTS, note_end, recorded, why_nothing
 from traindx.config import Config
 from traindx.errors import ReadError
 from traindx.trials import environment as surroundings
@@ -123,7 +123,7 @@ class Bench:
         ended = Ended(conducted.status, conducted.signal, conducted.seconds)
         if not recorded(conducted.out):
             failed = conducted.ended != "finished" or bool(ended.shell_status)
-            why = conducted.words() if failed else why_nothing(conducted.out, self.command, ended, PYTORCH)
+            why = conducted.words() if failed else why_nothing(conducted.out, self.command, ended, EXPERIMENTS)
             self.reasons[planned.name] = f"the script {why}" if failed else why
             return 0
         if conducted.ended == "finished":

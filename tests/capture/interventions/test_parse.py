@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from traindx.capture.torch.experiment.kinds import STAGES
+from traindx.capture.experiment.kinds import STAGES
 from traindx.capture.torch.interventions import catalogue, parse
 from traindx.errors import ConfigError
 

@@ -10,10 +10,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from traindx.capture.jax.monitor import norm
-from traindx.capture.jax.names import Leaf
+from traindx.capture.jax.norms import norm
 from traindx.capture.session.backend import Backend
 from traindx.capture.session.layout import Part
+from traindx.capture.session.leaves import Leaf
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 

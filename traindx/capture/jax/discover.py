@@ -10,7 +10,8 @@ import jax
 
 from traindx.capture.jax.backend import JaxBackend, Optimizer, stacked
 from traindx.capture.jax.monitor import MonitorState
-from traindx.capture.jax.names import Leaf, leaves_of
+from traindx.capture.jax.names import leaves_of
+from traindx.capture.session.leaves import Leaf
 from traindx.capture.session.loop import Loop
 from traindx.capture.session.session import Session
 from traindx.errors import ConfigError

@@ -7,13 +7,10 @@ optax are left alone."""
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import inspect
 import sys
-import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import jax
@@ -23,10 +20,12 @@ from traindx.capture.arrays.activations import Kind
 from traindx.capture.jax.arguments import batch_in, closed_over
 from traindx.capture.jax.names import leaves_of
 from traindx.capture.jax.readings import of_update, of_weights
-from traindx.capture.jax.steps import Steps, TracedBackend
+from traindx.capture.jax.stateless import described, leaves_trained, rate_of
 from traindx.capture.jax.tell import tell
+from traindx.capture.session.leaves import Leaf
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
+from traindx.capture.session.traced import Hearing, Steps, TracedBackend, counted
 from traindx.vocabulary.setup import Fact
 
 OPTIMIZERS = ("sgd", "adam", "adamw", "adamax", "adagrad", "adadelta", "rmsprop", "lion", "lamb", "nadam", "nadamw",
@@ -38,6 +37,7 @@ NAMES = {"relu": "ReLU", "relu6": "ReLU6", "sigmoid": "Sigmoid", "tanh": "Tanh"}
 LOSSES = {"softmax_cross_entropy_with_integer_labels": "cross_entropy", "softmax_cross_entropy": "cross_entropy",
           "sigmoid_binary_cross_entropy": "binary_cross_entropy_with_logits", "squared_error": "mse_loss",
           "l2_loss": "mse_loss", "huber_loss": "huber_loss"}  # fmt: skip
+KERAS = "keras.src.optimizers.base_optimizer"  # the module of the optimizers that loops without optax step with
 MOST_ACTIVATIONS = 64  # calls in one computation that are told apart
 
 
@@ -51,27 +51,6 @@ class Process(Protocol):
     def taken_over(self, by: Stream) -> bool: ...
 
 
-@dataclass(frozen=True)
-class Hearing:
-    """What the host does with values that it is told. Equal for equal hooks, so that nothing is compiled anew."""
-
-    stream: Stream
-    hook: Callable[..., None]
-    about: tuple[Any, ...]
-
-    def __call__(self, *values: Any) -> None:
-        if not self.stream.active:
-            return
-        try:
-            self.hook(*self.about, *values)
-        except Exception as error:  # noqa: BLE001 - raised in a callback of JAX it would be an error of the training
-            self.stream.failed(self.hook.__name__, error)
-
-
-class StopTraining(SystemExit):
-    """Raised in the script's main thread after the last step that was asked for."""
-
-
 def attach(process: Process, library: str) -> None:
     """Look for trainings with optax from here on."""
     Launched(process)
@@ -81,7 +60,7 @@ class Launched:
     """What is wrapped. Nothing is told before an optimizer's `update` is called with optax at hand."""
 
     def __init__(self, process: Process) -> None:
-        self._process, self._backend = process, TracedBackend()
+        self._process, self._backend = process, TracedBackend("jax")
         self._stream = process.stream(lambda out, **options: Session(out, self._backend, **options))
         self._steps: Steps | None = None
         self._given = False  # an optimizer is given its weights
@@ -97,10 +76,11 @@ class Launched:
         for home in (jax.nn, jnp):
             for name in KINDS:
                 replace(home, name, functools.partial(self._activation, name))
-        if "optax" in sys.modules:
-            self._optax(sys.modules["optax"])
-        else:
-            process.watch.wanted["optax"] = functools.partial(self._stream.safely, self._optax)
+        for name, hook in (("optax", self._optax), (KERAS, self._keras)):
+            if name in sys.modules:
+                hook(sys.modules[name])
+            else:
+                process.watch.wanted[name] = functools.partial(self._stream.safely, hook)
 
     def end(self) -> None:
         if self._steps is not None:
@@ -110,8 +90,8 @@ class Launched:
 
     @property
     def _at_work(self) -> bool:
-        """Whether a training with optax may be under way."""
-        return self._stream.active and "optax" in sys.modules and self._backend.name == "jax"
+        """Whether a training may be under way."""
+        return self._stream.active and ("optax" in sys.modules or KERAS in sys.modules)
 
     def _tell(self, hook: Callable[..., None], *values: Any, about: tuple[Any, ...] = ()) -> None:
         tell(Hearing(self._stream, hook, tuple(about)), *values)
@@ -325,22 +305,46 @@ class Launched:
                 found = own(updates, state, params, **extra)
             finally:
                 self._depth["update"] -= 1
-            self._stream.safely(self._stepped, updates, found[0], params)
+            self._stream.safely(self._updated, updates, found[0], params)
             return found
 
         return update
 
-    def _stepped(self, gradients: Any, updates: Any, params: Any) -> None:
-        leaves = leaves_of(gradients)
+    def _updated(self, gradients: Any, updates: Any, params: Any) -> None:
+        """By an optimizer of optax."""
+        weights = jax.tree.leaves(params) if params is not None else []
+        self._stepped(leaves_of(gradients), jax.tree.leaves(gradients), jax.tree.leaves(updates), weights)
+
+    def _keras(self, module: Any) -> None:
+        self._stream.patches.replace(module.BaseOptimizer, "stateless_apply", self._stateless)
+
+    def _stateless(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """An optimizer of Keras in a loop of the script's own. Those of `fit` come after this stream was detached."""
+
+        @functools.wraps(original)
+        def stateless_apply(optimizer: Any, held: Any, grads: Any, trainable: Any) -> Any:
+            found = original(optimizer, held, grads, trainable)
+            self._stream.safely(self._applied_statelessly, optimizer, held, list(grads), list(trainable), found[0])
+            return found
+
+        return stateless_apply
+
+    def _applied_statelessly(self, optimizer: Any, held: Any, grads: Any, before: Any, after: Any) -> None:
+        if self._steps is None:
+            self._backend.optimizer, self._rate = described(optimizer)
+        rate = rate_of(optimizer, held)
+        if rate is not None:
+            self._tell(self._heard_rate, rate)
+        updates = [new - old for new, old in zip(after, before, strict=True)]
+        self._stepped(leaves_trained(optimizer, before), grads, updates, before)
+
+    def _stepped(self, leaves: list[Leaf], gradients: Any, updates: Any, weights: Any) -> None:
         if self._steps is None and not self._open(leaves):
             return
         if [leaf.name for leaf in leaves] != [leaf.name for leaf in self._backend.trained]:
             return  # another optimizer's: the first one counts the steps
-        weights = jax.tree.leaves(params) if params is not None else []
         self._given = len(weights) == len(leaves)
-        given = weights if self._given else []
-        readings = of_update(jax.tree.leaves(gradients), jax.tree.leaves(updates), given)
-        self._tell(self._heard_step, readings)
+        self._tell(self._heard_step, of_update(gradients, updates, weights if self._given else []))
 
     def _open(self, leaves: list[Any]) -> bool:
         """The session, at the first step; False where another framework's is recorded."""
@@ -353,7 +357,7 @@ class Launched:
         session.fact("device", jax.default_backend())
         session.add_model(leaves)
         session.add_optimizer(self._backend)
-        self._steps = Steps(session, self._backend, self._counted)
+        self._steps = Steps(session, self._backend, functools.partial(counted, self._stream))
         if self._rate is not None:
             self._steps.rated(self._rate)
         return True
@@ -361,14 +365,6 @@ class Launched:
     def _heard_step(self, readings: Any) -> None:
         if self._steps is not None:
             self._steps.step(readings)
-
-    def _counted(self, step: int) -> None:
-        """In a callback of JAX nothing may be raised: the main thread is told."""
-        try:
-            self._stream.after_step(step)
-        except SystemExit:
-            main = ctypes.c_ulong(threading.main_thread().ident or 0)
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(StopTraining))
 
     def _apply(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)

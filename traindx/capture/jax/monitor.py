@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 import optax
 
+from traindx.capture.jax.norms import norm
+
 
 class MonitorState(NamedTuple):
     """`norms`: a tree like the parameters', with the L2 norm of each leaf of the last gradient, float32 (0 before the
@@ -27,12 +29,3 @@ def monitor() -> optax.GradientTransformation:
         return updates, MonitorState(jax.tree.map(norm, updates))
 
     return optax.GradientTransformation(init, update)
-
-
-def norm(values: Any) -> Any:
-    """The L2 norm of an array, float32. Divided by the largest value first: squares of a gradient that explodes would
-    not be finite long before it is."""
-    sizes = jnp.abs(values).astype(jnp.float32)
-    most = jnp.max(sizes, initial=0.0)
-    scale = jnp.where(jnp.isfinite(most) & (most > 0), most, 1.0)
-    return scale * jnp.sqrt(jnp.sum(jnp.square(sizes / scale)))

@@ -10,13 +10,11 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from traindx.capture.jax.monitor import norm
-
-READINGS = 5  # of each leaf: norm and zeros of the gradient, norm of the update, norm and largest value of the weights
+from traindx.capture.jax.norms import norm
 
 
 def of_update(gradients: Sequence[Any], updates: Sequence[Any], weights: Sequence[Any]) -> Any:
-    """`[READINGS, p]`; NaN of weights that are not given."""
+    """`[READINGS, p]` (`session/traced.py`); NaN of weights that are not given."""
     rows = [
         jnp.stack([norm(g) for g in gradients]),
         jnp.stack([jnp.mean((g == 0).astype(jnp.float32)) for g in gradients]),

@@ -1,8 +1,8 @@
 """Keras 3, on TensorFlow, JAX and PyTorch: a compiled model in `fit` and `train_on_batch`.
 
 - `notes`: the loss of each batch, and norm and zeros of each variable's gradient, computed within the train step,
-  compiled or not, and held in two more variables of the model's loss tracker. Metrics are not saved with a model, and
-  these two are gone when `fit` ends.
+  compiled or not, of one optimizer or several, and held in two more variables of the model's loss tracker. Metrics
+  are not saved with a model, and these two are gone when `fit` ends.
 - `state`: the values of variables amid an epoch.
 - `facts`: what the model, `compile` and the optimizer say.
 - `batches`: the batches on their way to the step.
@@ -11,8 +11,9 @@
 - `training`: one model as it is fitted. `watching`: `traindx.watch`. `launched`: scripts under `traindx run`.
   `traindx.keras.Watch` is the callback.
 
-What is to come: loops of one's own (`GradientTape`, `stateless_apply`), several optimizers, loss scaling (refused,
-until its steps left out can be told from broken ones), interventions. Of `steps_per_execution` batches the last one is
-recorded; with `gradient_accumulation_steps` each batch counts as a step. Numbers are fetched at each batch, as Keras
-does for any callback.
+- `loops`: loops of one's own in TensorFlow. On JAX and PyTorch they are those rooms'.
+- `experiment`, `interventions`, `alter`: a training that is changed from outside. `kept`: the model that it ends with.
+
+Of `steps_per_execution` batches the last one is recorded; with `gradient_accumulation_steps` each batch counts as a
+step. Numbers are fetched at each batch, as Keras does for any callback.
 """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any, Protocol
 
 import keras
@@ -11,10 +13,15 @@ from keras.src.models.model import Trainer
 
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
+from traindx.capture.keras.experiment import Experiment
+from traindx.capture.keras.interventions import parse
+from traindx.capture.keras.kept import Kept
+from traindx.capture.keras.loops import Loops
 from traindx.capture.keras.training import Listener, Training, refusal
 from traindx.capture.process.guard import say
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
+from traindx.errors import ConfigError
 
 
 class Process(Protocol):
@@ -22,6 +29,8 @@ class Process(Protocol):
 
     request: dict[str, Any]
     ends: list[Callable[[], None]]
+    out: Path
+    experiments: dict[Stream, Callable[[], None]]
 
     def stream(self, make: Callable[..., Session]) -> Stream: ...
     def taken_over(self, by: Stream) -> bool: ...
@@ -38,25 +47,45 @@ class Launched:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._backend = KerasBackend()
-        self._stream = process.stream(lambda out, **options: Session(out, self._backend, **options))
+        self._stream = process.stream(lambda out, **options: Session(out, self._recorded, **options))
+        self._recorded: Any = self._backend  # a session's backend, of `fit` or of a loop
         self._batches = Batches()
         self._training: Training | None = None
         self._by_batch: Any = None  # the model that is trained by `train_on_batch`
         self._said: set[str] = set()
-        process.ends.append(self.end)
+        self._fitting = 0  # within `fit` and the like, which are no loops of the script's own
+        self._experiment = self._of_request(process)
+        self._kept = Kept(self._stream, process.out) if process.request.get("keep") else None
+        self._loops = Loops(self._stream, lambda: self._training is None and not self._fitting, self._looped)
+        process.ends += [self._experiment.end, self.end]
         self._stream.patches.replace(Trainer, "fit", self._fit)
         self._stream.patches.replace(Trainer, "train_on_batch", self._train_on_batch)
+
+    def _of_request(self, process: Process) -> Experiment:
+        """What was asked for. Where that cannot be done in Keras, the experiment ends when Keras trains: until then the
+        script may be one of PyTorch."""
+        asked, self._unknown = process.request.get("with") or (), ""
+        try:
+            given = parse(asked)
+        except ConfigError as why:
+            given, self._unknown = (), str(why)
+        experiment = Experiment(process.request, self._stream, given, alone=not process.experiments)
+        if asked:
+            process.experiments[self._stream] = experiment.withdraw
+        return experiment
 
     def end(self) -> None:
         if self._training is not None:
             self._training.end()
+        self._loops.end()
         self._batches.remove()
         self._stream.detach()
 
     def _of(self, model: Any) -> Training | None:
         """The training of a model that begins; None where it is not to be recorded."""
-        why = refusal(model)
+        why = self._unknown or refusal(model)
         if why:
+            self._experiment.refused(why)
             if why not in self._said:
                 self._said.add(why)
                 say(f"not recorded: {why}")
@@ -64,12 +93,22 @@ class Launched:
         if self._training is None and self._process.taken_over(self._stream):
             session = self._stream.session()
             if session is not None:
-                self._training = Training(session, self._backend, self._stepped, self._batches)
+                self._training = Training(session, self._backend, self._stepped, self._batches, self._experiment.rate)
         return self._training
+
+    def _looped(self) -> Session | None:
+        """The session of a loop of the script's own; None where something else is recorded."""
+        if self._unknown:
+            self._experiment.refused(self._unknown)
+        if not self._process.taken_over(self._stream):
+            return None
+        self._recorded = self._loops.backend
+        return self._stream.session()
 
     def _stepped(self) -> None:
         session = self._stream.opened
         if session is not None:
+            self._experiment.stepped(self._backend)
             self._stream.after_step(session.step)
 
     def _told(self, named: dict[str, Any]) -> None:
@@ -90,8 +129,10 @@ class Launched:
         def fit(model: Any, *args: Any, **named: Any) -> Any:
             bound = signature.bind(model, *args, **named)
             if not self._stream.active or self._inside(bound.arguments.get("callbacks")):
-                return original(model, *args, **named)
+                with self._within():
+                    return original(model, *args, **named)
             bound.apply_defaults()
+            self._experiment.fitted(model, bound.arguments)
             self._stream.safely(self._told, bound.arguments)
             self._stream.line("step", 1)
             self._by_batch = None
@@ -102,13 +143,26 @@ class Launched:
                 given = list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks] if callbacks else []
                 bound.arguments["callbacks"] = [*given, listener]
             try:
-                return original(*bound.args, **bound.kwargs)
+                with self._experiment.fitting(), self._within():
+                    found = original(*bound.args, **bound.kwargs)
+                if self._kept is not None:
+                    self._kept.write(model)
+                return found
             finally:
                 listener.on_train_end()
                 if isinstance(callbacks, keras.callbacks.CallbackList) and listener in callbacks.callbacks:
                     callbacks.callbacks.remove(listener)
 
         return fit
+
+    @contextlib.contextmanager
+    def _within(self) -> Iterator[None]:
+        """Whatever steps here is Keras's own loop."""
+        self._fitting += 1
+        try:
+            yield
+        finally:
+            self._fitting -= 1
 
     def _inside(self, callbacks: Any) -> bool:
         """Whether somebody records this fit already."""
@@ -117,17 +171,21 @@ class Launched:
 
     def _train_on_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def train_on_batch(model: Any, x: Any, y: Any = None, *args: Any, **named: Any) -> Any:
-            ready = self._stream.active and model.built and getattr(model.optimizer, "built", False)
-            training = self._of(model) if ready else None
-            if training is None:
-                return original(model, x, y, *args, **named)
+            training = self._of(model) if self._stream.active and getattr(model, "compiled", False) else None
+            if training is None or not (model.built and getattr(model.optimizer, "built", False)):
+                if training is not None:
+                    self._experiment.by_hand(model)
+                with self._within():
+                    return original(model, x, y, *args, **named)
             if self._by_batch is not model:
                 self._by_batch = model
+                self._experiment.by_hand(model)
                 self._stream.line("step", 1)
                 training.safely(training.begin, model)
             training.safely(training.batch_begins)
             training.session.batch(x, y, training=True)
-            result = original(model, x, y, *args, **named)
+            with self._within():
+                result = original(model, x, y, *args, **named)
             training.safely(training.batch_ended)
             training.stepped()
             return result

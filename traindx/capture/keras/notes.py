@@ -8,6 +8,7 @@ first, assign it at once."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import keras
@@ -25,18 +26,25 @@ class Notes:
 
     def __init__(self, model: Any, failed: Failed) -> None:
         self.tracker = tracker_of(model)
-        self._optimizer, self._failed = model.optimizer, failed
+        self._optimizers, self._failed = optimizers_of(model), failed
         self._place = {id(variable): i for i, variable in enumerate(model.trainable_variables)}
         self._loss = self.tracker.add_variable((), "zeros", name="traindx_loss")
         self._held = self.tracker.add_variable((2, len(self._place)), "zeros", name="traindx_gradients")
         self._waiting: Any = None
         self.seen: set[str] = set()
-        self._apply, self._update = self._optimizer.apply, self.tracker.update_state
-        self._optimizer.apply, self.tracker.update_state = self._applied, self._updated
+        self._update = self.tracker.update_state
+        self.tracker.update_state = self._updated
+        # On JAX a loss scale hands its optimizer the gradients within a branch, out of which no value leads.
+        self._names = ["stateless_apply" if on_jax() and has_scale(one) else "apply" for one in self._optimizers]
+        for optimizer, name in zip(self._optimizers, self._names, strict=True):
+            hook = self._applied if name == "apply" else self._applied_statelessly
+            setattr(optimizer, name, partial(hook, optimizer, getattr(optimizer, name)))
 
     def remove(self) -> None:
         """As it was before. Not amid an epoch: the compiled step counts the variables."""
-        del self._optimizer.apply, self.tracker.update_state
+        for optimizer, name in zip(self._optimizers, self._names, strict=True):
+            delattr(optimizer, name)
+        del self.tracker.update_state
         own = {id(self._loss), id(self._held)}
         self.tracker._variables[:] = [v for v in self.tracker._variables if id(v) not in own]
 
@@ -46,20 +54,38 @@ class Notes:
         loss, held = (ops.convert_to_numpy(value) for value in values_of(model, [self._loss, self._held]))
         return float(loss), np.asarray(held, np.float64)
 
-    def _applied(self, grads: Any, trainable_variables: Any = None) -> Any:
-        """Stands for the optimizer's `apply`."""
+    def _applied(self, optimizer: Any, apply: Any, grads: Any, trainable_variables: Any = None) -> Any:
+        """Stands for an optimizer's `apply`."""
         grads = list(grads)
+        variables = optimizer._trainable_variables if trainable_variables is None else list(trainable_variables)
         try:
-            variables = self._optimizer._trainable_variables if trainable_variables is None else trainable_variables
-            found = self._read_of(grads, [self._place.get(id(variable)) for variable in variables])
-            if keras.backend.backend() == "jax":
-                self._waiting = found
-            else:
-                self._held.assign(found)
-                self.seen.add("gradients")
+            self._note(grads, variables, optimizer.dynamic_scale if has_scale(optimizer) else None)
         except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's train step
             self._failed("reading gradients", error)
-        return self._apply(grads) if trainable_variables is None else self._apply(grads, trainable_variables)
+        return apply(grads) if trainable_variables is None else apply(grads, variables)
+
+    def _applied_statelessly(self, optimizer: Any, apply: Any, held: Any, grads: Any, trainable: Any) -> Any:
+        """Stands for `stateless_apply` of a loss scale."""
+        try:
+            place = next(i for i, v in enumerate(optimizer.variables) if v is optimizer.dynamic_scale)
+            self._note(list(grads), optimizer._trainable_variables, held[place])
+        except Exception as error:  # noqa: BLE001 - as above
+            self._failed("reading gradients", error)
+        return apply(held, grads, trainable)
+
+    def _note(self, grads: Sequence[Any], variables: Sequence[Any], scale: Any) -> None:
+        """What an optimizer gets, for its own variables: others have others. `scale`: of the gradients, or None."""
+        places = [self._place.get(id(variable)) for variable in variables]
+        found = self._read_of(grads, places, scale)
+        before = self._waiting if on_jax() else self._held
+        if len(self._optimizers) > 1 and before is not None:
+            own = np.isin(np.arange(len(self._place)), [place for place in places if place is not None])
+            found = ops.where(own[None], found, ops.convert_to_tensor(before))
+        if on_jax():
+            self._waiting = found
+        else:
+            self._held.assign(found)
+            self.seen.add("gradients")
 
     def _updated(self, values: Any, *args: Any, **named: Any) -> Any:
         """Stands for the loss tracker's `update_state`."""
@@ -74,7 +100,7 @@ class Notes:
             self._failed("reading the loss", error)
         return self._update(values, *args, **named)
 
-    def _read_of(self, grads: Sequence[Any], places: Sequence[int | None]) -> Any:
+    def _read_of(self, grads: Sequence[Any], places: Sequence[int | None], scale: Any) -> Any:
         nothing = ops.convert_to_tensor(np.array([0, np.nan], np.float32))
         found: list[Any] = [nothing] * len(self._place)
         for place, gradient in zip(places, grads, strict=True):
@@ -82,14 +108,35 @@ class Notes:
                 if type(gradient).__name__ == "IndexedSlices":  # the rows of an embedding that were asked for
                     gradient = gradient.values
                 zeros = ops.mean(ops.cast(ops.equal(gradient, 0), "float32"))
-                found[place] = ops.stack([norm(gradient), zeros])
+                size = norm(gradient) if scale is None else norm(gradient) / ops.cast(scale, "float32")
+                found[place] = ops.stack([size, zeros])
         return ops.stack(found, axis=1)
 
 
 def tracker_of(model: Any) -> Any:
-    """The metric that the train step tells its loss: the model's own, or the one that a class has put in its place."""
-    own = [metric for metric in model.metrics if metric.name == "loss" and metric is not model._loss_tracker]
-    return own[0] if own else model._loss_tracker
+    """The metric that the train step tells its loss: the model's own, or the one that a class has put in its place; of
+    several losses the first."""
+    own = [metric for metric in model.metrics if metric is not model._loss_tracker]
+    named = [metric for metric in own if metric.name == "loss"]
+    if not named and model._loss_tracker not in model.metrics:
+        named = [metric for metric in own if metric.name.endswith("loss")]
+    return next(iter(named), model._loss_tracker)
+
+
+def optimizers_of(model: Any) -> list[Any]:
+    """Those that a model's class holds besides the one of `compile`, or that one."""
+    held = [value for value in vars(model).values() if isinstance(value, keras.optimizers.Optimizer)]
+    others = [one for one in held if one is not model.optimizer]
+    return others or [model.optimizer]
+
+
+def has_scale(optimizer: Any) -> bool:
+    """Whether an optimizer scales its loss."""
+    return isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
+
+
+def on_jax() -> bool:
+    return bool(keras.backend.backend() == "jax")
 
 
 def norm(values: Any) -> Any:

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import keras
+import numpy as np
 
 from traindx.capture.keras.backend import KerasBackend
 from traindx.capture.keras.batches import Batches
-from traindx.capture.keras.notes import Notes
+from traindx.capture.keras.notes import Notes, has_scale, optimizers_of
 from traindx.capture.keras.state import values_of
 from traindx.capture.process.guard import quietly, say
 from traindx.capture.session.session import Session
@@ -21,8 +22,6 @@ def refusal(model: Any) -> str:
     """Why a model cannot be recorded; "" where it can."""
     if not getattr(model, "compiled", False):
         return "the Keras model has to be compiled first"
-    if isinstance(model.optimizer, keras.optimizers.LossScaleOptimizer):
-        return "loss scaling in Keras is not known yet; read what `fit` logs instead"
     return ""
 
 
@@ -37,9 +36,14 @@ class Training:
     """From the beginning of a `fit` (or of the first `train_on_batch`) to `end`. `stepped` is called whenever a step
     was, outside of all guards: it may end the script."""
 
-    def __init__(self, session: Session, backend: KerasBackend, stepped: Callable[[], None], batches: Batches) -> None:
+    def __init__(
+        self, session: Session, backend: KerasBackend, stepped: Callable[[], None], batches: Batches,
+        altered: Callable[[Any, float | None, int], float | None] = lambda _, rate, step: rate,
+    ) -> None:  # fmt: skip
         self.session, self._backend, self._stepped, self._batches = session, backend, stepped, batches
+        self._altered = altered  # what an experiment makes of an optimizer's rate in a step
         self._model: Any = None
+        self._optimizer: Any = None  # the one that counts the steps
         self._notes: Notes | None = None
         self._said = False
         self._iterator: Any = None  # of the training data
@@ -54,7 +58,10 @@ class Training:
             self._model = model
             self._backend.model = model
             self.session.add_model(model)
-            self.session.add_optimizer(model.optimizer)
+            self._optimizer, *others = optimizers_of(model)
+            self.session.add_optimizer(self._optimizer)
+            if others:
+                self.session.fact("optimizers", 1 + len(others))
         judging = getattr(model, "_eval_epoch_iterator", None)  # made before the training begins, in some versions
         self._iterator = next((one for one in reversed(made) if one is not judging), None)
         self._told_data()
@@ -63,9 +70,14 @@ class Training:
             self._backend.seen.compiled(model, self._backend.names())
         self._notes = Notes(model, self.session.failed)
         model.make_train_function(force=True)  # one that was compiled before knows nothing of the notes
-        rate = getattr(model.optimizer, "_learning_rate", None)
+        rate = getattr(self._inner, "_learning_rate", None)
         self._schedule = rate if isinstance(rate, keras.optimizers.schedules.LearningRateSchedule) else None
-        self._first = int(model.optimizer.iterations.numpy()) - self.session.step if self._schedule is not None else 0
+        self._first = int(keras.ops.convert_to_numpy(self._optimizer.iterations)) - self.session.step
+
+    @property
+    def _inner(self) -> Any:
+        """The optimizer inside of a loss scale."""
+        return getattr(self._optimizer, "inner_optimizer", self._optimizer)
 
     def _told_data(self) -> None:
         """What the data's adapter knows."""
@@ -105,7 +117,7 @@ class Training:
 
     def batch_begins(self) -> None:
         if self._notes is not None and self.session.sampling and self.session.step:
-            self._backend.before(self.session.watched.all_parameters(self._model.optimizer))
+            self._backend.before(self.session.watched.all_parameters(self._optimizer))
 
     def batch_ended(self) -> None:
         if self._notes is None:
@@ -116,10 +128,20 @@ class Training:
             return
         self.drain()
         loss, self._backend.held = self._notes.read(self._model)
-        self._backend.rate = self._rate()
+        if has_scale(self._optimizer):
+            self.session.metric("loss_scale", self._scale())
+            if not np.isfinite(self._backend.held[0]).all():
+                self.session.skipped()
+                return
+        optimizer = self._optimizer
+        self._backend.rate = self._altered(optimizer, self._rate(), self._first + self.session.step)
         self.session.loss(loss)
-        self.session.optimizer_step_begin(self._model.optimizer, timed=False)
-        self.session.optimizer_step_end(self._model.optimizer)
+        self.session.optimizer_step_begin(optimizer, timed=False)
+        self.session.optimizer_step_end(optimizer)
+
+    def _scale(self) -> float:
+        held = values_of(self._model, [self._optimizer.dynamic_scale])[0]
+        return float(keras.ops.convert_to_numpy(held))
 
     def stepped(self) -> None:
         """Whoever counts the steps is told; not in a guard."""
@@ -134,10 +156,9 @@ class Training:
 
     def _rate(self) -> float | None:
         """The rate of the step that was just made."""
-        optimizer = self._model.optimizer
         if self._schedule is not None:
             return float(keras.ops.convert_to_numpy(self._schedule(self._first + self.session.step)))
-        rate = getattr(optimizer, "_learning_rate", None)
+        rate = getattr(self._inner, "_learning_rate", None)
         if not isinstance(rate, keras.Variable):
             return None
         return float(keras.ops.convert_to_numpy(values_of(self._model, [rate])[0]))

@@ -50,6 +50,7 @@ class Process:
         self.lines = Lines(request.get("folder") or os.getcwd())
         self.streams: list[Stream] = []  # of each framework
         self.ends: list[Callable[[], None]] = []  # before the record is closed
+        self.experiments: dict[Stream, Callable[[], None]] = {}  # what takes a framework's interventions away
         self.look: Callable[[Session], None] | None = None  # once, after the last of `--steps`
         self.watch: Any = None  # the bootstrap's finder
 
@@ -62,17 +63,18 @@ class Process:
 
     def taken_over(self, by: Stream) -> bool:
         """A framework trains: the others, through which it may compute, keep silent. False where one of them is
-        recorded already, or an experiment was asked for, which only PyTorch's can be."""
+        recorded already. An experiment that this one knows nothing of ends the script."""
         if self.session is not None:
             return False
-        if self.request.get("with"):
-            why = "interventions (--with) change trainings of PyTorch only"
+        if self.request.get("with") and by not in self.experiments:
+            why = "interventions (--with) change trainings of PyTorch and Keras only"
             self.report("experiment", why=why)
             say(why)
             raise SystemExit(70)
         for other in self.streams:
             if other is not by:
                 other.detach()
+                self.experiments.pop(other, lambda: None)()
         return True
 
     def report(self, stage: str, **more: Any) -> None:
@@ -187,8 +189,8 @@ def attach(request: dict[str, Any], watch: Any, library: str, room: str) -> None
 
 
 def install(process: Process, library: str, room: str) -> None:
-    """Look for a framework's trainings in a process; of JAX those that optax makes the steps of."""
-    if library == "jax" and importlib.util.find_spec("optax") is None:
+    """Look for a framework's trainings in a process; of JAX those that optax or Keras makes the steps of."""
+    if library == "jax" and not any(map(importlib.util.find_spec, ("optax", "keras"))):
         return
     importlib.import_module(f"traindx.capture.{room}").attach(process, library)
 

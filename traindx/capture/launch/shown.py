@@ -35,7 +35,7 @@ TITLES: Mapping[str, str] = {
 }  # fmt: skip
 HOW: Mapping[str, str] = {
     "torch": "`traindx run`, `traindx.watch`, `traindx check`, `fix`, `investigate`, `--with`, notebooks",
-    "keras": "`traindx run`, `traindx.watch`, `traindx.keras.Watch`",
+    "keras": "`traindx run`, `traindx.watch`, `traindx.keras.Watch`, `traindx check`, `fix`, `investigate`, `--with`",
     "jax": "`traindx run`; `traindx.watch` with `traindx.optax.monitor` (loss and gradient norms)",
     "xgboost": "`traindx run`, `traindx.xgboost.Watch`", "lightgbm": "`traindx run`, `traindx.lightgbm.Watch`",
     "catboost": "`traindx run`, `traindx.catboost.Watch`", "sklearn": "`traindx run`",

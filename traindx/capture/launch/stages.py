@@ -20,7 +20,8 @@ PRINTED = ("stdout.log", "stderr.log")
 NO_MEMORY = b"std::bad_alloc"  # what C++ says before it ends a process
 # Sent by people and batch systems that want a script to end.
 ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
-PYTORCH = ("torch",)  # what experiments, checks and traces can be made of
+PYTORCH = ("torch",)  # what traces can be made of
+EXPERIMENTS = ("torch", "keras")  # and experiments, and checks
 
 
 def stages(folder: Path) -> list[dict[str, Any]]:

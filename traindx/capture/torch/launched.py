@@ -27,6 +27,7 @@ class Process(Protocol):
     out: Path
     ends: list[Callable[[], None]]
     look: Callable[[Session], None] | None
+    experiments: dict[Stream, Callable[[], None]]
 
     def stream(self, make: Callable[..., Session]) -> Stream: ...
 
@@ -50,6 +51,7 @@ def attach(process: Process, library: str) -> None:
 
         process.ends.append(Slices(stream, request["slices"]).tell)
     experiment = Experiment(request, stream, parse(request.get("with") or ()))
+    process.experiments[stream] = experiment.withdraw
     process.ends += [experiment.end, discovery.end]
     experiment.attach_first()
     discovery.attach(experiment.attach)

@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch.nn import functional
 
+from traindx.capture.experiment.values import Change
 from traindx.capture.torch.alter.calls import Pass
 from traindx.capture.torch.alter.chance import Apart, generator
 from traindx.capture.torch.alter.rehearsal import CannotRehearse, is_compiled
 from traindx.capture.torch.alter.script import Script
 from traindx.capture.torch.alter.swaps import AtCalls, dropped
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import Change
 
 FUNCTIONS = ("dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout")
 HIGHEST = 0.99

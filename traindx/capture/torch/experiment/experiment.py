@@ -14,9 +14,10 @@ from typing import Any
 import torch
 from torch.optim import optimizer as optim
 
+from traindx.capture.experiment.kinds import Given
+from traindx.capture.experiment.site import tell_touched, tell_unused
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.experiment.hooks import Hooks
-from traindx.capture.torch.experiment.kinds import Given
 from traindx.capture.torch.experiment.site import Site
 
 
@@ -191,9 +192,7 @@ class Experiment:
 
     def tell(self) -> None:
         """What was touched so far, as facts."""
-        for site, _ in self.sites:
-            for what, number in site.touches.items():
-                self.stream.fact(f"intervention/{site.spec}/{what}", number)
+        tell_touched(self.hooks, [site for site, _ in self.sites])
 
     def end(self) -> None:
         """The script is over: say of each intervention what it did, and of those that did nothing why;
@@ -201,18 +200,17 @@ class Experiment:
         for site, hook in self.hooks.ends:
             self.hooks.guarded(site, hook)
         self.tell()
-        session = self.stream.opened
-        for site, _ in self.sites:
-            if site.touches or session is None or self.hooks.stopped:
-                continue
-            self.stream.fact(f"intervention/{site.spec}", "changed nothing")
-            session.event("note", f"{site.spec} changed nothing: {self.why(site)}", "intervention-unused")
+        tell_unused(self.hooks, [site for site, _ in self.sites], self.why)
+        self.withdraw()
+
+    def withdraw(self) -> None:
+        """Let go of the script."""
         self.hooks.patches.undo()
         for handle in self.handles:
             handle.remove()
         self.handles.clear()
 
-    def why(self, site: Site) -> str:
+    def why(self, site: Any) -> str:
         if site.needs_optimizer and not self.stream.scene.optimizers:
             return "no optimizer object seen"
         if site.needs_optimizer and not self.hooks.counts:

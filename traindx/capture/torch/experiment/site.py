@@ -3,70 +3,27 @@
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from traindx.capture.torch.experiment.hooks import Hooks, Refused
+from traindx.capture.experiment import site as shared
+from traindx.capture.torch.experiment.hooks import Hooks
 from traindx.capture.torch.experiment.settings import Change, Optimizer, Override
-from traindx.vocabulary.setup import Fact
 
 if TYPE_CHECKING:
     import torch
 
 
-class Site:
-    """One intervention in the script's process.
+class Site(shared.Site):
+    """One intervention in the script's process."""
 
-    Whatever is hooked here is guarded: an exception in it ends the experiment (one that the
-    script's own code raises, called from a hook, passes through as it is)."""
+    hooks: Hooks
 
     def __init__(self, hooks: Hooks, spec: str) -> None:
-        self.hooks, self.spec = hooks, spec
-        self.touches: Counter[str] = Counter()
-        self.unused = ""  # why nothing was touched, in one clause
+        super().__init__(hooks, spec)
         self.needs_optimizer = False
 
-    # What it tells.
-
-    def touched(self, what: str, number: int = 1) -> None:
-        """Something was changed: `what` in the plural ("steps"), `number` of them."""
-        self.touches[what] += number
-
-    def refuse(self, why: str) -> NoReturn:
-        """This cannot be done to this script: `why` in one clause. Ends the experiment."""
-        raise Refused(why)
-
-    def fact(self, name: str, value: Fact) -> None:
-        """A setup fact that is now another than the script's own ("clip_norm")."""
-        self.hooks.stream.fact(name, value)
-
-    # Functions and calls.
-
-    def wrap(self, owner: Any, name: str, hook: Callable[..., Any]) -> None:
-        """`hook(original, *args, **named)` takes the place of `owner.name` (for a method, args begin
-        with self). An owner without it is left alone."""
-
-        def make(original: Callable[..., Any]) -> Callable[..., Any]:
-            return self.onion(hook, original)
-
-        self.hooks.patches.replace(owner, name, make)
-
-    def onion(self, hook: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
-        """A function that calls the hook with the original; what the original raises passes through."""
-        hooks = self.hooks
-
-        def theirs(*args: Any, **named: Any) -> Any:
-            try:
-                return original(*args, **named)
-            except BaseException as error:
-                hooks.theirs = error
-                raise
-
-        def wrapper(*args: Any, **named: Any) -> Any:
-            return hooks.guarded(self, hook, theirs, *args, **named)
-
-        return wrapper
+    # Calls.
 
     def around_calls(self, hook: Callable[..., Any]) -> None:
         """`hook(call, module, *args, **named)` for every call of an outermost module (also of loss
@@ -125,29 +82,11 @@ class Site:
         override = Override(self, key, new, what)
         self.around_step(override.enter, override.leave)
 
-    def at_end(self, hook: Callable[[], None]) -> None:
-        """Before the record is closed."""
-        self.hooks.ends.append((self, hook))
-
     # What is known.
 
     def step(self, optimizer: Optimizer) -> int:
         """Steps that this optimizer has done."""
         return self.hooks.count(optimizer)
-
-    def limit(self) -> int | None:
-        """After how many steps the script will be ended, where that was asked for."""
-        steps = self.hooks.request.get("steps")
-        return int(steps) if steps else None
-
-    def planned(self) -> int | None:
-        """How many steps the run will have, where that is known: asked for, or told by its schedule."""
-        planned = self.hooks.stream.known.get("planned_steps")
-        return self.limit() or (planned if isinstance(planned, int) else None)
-
-    def stop_after(self, steps: int) -> None:
-        """End the script after that many optimizer steps (or earlier, where that was asked for)."""
-        self.hooks.request["steps"] = min(steps, self.limit() or steps)
 
     @contextlib.contextmanager
     def unseen(self) -> Iterator[None]:

@@ -42,13 +42,12 @@ ones have changed: the last to wrap is the first to be called.
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 
-from traindx.capture.torch.experiment.kinds import STAGES, Given, Kind
-from traindx.errors import ConfigError
+from traindx.capture.experiment.catalogue import nearest, walked
+from traindx.capture.experiment.catalogue import parse as parse_with
+from traindx.capture.experiment.kinds import Given, Kind
 
 NOT_FROM_OUTSIDE = {
     "compile": "the model has been used by the time that capture sees it; call torch.compile in the script",
@@ -61,11 +60,7 @@ NOT_FROM_OUTSIDE = {
 @cache
 def catalogue() -> tuple[Kind, ...]:
     """All interventions, in the order in which they are applied."""
-    found: list[Kind] = []
-    for info in pkgutil.walk_packages(__path__, prefix=__name__ + "."):
-        module = importlib.import_module(info.name)
-        found += [v for v in vars(module).values() if isinstance(v, Kind) and v.read.__module__ == info.name]
-    return tuple(sorted(found, key=lambda kind: (STAGES.index(kind.stage), kind.order, kind.name)))
+    return walked(__name__, __path__)
 
 
 def parse(specs: Sequence[str]) -> tuple[Given, ...]:
@@ -73,35 +68,9 @@ def parse(specs: Sequence[str]) -> tuple[Given, ...]:
 
     Raises ConfigError for a name that is not known (with the nearest one), a value that makes no
     sense, two that contradict each other, and what cannot be done from outside of a script."""
-    kinds = {kind.name: kind for kind in catalogue()}
-    found = [parsed(spec, kinds) for spec in specs]
-    seen: dict[tuple[str, int], Given] = {}
-    for given in found:
-        key = given.kind.name, given.part
-        if key in seen:
-            raise ConfigError(f"--with {given.spec}: contradicts {seen[key].spec}; give one of the two")
-        seen[key] = given
-    places = {kind.name: i for i, kind in enumerate(catalogue())}
-    return tuple(sorted(found, key=lambda given: (places[given.kind.name], given.part)))
+    return parse_with(specs, catalogue(), unknown)
 
 
-def parsed(spec: str, kinds: dict[str, Kind]) -> Given:
-    """One specification. Raises ConfigError."""
-    name, equals, value = (part.strip() for part in spec.partition("="))
-    kind = kinds.get(name)
-    if kind is None:
-        raise ConfigError(f"--with {spec}: {unknown(name, kinds)}")
-    if not equals or not value:
-        raise ConfigError(f"--with {spec}: needs a value, such as {name}={kind.values[0]}")
-    return Given(f"{name}={value}", kind, kind.part(value), kind.read(value))
-
-
-def unknown(name: str, kinds: dict[str, Kind]) -> str:
-    import difflib
-
+def unknown(name: str, kinds: Mapping[str, Kind]) -> str:
     why = NOT_FROM_OUTSIDE.get(name.split(".")[0])
-    if why:
-        return f"cannot be done from outside of a script: {why}"
-    near = difflib.get_close_matches(name, kinds, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(kinds))}"
-    return f"there is no intervention {name!r}; {hint}"
+    return f"cannot be done from outside of a script: {why}" if why else nearest(name, kinds)

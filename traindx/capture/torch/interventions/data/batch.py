@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import change, whole
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import change, whole
 
 
 @intervention("batch", stage="data", values=("32", "*4", "*0.25"), order=1)

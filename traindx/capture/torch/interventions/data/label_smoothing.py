@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import number
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import number
 
 
 @intervention("label_smoothing", stage="forward", values=("0.1", "0"), order=3)

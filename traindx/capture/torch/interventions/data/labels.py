@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import one_of
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import one_of
 
 
 @intervention("labels", stage="data", values=("permute",), order=5)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import whole
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import whole
 
 
 @intervention("prefetch", stage="data", values=("4",), order=3)

@@ -7,10 +7,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import change, positive
 from traindx.capture.torch.experiment.settings import Optimizer
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import change, positive
 
 
 def part(value: str) -> int:

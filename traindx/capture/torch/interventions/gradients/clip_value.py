@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import positive
 from traindx.capture.torch.experiment.settings import Optimizer
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import positive
 
 
 @intervention("clip.value", stage="gradients", values=("0.5",), order=1)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import one_of
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import one_of
 
 
 @intervention("precision", stage="forward", values=("float32", "bfloat16"), order=2)

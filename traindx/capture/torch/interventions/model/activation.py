@@ -7,9 +7,9 @@ from collections import Counter
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import one_of
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import one_of
 
 if TYPE_CHECKING:
     from traindx.capture.torch.alter.activations import Call

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import change
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import change
 
 
 @intervention("dropout", stage="model", values=("0", "0.2", "*0.33"), order=4)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import one_of
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import one_of
 
 if TYPE_CHECKING:
     from traindx.capture.torch.alter.calls import Pass

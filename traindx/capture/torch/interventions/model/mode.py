@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import one_of
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import one_of
 
 
 @intervention("mode", stage="forward", values=("train",))

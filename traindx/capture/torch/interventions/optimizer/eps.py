@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import number
 from traindx.capture.torch.experiment.settings import Optimizer, same
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import number
 
 
 @intervention("eps", stage="settings", values=("1e-8",), order=5)

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import change, positive, whole
 from traindx.capture.torch.experiment.settings import Optimizer, like
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import change, positive, whole
 from traindx.errors import ConfigError
 
 Shape = Callable[[float, int], float]  # rate of a group at its base rate, number of the step

@@ -5,10 +5,10 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import one_of
 from traindx.capture.torch.experiment.settings import Optimizer
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import one_of
 
 CLASSES = {"sgd": "SGD", "momentum": "SGD", "adam": "Adam", "adamw": "AdamW"}
 MOMENTUM = 0.9

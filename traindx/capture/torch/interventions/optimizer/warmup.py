@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import number, whole
 from traindx.capture.torch.experiment.settings import Optimizer
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import number, whole
 
 
 @intervention("lr.warmup", stage="settings", values=("50", "0.02"), order=1)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import change
 from traindx.capture.torch.experiment.settings import Optimizer
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import change
 
 
 @intervention("weight_decay", stage="settings", values=("0.01", "*3"), order=2)

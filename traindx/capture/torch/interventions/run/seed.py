@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import os
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.seeds import WITHIN, Seeds, there
+from traindx.capture.experiment.values import whole
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import whole
 
 LIBRARIES = ("random", "numpy.random", "torch")
-WITHIN = 1 << 32  # numpy's seeds
 
 
 @intervention("seed", stage="start", values=("0",), order=1)
@@ -44,48 +41,3 @@ def seed(value: str) -> Apply:
         site.unused = "the script sets this seed itself"
 
     return apply
-
-
-def there(name: str) -> bool:
-    """Whether a library is installed."""
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
-    return True
-
-
-class Seeds:
-    """The script's seeds, moved so that the first of them is the one wanted."""
-
-    def __init__(self, site: Site, wanted: int) -> None:
-        self.site, self.wanted, self.process = site, wanted, os.getpid()
-        self.first: int | None = None
-        self.seeded: set[str] = set()
-        self.inside = False
-
-    def hook(self, library: str, original: Callable[..., Any], *args: Any, **named: Any) -> Any:
-        if self.inside or os.getpid() != self.process:  # a worker of a loader has a seed of its own
-            return original(*args, **named)
-        self.inside = True
-        try:
-            own = args[0] if args else next(iter(named.values()), None)
-            ours = self.moved(own)
-            self.seeded.add(library)
-            if ours != own:
-                self.site.touched("calls")
-            return original(ours, *args[1:]) if args else original(**{next(iter(named), "seed"): ours})
-        finally:
-            self.inside = False
-
-    def moved(self, own: Any) -> Any:
-        if not isinstance(own, int):
-            return self.wanted
-        if self.first is None:
-            self.first = own
-        return own if own - self.first + self.wanted == own else (own - self.first + self.wanted) % WITHIN
-
-    def end(self, libraries: list[str]) -> None:
-        left = [name for name in libraries if name not in self.seeded]
-        if left:
-            self.site.touched("generators", len(left))

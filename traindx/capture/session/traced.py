@@ -1,10 +1,13 @@
-"""The steps of an optax loop, as the host is told them out of the compiled step, on their way to a session."""
+"""The steps of a loop, as the host is told them out of a compiled step, on their way to a session: of optax's, of
+Keras's own optimizers."""
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,14 +15,15 @@ import numpy as np
 from traindx.capture.arrays import activations as act
 from traindx.capture.arrays.answers import answers
 from traindx.capture.arrays.data import Array
-from traindx.capture.jax.names import Leaf, architecture, gains
-from traindx.capture.jax.readings import READINGS
 from traindx.capture.session.backend import Looks, Updates, View
 from traindx.capture.session.layout import Part
+from traindx.capture.session.leaves import Leaf, architecture, gains
 from traindx.capture.session.session import Session
+from traindx.capture.session.stream import Stream
 from traindx.capture.session.told import ToldBackend, ToldLooks
 from traindx.vocabulary.setup import Fact
 
+READINGS = 5  # of each leaf: norm and zeros of the gradient, norm of the update, norm and largest value of the weights
 RANK_EVERY = 4  # sampled steps between effective ranks
 
 
@@ -30,6 +34,36 @@ class Answer(NamedTuple):
     outputs: Array
     targets: Array
     losses: Array
+
+
+class StopTraining(SystemExit):
+    """Raised in the script's main thread after the last step that was asked for."""
+
+
+def counted(stream: Stream, step: int) -> None:
+    """A step was told in a callback, where nothing may be raised: the main thread is told when it is the last."""
+    try:
+        stream.after_step(step)
+    except SystemExit:
+        main = ctypes.c_ulong(threading.main_thread().ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(StopTraining))
+
+
+@dataclass(frozen=True)
+class Hearing:
+    """What the host does with values that it is told. Equal for equal hooks, so that nothing is compiled anew."""
+
+    stream: Stream
+    hook: Callable[..., None]
+    about: tuple[Any, ...]
+
+    def __call__(self, *values: Any) -> None:
+        if not self.stream.active:
+            return
+        try:
+            self.hook(*self.about, *values)
+        except Exception as error:  # noqa: BLE001 - raised in a callback it would be an error of the training
+            self.stream.failed(self.hook.__name__, error)
 
 
 class TracedLooks(ToldLooks):
@@ -72,10 +106,9 @@ class TracedLooks(ToldLooks):
 class TracedBackend(ToldBackend):
     """Leaves; `held[READINGS, p]` of the step that was just told."""
 
-    name = "jax"
-
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
+        self.name = name
         self.held: Array = np.zeros((READINGS, 0))
         self.seen: TracedLooks | None = None
         self.optimizer: dict[str, Fact] = {}

@@ -6,14 +6,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
-
-from traindx.capture.torch.experiment.site import Site
+from typing import Any, Literal, NamedTuple
 
 Stage = Literal["start", "model", "data", "forward", "backward", "gradients", "settings", "step"]
 STAGES: tuple[Stage, ...] = ("start", "model", "data", "forward", "backward", "gradients", "settings", "step")
 
-Apply = Callable[[Site], None]
+Apply = Callable[[Any], None]  # of the framework's own Site
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,92 @@
+"""One intervention in the script's process, and what is told of all of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from traindx.capture.experiment.ending import Guard, Refused
+from traindx.vocabulary.setup import Fact
+
+
+class Site:
+    """Whatever is hooked here is guarded: an exception in it ends the experiment (one that the
+    script's own code raises, called from a hook, passes through as it is)."""
+
+    def __init__(self, hooks: Guard, spec: str) -> None:
+        self.hooks, self.spec = hooks, spec
+        self.touches: Counter[str] = Counter()
+        self.unused = ""  # why nothing was touched, in one clause
+
+    def touched(self, what: str, number: int = 1) -> None:
+        """Something was changed: `what` in the plural ("steps"), `number` of them."""
+        self.touches[what] += number
+
+    def refuse(self, why: str) -> NoReturn:
+        """This cannot be done to this script: `why` in one clause. Ends the experiment."""
+        raise Refused(why)
+
+    def fact(self, name: str, value: Fact) -> None:
+        """A setup fact that is now another than the script's own ("clip_norm")."""
+        self.hooks.stream.fact(name, value)
+
+    def wrap(self, owner: Any, name: str, hook: Callable[..., Any]) -> None:
+        """`hook(original, *args, **named)` takes the place of `owner.name` (for a method, args begin
+        with self). An owner without it is left alone."""
+
+        def make(original: Callable[..., Any]) -> Callable[..., Any]:
+            return self.onion(hook, original)
+
+        self.hooks.patches.replace(owner, name, make)
+
+    def onion(self, hook: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that calls the hook with the original; what the original raises passes through."""
+        hooks = self.hooks
+
+        def theirs(*args: Any, **named: Any) -> Any:
+            try:
+                return original(*args, **named)
+            except BaseException as error:
+                hooks.theirs = error
+                raise
+
+        def wrapper(*args: Any, **named: Any) -> Any:
+            return hooks.guarded(self, hook, theirs, *args, **named)
+
+        return wrapper
+
+    def at_end(self, hook: Callable[[], None]) -> None:
+        """Before the record is closed."""
+        self.hooks.ends.append((self, hook))
+
+    def limit(self) -> int | None:
+        """After how many steps the script will be ended, where that was asked for."""
+        steps = self.hooks.request.get("steps")
+        return int(steps) if steps else None
+
+    def planned(self) -> int | None:
+        """How many steps the run will have, where that is known: asked for, or told by its schedule."""
+        planned = self.hooks.stream.known.get("planned_steps")
+        return self.limit() or (planned if isinstance(planned, int) else None)
+
+    def stop_after(self, steps: int) -> None:
+        """End the script after that many optimizer steps (or earlier, where that was asked for)."""
+        self.hooks.request["steps"] = min(steps, self.limit() or steps)
+
+
+def tell_touched(hooks: Guard, sites: Sequence[Site]) -> None:
+    """What was touched so far, as facts."""
+    for site in sites:
+        for what, number in site.touches.items():
+            hooks.stream.fact(f"intervention/{site.spec}/{what}", number)
+
+
+def tell_unused(hooks: Guard, sites: Sequence[Site], why: Callable[[Site], str]) -> None:
+    """At the end: of those that changed nothing, why."""
+    session = hooks.stream.opened
+    for site in sites:
+        if site.touches or session is None or hooks.stopped:
+            continue
+        hooks.stream.fact(f"intervention/{site.spec}", "changed nothing")
+        session.event("note", f"{site.spec} changed nothing: {why(site)}", "intervention-unused")

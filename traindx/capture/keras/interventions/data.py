@@ -1,0 +1,258 @@
+"""The data that `fit` is given, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import numpy as np
+from keras.src.models.model import Trainer
+
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import change, one_of
+from traindx.capture.keras.experiment import Arguments, Site
+from traindx.capture.keras.facts import Loss
+
+SEED = 0x0DA7A
+USUAL_BATCH = 32  # that of `fit`
+FAR, TAIL, NORMAL, FEWEST = 20.0, 0.05, 3.2897, 20  # as `drop=outliers` in PyTorch
+
+
+def length(site: Site, arguments: Arguments) -> int:
+    """Samples of arrays. Refused: data sets and generators."""
+    flat = keras.tree.flatten(arguments["x"])
+    if not flat or not all(hasattr(part, "shape") and hasattr(part, "__getitem__") for part in flat):
+        site.refuse("the data are no arrays: a data set or a generator makes its batches itself")
+    return int(flat[0].shape[0])
+
+
+def split(site: Site, arguments: Arguments) -> int:
+    """Make the validation's share of the arrays, which is their end, a part of its own. Returns the samples left."""
+    total, share = length(site, arguments), arguments.get("validation_split") or 0.0
+    if not share:
+        return total
+    count = int(np.floor(total * (1.0 - share)))
+    names = [name for name in ("x", "y", "sample_weight") if arguments.get(name) is not None]
+    held = {name: mapped(arguments[name], lambda part: part[count:]) for name in names}
+    for name in names:
+        arguments[name] = mapped(arguments[name], lambda part: part[:count])
+    arguments["validation_data"] = tuple(held[name] for name in names)
+    arguments["validation_split"] = 0.0
+    return count
+
+
+def mapped(parts: Any, function: Callable[[Any], Any]) -> Any:
+    return keras.tree.map_structure(function, parts)
+
+
+def host(part: Any) -> Any:
+    return part if isinstance(part, np.ndarray) else keras.ops.convert_to_numpy(part)
+
+
+@intervention("batch", stage="data", values=("32", "*4", "*0.25"), order=1)
+def batch(value: str) -> Apply:
+    """The `batch_size` of `fit`, at most the samples; the rate stays. Refused for data sets, which make their batches
+    themselves."""
+    wanted = change(value, "batch", strict=True)
+
+    def apply(site: Site) -> None:
+        def resize(_model: Any, arguments: Arguments) -> None:
+            own = arguments.get("batch_size") or USUAL_BATCH
+            new = round(own * wanted.number) if wanted.relative else int(wanted.number)
+            new = max(1, min(new, length(site, arguments)))
+            if new != own:
+                arguments["batch_size"] = new
+                site.touched("fits")
+
+        site.on_data(resize)
+        site.unused = "the batches were of that size"
+
+    return apply
+
+
+@intervention("data", stage="data", values=("shuffle", "fixed", "repeat-batch"), order=4)
+def data(value: str) -> Apply:
+    """`shuffle` and `fixed` set the `shuffle` of `fit`; `fixed` is the order of the arrays. `repeat-batch` trains on
+    the first batch only, as many times as there are batches. Refused for data sets and generators."""
+    kind = one_of(value, "data", ("shuffle", "fixed", "repeat-batch"))
+
+    def apply(site: Site) -> None:
+        def order(_model: Any, arguments: Arguments) -> None:
+            count = split(site, arguments)
+            if kind != "repeat-batch":
+                if bool(arguments.get("shuffle")) != (kind == "shuffle"):
+                    arguments["shuffle"] = kind == "shuffle"
+                    site.touched("fits")
+                return
+            size = min(arguments.get("batch_size") or USUAL_BATCH, count)
+            rows = np.tile(np.arange(size), count // size)
+            for name in ("x", "y", "sample_weight"):
+                if arguments.get(name) is not None:
+                    arguments[name] = mapped(arguments[name], lambda part: host(part)[rows])
+            arguments["shuffle"] = False
+            site.touched("fits")
+
+        site.on_data(order)
+        site.unused = "that is the order already"
+
+    return apply
+
+
+@intervention("labels", stage="data", values=("permute",), order=5)
+def labels(value: str) -> Apply:
+    """`permute` gives the training samples each other's labels, one permutation for each `fit`. Validation keeps its
+    own."""
+    one_of(value, "labels", ("permute",))
+
+    def apply(site: Site) -> None:
+        def permute(_model: Any, arguments: Arguments) -> None:
+            count = split(site, arguments)
+            order = np.random.default_rng(SEED).permutation(count)
+            arguments["y"] = mapped(arguments["y"], lambda part: host(part)[order])
+            site.fact("labels_permuted", "over all samples")
+            site.touched("fits")
+
+        site.on_data(permute)
+
+    return apply
+
+
+@intervention("drop", stage="data", values=("outliers",), order=6)
+def drop(value: str) -> Apply:
+    """`outliers` leaves out training samples whose inputs hold NaN, infinities, or a value more than 20 robust
+    deviations from its feature's median, judged over all samples. Evaluation keeps all its samples."""
+    one_of(value, "drop", ("outliers",))
+
+    def apply(site: Site) -> None:
+        def leave_out(_model: Any, arguments: Arguments) -> None:
+            count = split(site, arguments)
+            bad = np.zeros(count, bool)
+            for part in [*keras.tree.flatten(arguments["x"]), *keras.tree.flatten(arguments["y"])]:
+                if part is not None and host(part).dtype.kind == "f":
+                    bad |= far(host(part))
+            if bad.any():
+                for name in ("x", "y", "sample_weight"):
+                    if arguments.get(name) is not None:
+                        arguments[name] = mapped(arguments[name], lambda part: host(part)[~bad])
+                site.touched("samples", int(bad.sum()))
+
+        site.on_data(leave_out)
+        site.unused = "no sample is far from the others"
+
+    return apply
+
+
+def far(values: Any) -> Any:
+    """Which samples of `values[n, ...]` hold something that is not finite or far, by feature (the last dimension)."""
+    flat = values.reshape(len(values), -1)
+    bad = ~np.isfinite(flat).all(1)
+    columns = values.reshape(len(values), -1, values.shape[-1] if values.ndim > 1 else 1)
+    kept = columns[~bad].reshape(-1, columns.shape[-1]).astype(np.float64)
+    if len(kept) >= FEWEST:
+        low, middle, high = np.quantile(kept, [TAIL, 0.5, 1 - TAIL], axis=0)
+        deviation = np.where(high > low, (high - low) / NORMAL, np.inf)
+        with np.errstate(invalid="ignore"):
+            bad |= (np.abs(columns - middle) / deviation > FAR).any((1, 2))
+    return bad
+
+
+@intervention("inputs", stage="data", values=("standardize", "blank", "shuffle"), order=7)
+def inputs(value: str) -> Apply:
+    """`standardize` brings each feature (the last dimension) to mean 0 and standard deviation 1 over the training
+    samples, in training, validation, `evaluate` and `predict`; constant features become 0. Refused for token ids.
+    `blank` makes training and validation inputs all 0, `shuffle` gives training samples each other's."""
+    kind = one_of(value, "inputs", ("standardize", "blank", "shuffle"))
+
+    def apply(site: Site) -> None:
+        scales = Scales(site)
+
+        def alter(model: Any, arguments: Arguments) -> None:
+            count = split(site, arguments)
+            if kind == "standardize":
+                scales.fitted(model, arguments)
+            elif kind == "shuffle":
+                order = np.random.default_rng(SEED).permutation(count)
+                arguments["x"] = mapped(arguments["x"], lambda part: host(part)[order])
+            else:
+                arguments["x"] = mapped(arguments["x"], lambda part: np.zeros_like(host(part)))
+                if isinstance(arguments.get("validation_data"), tuple | list):
+                    x, *rest = arguments["validation_data"]
+                    arguments["validation_data"] = (mapped(x, lambda part: np.zeros_like(host(part))), *rest)
+            site.touched("fits")
+
+        site.on_data(alter)
+
+    return apply
+
+
+class Scales:
+    """Means and deviations of the inputs of each model."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.of: dict[int, list[tuple[Any, Any]]] = {}
+        for name in ("evaluate", "predict"):
+            site.wrap(Trainer, name, self.called)
+
+    def fitted(self, model: Any, arguments: Arguments) -> None:
+        flat = [host(part) for part in keras.tree.flatten(arguments["x"])]
+        if any(part.dtype.kind != "f" and part.ndim < 3 for part in flat):
+            self.site.refuse("the inputs are whole numbers: token ids, or classes")
+        if id(model) not in self.of:
+            self.of[id(model)] = [moments(part) for part in flat]
+        arguments["x"] = self.scaled(model, arguments["x"])
+        held = arguments.get("validation_data")
+        if isinstance(held, tuple | list):
+            arguments["validation_data"] = (self.scaled(model, held[0]), *held[1:])
+        elif held is not None:
+            self.site.refuse("the validation data are a data set")
+
+    def scaled(self, model: Any, x: Any) -> Any:
+        flat = [
+            ((host(part).astype(np.float64) - mean) / deviation).astype(np.float32)
+            for part, (mean, deviation) in zip(keras.tree.flatten(x), self.of[id(model)], strict=True)
+        ]
+        return keras.tree.pack_sequence_as(x, flat)
+
+    def called(self, original: Any, model: Any, x: Any = None, *args: Any, **named: Any) -> Any:
+        if x is not None and id(model) in self.of and not self.site.hooks.inside_fit:
+            x = self.scaled(model, x)
+        return original(model, x, *args, **named)
+
+
+def moments(part: Any) -> tuple[Any, Any]:
+    """By feature; a constant one is divided by infinity. Values that are not finite do not count."""
+    rows = part.reshape(-1, part.shape[-1] if part.ndim > 1 else 1).astype(np.float64)
+    rows = np.where(np.isfinite(rows), rows, np.nan)
+    deviation = np.nanstd(rows, axis=0)
+    return np.nanmean(rows, axis=0), np.where(deviation > 0, deviation, np.inf)
+
+
+@intervention("class_weights", stage="forward", values=("balanced",), order=2)
+def class_weights(value: str) -> Apply:
+    """`class_weight` of `fit`: n / (classes x samples of the class), of all labels. The recorded training loss is the
+    weighted one. Refused: data sets, losses of no classes, and weights of samples, which Keras does not take beside."""
+    one_of(value, "class_weights", ("balanced",))
+
+    def apply(site: Site) -> None:
+        def weigh(model: Any, arguments: Arguments) -> None:
+            loss = Loss(model)
+            if "cross_entropy" not in loss.name:
+                site.refuse(f"the loss is {loss.name}, not a cross-entropy")
+            if arguments.get("sample_weight") is not None:
+                site.refuse("the samples have weights")
+            split(site, arguments)
+            y = host(arguments["y"])
+            found = loss.labels(y) if y.ndim < 2 or y.shape[-1] > 1 else y[..., 0]
+            classes, counts = np.unique(np.asarray(found).reshape(-1).astype(np.int64), return_counts=True)
+            if counts.max() > counts.min():
+                weights = counts.sum() / (len(classes) * counts)
+                arguments["class_weight"] = {int(c): float(w) for c, w in zip(classes, weights, strict=True)}
+                site.fact("loss_weighted", True)
+                site.touched("fits")
+
+        site.on_data(weigh)
+        site.unused = "the classes are balanced"
+
+    return apply

@@ -1,0 +1,60 @@
+"""The run as a whole: its length, its seed."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+
+import keras
+
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.seeds import WITHIN, Seeds
+from traindx.capture.experiment.values import whole
+from traindx.capture.keras.experiment import Site
+
+# Where scripts set seeds; those of a library that is not loaded are set through Keras.
+HOMES = (
+    ("random", "seed"), ("numpy.random", "seed"), ("keras.utils", "set_random_seed"),
+    ("keras._tf_keras.keras.utils", "set_random_seed"), ("torch", "manual_seed"), ("torch.random", "manual_seed"),
+    ("tensorflow.random", "set_seed"),
+)  # fmt: skip
+
+
+@intervention("steps", stage="start", values=("500",))
+def steps(value: str) -> Apply:
+    """Ends the script after that many batches of training, as `--steps` does."""
+    limit = whole(value, "steps")
+
+    def apply(site: Site) -> None:
+        def count(_model: Any, _norm: float) -> None:
+            session = site.hooks.stream.opened
+            if session is not None and session.step >= limit and not site.touches:
+                site.touched("runs")
+
+        site.stop_after(limit)
+        site.on_step(count)
+        site.unused = "the script ended before"
+
+    return apply
+
+
+@intervention("seed", stage="start", values=("0",), order=1)
+def seed(value: str) -> Apply:
+    """`keras.utils.set_random_seed` when Keras is imported, and in place of the script's own seeds, as in PyTorch.
+    Generators of their own (`SeedGenerator(1)`, `numpy.random.default_rng`, `jax.random.key`) stay what they are."""
+    wanted = whole(value, "seed", low=0)
+
+    def apply(site: Site) -> None:
+        seeds = Seeds(site, wanted)
+        if site.hooks.alone:  # else these were set before the script could do it
+            keras.utils.set_random_seed(wanted % WITHIN)
+        for module, name in HOMES:
+            home = sys.modules.get(module)
+            if home is not None:
+                site.wrap(home, name, partial(seeds.hook, module.partition(".")[0]))
+        site.fact("seed", wanted)
+        site.at_end(lambda: seeds.end(["random"]))
+        site.unused = "the script sets this seed itself"
+
+    return apply
