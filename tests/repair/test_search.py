@@ -13,6 +13,7 @@ from traindx.repair.bench import Bench, Start
 from traindx.repair.document import Proof, conclude
 from traindx.repair.search import Options, Search
 from traindx.trials.journal import Journal
+from traindx.trials.judge import Judged
 from traindx.vocabulary.diagnosis import Hypothesis
 
 
@@ -131,3 +132,36 @@ def test_pairs_that_no_seed_governs_are_judged_as_runs_that_have_nothing_in_comm
         report = searched(folder, script).report
         assert any("same numbers twice" in note for note in report.notes) == (not seeded)
         assert report.verdict == "fixed"  # from chance to done: that is beyond doubt even so
+
+
+def test_the_beginning_of_a_known_run_is_not_run_again(tmp_path: Path) -> None:
+    script = Descent(rate=0.02)
+    bench = Bench(["python", "train.py"], script, Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1)
+    whole = bench.arms([(("lr=*0.5",), 4)])[0]
+    bench.steps = 100
+    part = bench.arms([(("lr=*0.5",), 4)])[0]
+    assert len(script.asked) == 1
+    assert whole.run is not None
+    assert part.run is not None
+    assert whole.last == 299
+    assert part.last == 100
+    assert list(part.run.series["train/loss"].values) == list(whole.run.series["train/loss"].values[:101])
+    bench.arms([(("lr=*0.5",), 5)])
+    assert len(script.asked) == 2, "another seed is another run"
+
+
+def test_what_a_part_of_the_run_leaves_open_is_tried_over_all_of_it(tmp_path: Path) -> None:
+    bench = Bench(["python", "train.py"], Descent(rate=0.3), Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1)
+    search = Search(bench, Config(), Options())
+    search.diagnose()
+    search.prepare()
+    assert not search.lengthened(), "all of it was tried already"
+    bench.steps = 20
+    assert not search.lengthened(), "nothing was left open"
+    one = search.plan(search.hypotheses)[0]
+    search.told(one, one.doses[0][0], [], Judged(0.0, None, None, "inconclusive", "too few to tell"))
+    assert one.fix not in {c.fix for c in search.plan(search.hypotheses)}
+    assert search.lengthened()
+    assert bench.steps is None
+    assert one.fix in {c.fix for c in search.plan(search.hypotheses)}
+    assert not search.lengthened(), "once"
