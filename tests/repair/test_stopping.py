@@ -42,7 +42,7 @@ def test_a_likely_cause_is_worth_its_proof(tmp_path: Path) -> None:
 
 
 def test_an_unlikely_one_is_not(tmp_path: Path) -> None:
-    search = diagnosed(tmp_path, 0.3, learning_rate_too_high=0.08, too_little_data=0.92)
+    search = diagnosed(tmp_path, 0.3, learning_rate_too_high=0.08, missing_causal_mask=0.92)
     found = stopping(search, None)
     assert found is not None
     assert found.stop
@@ -50,12 +50,12 @@ def test_an_unlikely_one_is_not(tmp_path: Path) -> None:
 
 
 def test_what_only_a_person_can_do_is_named(tmp_path: Path) -> None:
-    search = diagnosed(tmp_path, 0.3, too_little_data=1.0)
+    search = diagnosed(tmp_path, 0.3, missing_causal_mask=1.0)
     found = stopping(search, None)
     assert found is not None
     assert found.stop
     assert found.fix == ""
-    assert "takes a person: " in found.why
+    assert "takes a person: mask-the-future" in found.why
 
 
 def test_nothing_is_said_of_a_script_that_is_well(tmp_path: Path) -> None:
