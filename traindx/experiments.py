@@ -30,7 +30,7 @@ from traindx.vocabulary.run import Run
 
 GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
 # What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording does.
-LATE = ("torch._dynamo", "traindx.capture.launch.attach")
+LATE = ("torch._dynamo", "traindx.capture.launch.attach", "traindx.capture.torch.launched", "pyarrow.ipc")
 TRACES = "*.pt.trace.json.gz"
 PATIENT = 10.0  # times as long as the last look took
 
