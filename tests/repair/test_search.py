@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.repair.descent import Descent
@@ -165,3 +166,28 @@ def test_what_a_part_of_the_run_leaves_open_is_tried_over_all_of_it(tmp_path: Pa
     assert bench.steps is None
     assert one.fix in {c.fix for c in search.plan(search.hypotheses)}
     assert not search.lengthened(), "once"
+
+
+def test_a_run_that_is_likely_well_is_tried_where_one_cause_stands_out(tmp_path: Path) -> None:
+    def doubted(rate: float, healthy: float, **belief: float) -> Search:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        bench = Bench(["python", "train.py"], Descent(rate=rate), Journal(folder, {"of": "test"}), budget=1e6, jobs=1)
+        search = Search(bench, Config(), Options())
+        search.diagnose()
+        told = {"healthy": healthy} | {cause.replace("_", "-"): share for cause, share in belief.items()}
+        search.hypotheses = tuple(Hypothesis(cause=c, title=c, probability=p) for c, p in told.items())
+        search.diagnosis = msgspec.structs.replace(search.diagnosis, health="watch", hypotheses=search.hypotheses)
+        return search
+
+    assert doubted(0.3, 0.78, learning_rate_too_high=0.22).well
+    assert doubted(0.3, 0.6, learning_rate_too_high=0.15, missing_warmup=0.15).well
+    search = doubted(0.3, 0.6, learning_rate_too_high=0.3, dropout_too_high=0.1)
+    assert not search.well
+    search.proceed()
+    assert [a.fix for a in search.applied][:1] == ["lower-learning-rate"]
+    search = doubted(0.02, 0.6, learning_rate_too_high=0.3, dropout_too_high=0.1)
+    search.proceed()
+    assert {t.fix for t in search.trials} == {"lower-learning-rate"}
+    assert not search.applied
+    assert conclude(search, 0.0).report.verdict == "nothing-to-fix"

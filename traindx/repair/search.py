@@ -33,6 +33,7 @@ REACHED = 0.8  # of the steps that the first start made within its time
 PROMISING = 0.36  # a gain of three tenths and more: the run at full length is begun beside the proof
 ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
+DOUBT, SURE = 0.2, 0.75  # belief in a cause, and in none, between which a run that looks well is tried after all
 AGAIN = 3  # and once more, by the belief after that, and over all steps where a part of them left it open
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
@@ -121,8 +122,15 @@ class Search:
 
     @property
     def well(self) -> bool:
-        """Whether there is nothing to repair in the script as it is."""
-        return fine(self.diagnosis)
+        """Whether there is nothing to repair in the script as it is, and no doubt that one pair could take away."""
+        return fine(self.diagnosis) and not self.doubted()
+
+    def doubted(self) -> tuple[str, ...]:
+        """The causes that are suspected of a run that is more likely well than not."""
+        well = next((h.probability for h in self.hypotheses if h.cause == "healthy"), 0.0)
+        if not fine(self.diagnosis) or well >= SURE:
+            return ()
+        return tuple(h.cause for h in self.hypotheses if h.cause != "healthy" and h.probability >= DOUBT)
 
     def proceed(self) -> None:
         """Round after round, until the run is well or nothing more helps."""
@@ -130,6 +138,8 @@ class Search:
         shown = self.hypotheses
         for number in range(ROUNDS):
             plan = self.plan(shown)
+            if number == 0 and self.doubted():
+                plan = tuple(c for c in plan if c.cause in self.doubted())[:1]
             if number == 0:
                 self.show(self, plan)
             winner = self.round(plan) or self.round(self.renewed())
