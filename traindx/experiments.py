@@ -30,7 +30,8 @@ from traindx.vocabulary.run import Run
 
 GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
 # What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording does.
-LATE = ("torch._dynamo", "traindx.capture.launch.attach")
+LATE = ("torch._dynamo", "traindx.capture.launch.attach", "traindx.capture.torch.launched", "pyarrow.ipc")
+TRACES = "*.pt.trace.json.gz"
 PATIENT = 10.0  # times as long as the last look took
 
 
@@ -44,6 +45,7 @@ def record(
     probes: str = "",
     keep: bool = False,
     slices: tuple[str, ...] = (),
+    profile: tuple[int, int] | None = None,
 ) -> dict[str, str]:
     """Make the folder `out` and the environment in which a command records itself there; `overhead` is the share of
     the run's time that this may take (None: the usual).
@@ -52,8 +54,9 @@ def record(
     given = tuple(found.spec for found in parse(interventions))
     start_folder(out)
     asked = Request(
-        out, steps, interventions=given, asked=True, overhead=overhead, probes=probes or False, keep=keep, slices=slices
-    )
+        out, steps, interventions=given, asked=True, overhead=overhead, probes=probes or False, keep=keep,
+        slices=slices, profile=profile,
+    )  # fmt: skip
     return environment(asked, base, folder)
 
 
@@ -92,20 +95,24 @@ def attempt(
     probes: str = "",
     keep: bool = False,
     slices: tuple[str, ...] = (),
+    profile: tuple[int, int] | None = None,
     **bounds: Unpack[Bounds],
 ) -> rates.Attempt:
     """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `overhead`
-    is the share of its time that recording may take; `probes`, `keep` and `slices`: see `Request`."""
+    is the share of its time that recording may take; `probes`, `keep`, `slices` and `profile`: see `Request`."""
     done = trials.conduct(
         command,
         interventions,
-        record=partial(record, overhead=overhead, probes=probes, keep=keep, slices=slices),
+        record=partial(record, overhead=overhead, probes=probes, keep=keep, slices=slices, profile=profile),
         out=out,
         steps=steps,
         until=None if over is None else Glances(out, over),
         warm=warm,
         **bounds,
     )
+    traces = sorted(out.glob(TRACES)) if profile is not None else []
+    if traces:
+        return rates.Attempt(done, pipeline.read(traces[0]))
     refused = experiment_stopped(out)
     if refused or not recorded(out):
         return rates.Attempt(done, None, refused or why_not(done, command))
@@ -113,9 +120,9 @@ def attempt(
 
 
 class Starter:
-    """Starts one command again and again, in a Python that has its libraries loaded where that can be. The script as it
-    is, without intervention or seed, is started as the user starts it, while that Python loads (with so many `threads`
-    for arithmetic); a fork that fails is made up for by a start."""
+    """Starts one command again and again, in a Python that has its libraries loaded where that can be; a fork that
+    fails is made up for by a start. The script as it is, without intervention or seed, is begun as soon as it is known
+    whether that Python loads at once, and gets as many `threads` for arithmetic as what is compared with it."""
 
     def __init__(self, command: Sequence[str], folder: Path, threads: int | None = None) -> None:
         self.warm = Warm(command, folder, reserve="torch", late=LATE)
@@ -125,20 +132,28 @@ class Starter:
     def __call__(
         self, command: Sequence[str], out: Path, interventions: Sequence[str], steps: int | None, **options: Any
     ) -> rates.Attempt:
+        warm: Warm | None = self.warm
         if not interventions:
-            environment = trials.with_threads(self.warm.base, self.threads)
-            threading.Thread(target=self.warm.prepare, args=(environment,), daemon=True).start()
-            return attempt(command, out, interventions, steps, **options)
+            options["threads"] = self.threads
+            warm = self.warm if self.loads() else None
         self.asked = True
-        tried = attempt(command, out, interventions, steps, warm=self.warm, **options)
+        tried = attempt(command, out, interventions, steps, warm=warm, **options)
         done = tried.conducted
-        if not done.warm or done.ok or done.ended != "finished" or tried.run is not None:
+        told = bool(interventions) and tried.run is not None  # of the script as it is nothing may be a fork's doing
+        if not done.warm or done.ok or done.ended != "finished" or told:
             return tried
         shutil.rmtree(out)
         again = attempt(command, out, interventions, steps, **options)
-        if again.conducted.ok or again.run is not None:
+        if again.conducted.ok or (again.run is not None and tried.run is None):
             self.warm.give_up(f"in one of these the script {done.words()}")
         return again
+
+    def loads(self) -> bool:
+        """Begin to load the libraries; whether that was done at the first try: what takes several goes on beside."""
+        environment = trials.with_threads(self.warm.base, self.threads)
+        threading.Thread(target=self.warm.prepare, args=(environment,), daemon=True).start()
+        self.warm.answered.wait()
+        return self.warm.at_once
 
     def note(self) -> str:
         """What the user should know of how the starts were made, or ""."""

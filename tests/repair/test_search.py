@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.repair.descent import Descent
@@ -13,6 +14,7 @@ from traindx.repair.bench import Bench, Start
 from traindx.repair.document import Proof, conclude
 from traindx.repair.search import Options, Search
 from traindx.trials.journal import Journal
+from traindx.trials.judge import Judged
 from traindx.vocabulary.diagnosis import Hypothesis
 
 
@@ -131,3 +133,61 @@ def test_pairs_that_no_seed_governs_are_judged_as_runs_that_have_nothing_in_comm
         report = searched(folder, script).report
         assert any("same numbers twice" in note for note in report.notes) == (not seeded)
         assert report.verdict == "fixed"  # from chance to done: that is beyond doubt even so
+
+
+def test_the_beginning_of_a_known_run_is_not_run_again(tmp_path: Path) -> None:
+    script = Descent(rate=0.02)
+    bench = Bench(["python", "train.py"], script, Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1)
+    whole = bench.arms([(("lr=*0.5",), 4)])[0]
+    bench.steps = 100
+    part = bench.arms([(("lr=*0.5",), 4)])[0]
+    assert len(script.asked) == 1
+    assert whole.run is not None
+    assert part.run is not None
+    assert whole.last == 299
+    assert part.last == 100
+    assert list(part.run.series["train/loss"].values) == list(whole.run.series["train/loss"].values[:101])
+    bench.arms([(("lr=*0.5",), 5)])
+    assert len(script.asked) == 2, "another seed is another run"
+
+
+def test_what_a_part_of_the_run_leaves_open_is_tried_over_all_of_it(tmp_path: Path) -> None:
+    bench = Bench(["python", "train.py"], Descent(rate=0.3), Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1)
+    search = Search(bench, Config(), Options())
+    search.diagnose()
+    search.prepare()
+    assert not search.lengthened(), "all of it was tried already"
+    bench.steps = 20
+    assert not search.lengthened(), "nothing was left open"
+    one = search.plan(search.hypotheses)[0]
+    search.told(one, one.doses[0][0], [], Judged(0.0, None, None, "inconclusive", "too few to tell"))
+    assert one.fix not in {c.fix for c in search.plan(search.hypotheses)}
+    assert search.lengthened()
+    assert bench.steps is None
+    assert one.fix in {c.fix for c in search.plan(search.hypotheses)}
+    assert not search.lengthened(), "once"
+
+
+def test_a_run_that_is_likely_well_is_tried_where_one_cause_stands_out(tmp_path: Path) -> None:
+    def doubted(rate: float, healthy: float, **belief: float) -> Search:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        folder.mkdir()
+        bench = Bench(["python", "train.py"], Descent(rate=rate), Journal(folder, {"of": "test"}), budget=1e6, jobs=1)
+        search = Search(bench, Config(), Options())
+        search.diagnose()
+        told = {"healthy": healthy} | {cause.replace("_", "-"): share for cause, share in belief.items()}
+        search.hypotheses = tuple(Hypothesis(cause=c, title=c, probability=p) for c, p in told.items())
+        search.diagnosis = msgspec.structs.replace(search.diagnosis, health="watch", hypotheses=search.hypotheses)
+        return search
+
+    assert doubted(0.3, 0.78, learning_rate_too_high=0.22).well
+    assert doubted(0.3, 0.6, learning_rate_too_high=0.15, missing_warmup=0.15).well
+    search = doubted(0.3, 0.6, learning_rate_too_high=0.3, dropout_too_high=0.1)
+    assert not search.well
+    search.proceed()
+    assert [a.fix for a in search.applied][:1] == ["lower-learning-rate"]
+    search = doubted(0.02, 0.6, learning_rate_too_high=0.3, dropout_too_high=0.1)
+    search.proceed()
+    assert {t.fix for t in search.trials} == {"lower-learning-rate"}
+    assert not search.applied
+    assert conclude(search, 0.0).report.verdict == "nothing-to-fix"

@@ -44,6 +44,7 @@ def test_alternatives_go_the_way_that_the_cause_asks_for() -> None:
 def test_a_fix_whose_parts_belong_together_is_tried_as_one() -> None:
     found = [c for c in planned(("unsuitable-optimizer", 0.9)) if c.fix == "switch-optimizer"]
     assert [c.interventions for c in found] == [("optimizer=adamw", "lr=0.0003")]
+    assert found[0].doses[0][1] == ("optimizer=adamw", "lr=0.003"), "a small net takes a higher rate"
 
 
 def test_what_cannot_be_tried_says_why() -> None:
@@ -80,8 +81,9 @@ def test_changes_on_top_of_each_other(base: tuple[str, ...], more: tuple[str, ..
 
 
 def test_long_runs_are_tried_in_part_and_as_far_as_the_fault_shows() -> None:
-    assert steps_for(1000, 4.0, None, None) is None
-    assert steps_for(1000, 10.0, None, None) == 501
+    assert steps_for(1000, 2.0, None, None) is None
+    assert steps_for(1000, 4.0, None, None) == 501
+    assert steps_for(1000, 10.0, None, None) == 334
     assert steps_for(9000, 900.0, None, None) == 3001
     assert steps_for(9000, 900.0, 4000, None) == 4001
     assert steps_for(9000, 900.0, None, 2000) == 4401

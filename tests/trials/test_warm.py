@@ -17,6 +17,7 @@ pytest.importorskip("torch")
 
 from tests.trials.processes import CLINGING, Pipe, unrecorded
 from traindx.experiments import LATE, Starter, attempt
+from traindx.repair.returned import busy
 from traindx.trials.conduct import Conducted, conduct
 from traindx.trials.warm import Warm, behind, imports, options
 
@@ -113,6 +114,52 @@ def test_a_fork_records_the_same_numbers_as_a_start(project: Path, monkeypatch: 
         assert len(one) > 10
         assert np.array_equal(one.values, other.values)
         assert np.array_equal(one.values, third.values)
+
+
+def test_the_script_as_it_is_is_forked_too_where_its_libraries_load_at_once(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written(project, train=TRAINS, net=NET)
+    monkeypatch.chdir(project)
+    command = [sys.executable, "train.py", "5", "0"]
+    starter = Starter(command, project, 1)
+    found = []
+    for name, start in (("started", attempt), ("first", starter)):
+        tried = start(command, project.parent / name, (), None, threads=1)  # type: ignore[operator]
+        assert tried.conducted.ok, tried.conducted.tail
+        assert tried.conducted.warm == (name == "first"), starter.note()
+        found.append(tried.run.series["train/loss"].values)
+    starter.warm.close()
+    assert np.array_equal(*found)
+
+
+def test_a_script_that_fails_as_it_is_is_started_anew_before_that_is_believed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What only a fork does is no finding: here the script fails where it finds itself forked."""
+    fails = "import sys\nassert sys._getframe().f_back is None\n" + TRAINS  # nobody called it
+    written(project, train=fails, net=NET)
+    monkeypatch.chdir(project)
+    command = [sys.executable, "train.py", "5", "0"]
+    starter = Starter(command, project, 1)
+    tried = starter(command, project.parent / "first", (), None, threads=1)
+    again = starter(command, project.parent / "again", ("seed=3",), None, threads=1)
+    starter.warm.close()
+    for one in (tried, again):
+        assert one.conducted.ok, one.conducted.tail
+        assert not one.conducted.warm
+    assert "anew" in starter.note()
+
+
+def test_a_traced_start_leaves_a_trace_and_no_record(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(project, train=TRAINS, net=NET)
+    monkeypatch.chdir(project)
+    tried = attempt(
+        [sys.executable, "train.py", "5", "0"], project.parent / "traced", (), None, threads=1, profile=(3, 6)
+    )
+    assert tried.run is not None, tried.why
+    assert len(tried.run.series["time/step"]) == 6
+    assert busy(tried) is None, "there is no accelerator"
 
 
 @pytest.mark.parametrize("workers", ["0", "2"])

@@ -87,7 +87,7 @@ def fix(
     Causes are ranked, their fixes tried one at a time from outside, and those that are confirmed over several
     seeds are combined. The report says what helped, by how much, and what did not.
     """
-    from traindx.repair.document import conclude
+    from traindx.repair.document import completed, conclude
     from traindx.repair.folder import opened, written
     from traindx.repair.memory import Memory
     from traindx.repair.patching import patched, put_in_place
@@ -97,23 +97,24 @@ def fix(
     options = judged_by(starts, **judging)
     memory = Memory(not no_knowledge)
     with Told(out.quiet) as told, ExitStack() as stack:
+        asking = Asking(told) if ask else None
         journal = opened(command, FOLDER, starts.folder, options)
         bench = stack.enter_context(starts.bench(command, journal, told))
-        asking = Asking(told) if ask else None
         search = Search(
             bench, config, options, record=memory.record, weigh=memory.weigh, show=told.plan, tell=told.say,
-            agree=asking.agree if asking else None,
+            believed=told.believe, agree=asking.agree if asking else None,
         )  # fmt: skip
         run_through(search, asking)
         search.notes += memory.notes()
         made = patched(search, conclude(search, begun, told.at), journal.path.parent)
-    written(made.proof, journal.path.parent, bench)
-    memory.add(made.proof)
+        proof = completed(search, made.proof)
+    written(proof, journal.path.parent, bench)
+    memory.add(proof)
     memory.close()
-    if write and made.proof.report.verdict == "fixed":
+    if write and proof.report.verdict == "fixed":
         for line in put_in_place(made, Path.cwd()):
             note(f"traindx: {line}")
-    return told_of(made.proof.report, out, diff)
+    return told_of(proof.report, out, diff)
 
 
 def judged_by(

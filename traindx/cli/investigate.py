@@ -70,7 +70,9 @@ def investigate(
     with Told(out.quiet) as told:
         journal = opened(command, FOLDER, starts.folder, Options(starts.steps))
         with starts.bench(command, journal, told) as bench:
-            found = looking.investigate(bench, config, steps=starts.steps, show=plan_of(out.quiet), tell=told.say)
+            found = looking.investigate(
+                bench, config, steps=starts.steps, show=plan_of(out.quiet), tell=told.say, believed=told.believe
+            )
     document = Document(traindx_version=VERSION, runs=(found.diagnosis,))
     diagnosis = pipeline.Diagnosis(document, (found.run,))
     text = rendered(diagnosis, out, full=full)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from traindx.repair.search import Search
     from traindx.trials.journal import Journal
     from traindx.trials.plan import Candidate
+    from traindx.vocabulary.diagnosis import Hypothesis
 
 UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 JOBS = 2
@@ -45,6 +46,7 @@ class Starts(NamedTuple):
         """Where the arms are run."""
         from traindx.repair.bench import Bench
 
+        told.budget = self.budget
         with self.starter(command) as (start, how):
             yield Bench(
                 command,
@@ -151,10 +153,13 @@ def direction(text: str) -> tuple[str, str]:
 
 
 class Told:
-    """What is said while trials run: lines on stderr, and, on a terminal, what runs and for how long."""
+    """What is said while trials run: lines on stderr, and, on a terminal, what runs, for how long, how much of `budget`
+    (seconds; None: not known) is left, and what is believed so far."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
+        self.budget: float | None = None
+        self.belief = ""
         self.begun = time.monotonic()
         self.status: Any = None
         self.lock = threading.Lock()
@@ -189,9 +194,16 @@ class Told:
         with self.lock:
             passed = time.monotonic() - self.begun
             if self.status is not None:
-                self.status.update(f"{markup_free(what)}  ({passed:.0f} s so far)")
+                left = "" if self.budget is None else f", {max(self.budget - passed, 0):.0f} s left"
+                self.status.update(f"{markup_free(what)}  ({passed:.0f} s so far{left}){markup_free(self.belief)}")
             else:
                 note(f"  {passed:5.0f} s  {what}", self.quiet)
+
+    def believe(self, hypotheses: Sequence[Hypothesis]) -> None:
+        """What is thought most likely now."""
+        first = max(hypotheses, key=lambda one: one.probability, default=None)
+        with self.lock:
+            self.belief = "" if first is None else f"  {first.title} {percent(first.probability)}"
 
     def say(self, line: str) -> None:
         """An outcome."""
@@ -199,6 +211,8 @@ class Told:
 
     def plan(self, search: Search, plan: Sequence[Candidate]) -> None:
         """The plan and its price, before the trials start."""
+        from traindx.repair.stopping import price
+
         first = search.hypotheses[0]
         note(f"{first.title} ({percent(first.probability)}). The plan, most promising first:", self.quiet)
         for number, one in enumerate(plan, 1):
@@ -208,9 +222,3 @@ class Told:
             return
         each, starts = price(search)
         note(f"  one proof: {starts} starts of about {each:.0f} s, {search.bench.jobs} at a time", self.quiet)
-
-
-def price(search: Search) -> tuple[float, int]:
-    """Seconds of a start, and how many starts a proof of one fix takes."""
-    share = 1.0 if search.bench.steps is None else min(1.0, search.bench.steps / max(search.first.last, 1.0))
-    return search.first.seconds * share, 2 * search.options.seeds

@@ -137,11 +137,16 @@ class Bench:
         self.limit = max(LEAST_LIMIT, TIMES * arm.seconds)
         return arm
 
-    def arms(self, wanted: Sequence[Key], jobs: int | None = None, *, longest: Sequence[Long] = ()) -> list[Arm]:
+    def arms(
+        self, wanted: Sequence[Key], jobs: int | None = None, *, longest: Sequence[Long] = (), spare: Sequence[Key] = ()
+    ) -> list[Arm]:
         """The arms for interventions and seeds, in their order; those that were run already are not run again.
-        `longest`: arms of other lengths that are going to be asked for; they are begun first."""
+        `longest`: arms of other lengths that are going to be asked for; they are begun first. `spare`: arms that may be
+        asked for; as many of them are run as would find a job idle."""
         asked = [*longest, *((key, self.steps) for key in wanted)]
-        missing = [one for one in dict.fromkeys(asked) if one not in self.known]
+        missing = [one for one in dict.fromkeys(asked) if not self.has(one)]
+        others = [(key, self.steps) for key in spare if not self.has((key, self.steps))]
+        missing += others[: -len(missing) % (jobs or self.jobs)] if missing else []
         workers = max(1, min(jobs or self.jobs, len(missing)))
         threads = threads_each(workers) if workers > 1 else None
 
@@ -150,6 +155,13 @@ class Bench:
 
         run_all([job(one) for one in missing], workers)
         return [self.known[key, self.steps] for key in wanted]
+
+    def has(self, one: Long) -> bool:
+        """Whether an arm is known, or is the beginning of a longer one that is."""
+        steps, whole = one[1], self.known.get((one[0], self.whole))
+        if one not in self.known and whole is not None and steps is not None and steps < whole.last:
+            self.known[one] = whole._replace(run=truncated(whole.run, steps), ok=True)
+        return one in self.known
 
     def arm(
         self,
@@ -161,7 +173,7 @@ class Bench:
         stop: threading.Event | None = None,
     ) -> Arm:
         """One arm, run unless it is known."""
-        if ((interventions, seed), steps) in self.known:
+        if self.has(((interventions, seed), steps)):
             return self.known[(interventions, seed), steps]
         self.tell(label(interventions, seed))
         with self.lock:
@@ -217,9 +229,9 @@ class Bench:
         return arm
 
 
-def truncated(run: Run, steps: int | None) -> Run:
+def truncated(run: Run | None, steps: int | None) -> Run | None:
     """What a run had recorded by that step (None: all)."""
-    if steps is None:
+    if steps is None or run is None:
         return run
     series = {}
     for name, one in run.series.items():

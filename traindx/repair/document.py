@@ -11,16 +11,18 @@ import msgspec
 from traindx import pipeline
 from traindx.own import VERSION
 from traindx.repair.bench import Arm, Bench
+from traindx.repair.further import further
 from traindx.repair.pairs import Pair, begin_alike, known_gains, paired
 from traindx.repair.returned import checkpoint, tested
 from traindx.repair.search import Search, fine
 from traindx.repair.slices import notes, sliced
 from traindx.repair.source import outside
+from traindx.repair.stopping import stopping
 from traindx.trials import objective as objectives
 from traindx.trials.judge import FIRST, holm, judge, least_gain, percent
 from traindx.trials.objective import side
 from traindx.trials.plan import merged
-from traindx.vocabulary.diagnosis import RunDiagnosis
+from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Trial, Untried
 
@@ -98,6 +100,20 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
         plain_seconds=round(search.first.seconds, 1),
     )
     return Proof(report, runs([p.before for p in pairs] or [search.first]), runs([p.after for p in pairs]))
+
+
+def completed(search: Search, proof: Proof) -> Proof:
+    """The proof with what is not tried any more: when to stop, and what would make a sound run better."""
+    report = proof.report
+    end = search.first.run
+    if report.verdict == "fixed":
+        end = full_length(search).run or end
+    more: tuple[Recommendation, ...] = ()
+    if report.verdict != "not-fixed" and end is not None:
+        more = further(end, report.answering, report.recommendations)
+    left = stopping(search, report.after_fix if report.applied else None)
+    advice = (*report.recommendations, *more)
+    return proof._replace(report=msgspec.structs.replace(report, recommendations=advice, stopping=left))
 
 
 def runs(arms: Sequence[Arm]) -> tuple[Run, ...]:

@@ -57,12 +57,14 @@ def investigate(
     steps: int | None = None,
     show: Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None] = lambda *_: None,
     tell: Callable[[str], None] = lambda _: None,
+    believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
 ) -> Investigation:
     """Run the script as it is, then experiments. Raises ExperimentFailed where the script left no record."""
     first = bench.first(steps)
     assert first.run is not None
     bench.steps = steps
-    return settled(bench, first, pipeline.diagnose(first.run, config).first, show=show, tell=tell)
+    diagnosis = pipeline.diagnose(first.run, config).first
+    return settled(bench, first, diagnosis, show=show, tell=tell, believed=believed)
 
 
 def settled(
@@ -72,6 +74,7 @@ def settled(
     *,
     show: Callable[[Sequence[Hypothesis], Sequence[Experiment], float], None] = lambda *_: None,
     tell: Callable[[str], None] = lambda _: None,
+    believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
 ) -> Investigation:
     """Experiments on a script that has run as it is (`first`), from what its `diagnosis` believes."""
     assert first.run is not None
@@ -80,6 +83,7 @@ def settled(
     trials: list[Trial] = []
     tried: set[tuple[str, ...]] = set()
     show(belief, experiments(belief, tried), first.seconds)
+    believed(belief)
     while not (why := over(belief, tried, bench, first)):
         one = experiments(belief, tried)[0]
         tried.add(one.interventions)
@@ -89,6 +93,7 @@ def settled(
             helped = HELPED.get(one.interventions, ())
             belief = updated(belief, one.causes, made.verdict, one.interventions[0], helped)
             trail.append((f"{' '.join(one.interventions)}: {made.verdict}", shares(belief)))
+            believed(belief)
         tell(f"{one.what} ({' '.join(one.interventions)}): {made.verdict}: {made.why}; {belief[0].title} "
              f"{sure(belief[0].probability)}")  # fmt: skip
     left = tuple(m for m in diagnosis.next if not any(all(spec in m.how for spec in way) for way in tried))

@@ -11,7 +11,7 @@ import msgspec
 from traindx.edits import Advice, Patch
 from traindx.edits.files import diff, write
 from traindx.repair.document import Proof
-from traindx.repair.returned import answering, arm_threads
+from traindx.repair.returned import answering, arm_threads, busy
 from traindx.repair.search import Search
 from traindx.repair.source import outside
 from traindx.trials.edited import STEPS, Alike, alike, losses
@@ -19,6 +19,7 @@ from traindx.trials.find_lr import Attempt
 
 PATCH, TREE, RECORDS = "fix.patch", "fixed", "edited"
 LEAST_SECONDS = 120.0
+TRACED = (10, 20)  # steps before the first that is traced, and those
 
 
 class Patched(NamedTuple):
@@ -48,7 +49,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     path.write_text(diff(found), encoding="utf-8")
     tree(source.files | found.after, folder / TREE)
     first = begun(search, (), found, folder)
-    proof, like = answered(proof, first, search), None
+    proof, like = utilized(answered(proof, first, search), found, search, folder), None
     if outside(base) == base:
         like = behaves(search, base, first)
         proof = noted(proof, words(like))
@@ -78,21 +79,46 @@ def tree(files: dict[str, str], place: Path) -> None:
 def begun(search: Search, interventions: tuple[str, ...], patch: Patch | None, folder: Path) -> Attempt:
     """The first few steps of the edited script, or of the script under interventions, with the seed of the first arm;
     how fast its model answers is measured then."""
-    bench, number = search.bench, 1
-    while (folder / f"{RECORDS}-{number}").exists():
-        number += 1
+    bench = search.bench
     bench.tell("the first steps of the fixed script")
     return bench.start(
         bench.command,
-        folder / f"{RECORDS}-{number}",
+        fresh(folder),
         (*outside(interventions), f"seed={search.seeds[0]}"),
         STEPS,
-        seconds=max(LEAST_SECONDS, 2 * search.first.seconds),
+        seconds=limit(search),
         writable=bench.writable,
         threads=arm_threads(bench),
         probes="speed",
         edited=patch.after if patch is not None else {} if bench.source is None else bench.source.edited(interventions),
     )
+
+
+def limit(search: Search) -> float:
+    """Seconds that a few steps of the fixed script may take."""
+    return max(LEAST_SECONDS, 2 * search.first.seconds)
+
+
+def fresh(folder: Path) -> Path:
+    """A record's place that was not used before."""
+    number = 1
+    while (folder / f"{RECORDS}-{number}").exists():
+        number += 1
+    return folder / f"{RECORDS}-{number}"
+
+
+def utilized(proof: Proof, patch: Patch, search: Search, folder: Path) -> Proof:
+    """The proof with how busy the edited script keeps the accelerator, traced in a start of its own."""
+    known, bench = proof.report.answering, search.bench
+    if known is None or (known.device or "cpu").startswith("cpu"):
+        return proof
+    bench.tell("a trace of the fixed script")
+    traced = bench.start(
+        bench.command, fresh(folder), (), None, seconds=limit(search), writable=bench.writable, profile=TRACED,
+        edited=patch.after,
+    )  # fmt: skip
+    known = msgspec.structs.replace(known, utilization=busy(traced))
+    return proof._replace(report=msgspec.structs.replace(proof.report, answering=known))
 
 
 def behaves(search: Search, base: tuple[str, ...], tried: Attempt) -> Alike:

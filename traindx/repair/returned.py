@@ -124,6 +124,13 @@ def answering(tried: Attempt, threads: int | None) -> Answering:
     )
 
 
+def busy(tried: Attempt) -> float | None:
+    """The share of a traced start's steps in which the accelerator computes; None where there is none."""
+    series = None if tried.run is None else tried.run.series.get("util/device")
+    known = series.values[np.isfinite(series.values)] if series is not None else np.zeros(0)
+    return float(np.median(known)) if len(known) else None
+
+
 def arm_threads(bench: Bench) -> int | None:
     """As many as the arms have: another number rounds otherwise."""
     return threads_each(bench.jobs) if bench.jobs > 1 else None

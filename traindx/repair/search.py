@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
-import numpy as np
 
 from traindx import fixes, pipeline
 from traindx.capture.torch.interventions import parse
@@ -16,21 +15,26 @@ from traindx.causes.experiments import TRIED
 from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench, Long, truncated
+from traindx.repair.lengths import from_speed
 from traindx.repair.pairs import Pair, judged, known_gains, noise_of, paired, trial
 from traindx.repair.source import THERE, Source, outside
 from traindx.repair.together import AND, Applied, together
 from traindx.repair.ways import Way, by_speed, sooner
 from traindx.trials import objective as objectives
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST, Judged, hopeless, least_gain, near
-from traindx.trials.plan import Candidate, Record, candidates, merged, steps_for, unknown_record
+from traindx.trials.plan import Candidate, Record, candidates, merged, unknown_record
 from traindx.vocabulary.diagnosis import Hypothesis, RunDiagnosis
 from traindx.vocabulary.run import Run
+from traindx.vocabulary.setup import Fact
 from traindx.vocabulary.trial import Objective, Trial, Untried, Verdict
 
 ROUNDS = 3  # of fixes on top of each other
 REACHED = 0.8  # of the steps that the first start made within its time
+PROMISING = 0.36  # a gain of three tenths and more: the run at full length is begun beside the proof
 ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
+DOUBT, SURE = 0.2, 0.75  # belief in a cause, and in none, between which a run that looks well is tried after all
+AGAIN = 3  # and once more, by the belief after that, and over all steps where a part of them left it open
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
 
@@ -61,10 +65,11 @@ class Search:
         agree: Callable[[Candidate], bool] | None = None,
         show: Callable[[Search, Sequence[Candidate]], None] = lambda _search, _plan: None,
         tell: Callable[[str], None] = lambda _: None,
+        believed: Callable[[Sequence[Hypothesis]], None] = lambda _: None,
     ) -> None:
         self.bench, self.config, self.options, self.record = bench, config, options, record
         bench.keep_models, bench.slices = True, options.slices
-        self.show, self.tell, self.weigh = show, tell, weigh
+        self.show, self.tell, self.weigh, self.believed = show, tell, weigh, believed
         self.agree = agree  # asked before each change, which is then tried by itself
         self.trials: list[Trial] = []
         self.untried: dict[str, Untried] = {}
@@ -74,22 +79,34 @@ class Search:
         self.seeds: tuple[int, ...] = ()
         self.notes: list[str] = []
         self.vain: list[tuple[Way, Verdict]] = []
+        self.superseded = 0  # trials that were too short to tell
         self.proved_by: list[Objective] = []  # of the confirmed changes, in their order
 
     def diagnose(self) -> RunDiagnosis:
         """Run the script as it is, and say what is wrong with it. Raises ExperimentFailed."""
         self.first = self.bench.first(self.options.steps)
         assert self.first.run is not None
-        self.diagnosis = pipeline.diagnose(self.first.run, self.config).first
+        self.bench.source = Source(self.bench.command, Path.cwd(), self.first.run.setup)
+        self.judge_again(self.first.run, "as it is")
+        return self.diagnosis
+
+    def judge_again(self, run: Run, what: str) -> None:
+        """Diagnose the script as it is by what is known of it now."""
+        self.diagnosis = pipeline.diagnose(run, self.config).first
         self.hypotheses: tuple[Hypothesis, ...] = self.diagnosis.hypotheses
-        if self.first.run is not None:
-            self.bench.source = Source(self.bench.command, Path.cwd(), self.first.run.setup)
-        self.believe("as it is")
+        self.believe(what)
         weighed = self.weigh(self.hypotheses)
         if weighed != self.hypotheses:
             self.hypotheses = weighed
             self.believe("with earlier trials")
-        return self.diagnosis
+
+    def learn(self, facts: Mapping[str, Fact]) -> None:
+        """Take in what somebody knows of the script."""
+        run = self.first.run
+        if facts and run is not None:
+            run = msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "answer"))
+            self.first = self.first._replace(run=run)
+            self.judge_again(run, f"told {', '.join(facts)}")
 
     def rule_out(self, causes: Sequence[str]) -> None:
         """Believe in these causes no more: somebody knows better."""
@@ -101,11 +118,19 @@ class Search:
 
     def believe(self, what: str) -> None:
         self.belief.append((what, {h.cause: round(h.probability, 4) for h in self.hypotheses}))
+        self.believed(self.hypotheses)
 
     @property
     def well(self) -> bool:
-        """Whether there is nothing to repair in the script as it is."""
-        return fine(self.diagnosis)
+        """Whether there is nothing to repair in the script as it is, and no doubt that one pair could take away."""
+        return fine(self.diagnosis) and not self.doubted()
+
+    def doubted(self) -> tuple[str, ...]:
+        """The causes that are suspected of a run that is more likely well than not."""
+        well = next((h.probability for h in self.hypotheses if h.cause == "healthy"), 0.0)
+        if not fine(self.diagnosis) or well >= SURE:
+            return ()
+        return tuple(h.cause for h in self.hypotheses if h.cause != "healthy" and h.probability >= DOUBT)
 
     def proceed(self) -> None:
         """Round after round, until the run is well or nothing more helps."""
@@ -113,10 +138,15 @@ class Search:
         shown = self.hypotheses
         for number in range(ROUNDS):
             plan = self.plan(shown)
+            if number == 0 and self.doubted():
+                plan = tuple(c for c in plan if c.cause in self.doubted())[:1]
             if number == 0:
                 self.show(self, plan)
-            winner = self.round(plan)
+            winner = self.round(plan) or self.round(self.renewed())
             winners = together(self) if winner is None else [winner]
+            if not winners and number == 0 and self.lengthened():
+                winner = self.round(self.plan(self.hypotheses)[:AGAIN])
+                winners = [] if winner is None else [winner]
             if not winners:
                 return
             arm = self.apply(winners)
@@ -129,6 +159,28 @@ class Search:
             )
             if fine(after):
                 return
+
+    def renewed(self) -> tuple[Candidate, ...]:
+        """What has become likely through what was tried in vain."""
+        if self.base or self.hypotheses[0].cause == "healthy":
+            return ()
+        return tuple(c for c in self.plan(self.hypotheses) if c.fix not in self.untried)[:AGAIN]
+
+    def lengthened(self) -> bool:
+        """Whether what a part of the run left open is to be tried over all of it: then arms are that long from now on.
+        Not where what was tried speaks for a run that is well."""
+        bench, whole = self.bench, self.options.steps
+        left_open = [t for t in self.trials if t.verdict == "inconclusive"]
+        if bench.cut or bench.steps == whole or not left_open or self.hypotheses[0].cause == "healthy":
+            return False
+        part, bench.steps = bench.steps, whole
+        if not self.affordable(AGAIN):
+            bench.steps = part
+            return False
+        self.superseded = len(self.trials)
+        self.vain.clear()
+        self.tell("a part of the run leaves it open: over all of its steps now")
+        return True
 
     def prepare(self) -> None:
         """Steps and seeds of the arms; the first run is the arm of its own seed, where it has one."""
@@ -159,7 +211,8 @@ class Search:
             elif one.fix not in {t.fix for t in self.trials}:  # its lack is not the cause, then
                 found_there = Judged(0.0, (0.0, 0.0), 1.0, "refuted", THERE)
                 self.told(Candidate(one.fix, one.cause, (), 0.0), (), [], found_there)
-        vain = {t.fix for t in self.trials if t.verdict != "confirmed"}
+        final = [t for i, t in enumerate(self.trials) if i >= self.superseded or t.verdict != "inconclusive"]
+        vain = {t.fix for t in final if t.verdict != "confirmed"}
         return tuple(c for c in found if c.fix not in vain and not self.clash(c))[:SCREENED]
 
     def clash(self, candidate: Candidate) -> str:
@@ -182,14 +235,22 @@ class Search:
                 waiting = [*some, *waiting]
                 break
             firsts = [way for c in some for way in (c.doses[0] if c.doses else (c.interventions,))]
-            self.bench.arms([(w, self.seeds[0]) for w in (self.base, *(merged(self.base, f) for f in firsts))])
+            spare = [(self.base, seed) for seed in self.seeds[1 : self.options.seeds]]
+            doses = (self.base, *(merged(self.base, first) for first in firsts))
+            self.bench.arms([(way, self.seeds[0]) for way in doses], spare=spare)
             ways = [way for one in some for way in self.screen(one)]
             for way in sorted(ways, key=lambda w: -w.pair.gain):
-                if self.prove(way, beside=max(1, len(plan) - len(waiting))).verdict == "confirmed":
+                if self.prove(way, self.beside(some)).verdict == "confirmed":
                     return Applied(way.candidate.fix, way.interventions)
         for one in waiting:
             self.leave(one, f"the time of {self.bench.budget:.0f} s was used up (--budget)")
         return None
+
+    def beside(self, some: Sequence[Candidate]) -> int:
+        """How many changes a proof pays for: all that were tried on what is in place, and twice where that was at two
+        lengths."""
+        tried = {t.fix for t in self.trials if t.on_top_of == self.base} | {c.fix for c in some}
+        return len(tried) * (2 if self.superseded else 1)
 
     def batch(self, waiting: list[Candidate]) -> list[Candidate]:
         """The next candidates: as many as run at a time, one where somebody is asked; none where none is wanted."""
@@ -279,14 +340,15 @@ class Search:
 
     def noise(self, objective: Objective) -> float | None:
         """What seeds make of the script as it is, as far as such arms have been run."""
-        arms = [a for ((w, s), _), a in self.bench.known.items() if w == self.base and s is not None]
+        known, steps = self.bench.known.items(), self.bench.steps
+        arms = [a for ((w, s), n), a in known if w == self.base and s is not None and n == steps]
         return noise_of(arms, objective)
 
     def ahead(self, way: Way) -> list[Long]:
         """The run at full length that a change is going to need if it is confirmed, where its first pair leaves little
         doubt of that: begun beside the other pairs, it takes no time of its own."""
         bench = self.bench
-        if bench.cut or bench.steps == self.options.steps or not self.enough(way):
+        if bench.cut or bench.steps == self.options.steps or way.pair.gain < PROMISING:
             return []
         return [((merged(self.base, way.interventions), self.seeds[0]), self.options.steps)]
 
@@ -336,20 +398,3 @@ def refusal(*specs: str) -> str:
     except ConfigError as error:
         return str(error).partition(": ")[2] or str(error)
     return ""
-
-
-def from_speed(first: Arm, diagnosis: RunDiagnosis, first_value: float | None) -> int | None:
-    """The steps of each arm, by how long the script takes and how soon its fault shows."""
-    onsets = [
-        f.onset_step for f in diagnosis.findings if f.onset_step is not None and f.severity in ("critical", "high")
-    ]
-    reach = int(1.2 * min(onsets)) if onsets else None
-    assert first.run is not None
-    return steps_for(first.last, training_seconds(first.run) or first.seconds, reach, first_value)
-
-
-def training_seconds(run: Run) -> float | None:
-    """How long a run trained, without what came before its first step; None where its log has no times."""
-    times = [s.times for s in run.series.values() if s.times is not None and len(s.times) > 1]
-    known = [(float(np.nanmin(t)), float(np.nanmax(t))) for t in times if np.isfinite(t).any()]
-    return max(last for _, last in known) - min(first for first, _ in known) if known else None

@@ -24,6 +24,7 @@ class Source:
 
     def __init__(self, command: Sequence[str], folder: Path, setup: Setup) -> None:
         self.folder, self.why = folder, ""
+        self.looked: dict[str, str] = {}  # what `can` found, by fix
         self.facts: dict[str, Fact] = {**setup.facts, **known(setup)}
         script = script_of(command, folder)
         if script is None or not script.resolve().is_relative_to(folder.resolve()):
@@ -61,10 +62,13 @@ class Source:
 
     def can(self, fix: str) -> str:
         """Empty where a fix without an intervention can be written into the source, else why not."""
-        found = self.written((), (f"{MARK}{fix}",))
-        if isinstance(found, Advice):
-            return f"{found.place}: {found.write} ({found.why})" if found.place else found.why
-        return "" if found.after else THERE
+        if fix not in self.looked:
+            found = self.written((), (f"{MARK}{fix}",))
+            if isinstance(found, Advice):
+                self.looked[fix] = f"{found.place}: {found.write} ({found.why})" if found.place else found.why
+            else:
+                self.looked[fix] = "" if found.after else THERE
+        return self.looked[fix]
 
 
 def known(setup: Setup) -> dict[str, Fact]:

@@ -14,7 +14,7 @@ from traindx.reports.layout import Page, Span
 from traindx.reports.markdown import code
 from traindx.reports.markdown import text as harmless
 from traindx.vocabulary.diagnosis import Document
-from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective, Side, Trial
+from traindx.vocabulary.trial import FIX_SCHEMA, Answering, FixReport, Objective, Side, Stopping, Trial
 
 TITLES = {"fixed": "FIXED", "nothing-to-fix": "NOTHING TO FIX", "not-fixed": "NOT FIXED"}
 STYLES = {"fixed": "healthy", "nothing-to-fix": "healthy", "not-fixed": "sick"}
@@ -101,6 +101,8 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
         page.flow(clean(row[0], 300), indent=1)
     for left in report.untried[:5]:
         page.flow(f"not tried  {left.fix}: {clean(left.change, 120)} ({clean(left.why, 120)})", indent=1, style="dim")
+    if report.stopping is not None:
+        page.flow(clean(stop_or_not(report.stopping), 400), indent=1)
     for line in report.notes:
         page.flow(clean(line, 300), indent=1, style="dim")
     page.flow(f"{report.seconds:.0f} s; the script alone takes {report.plain_seconds:.0f} s", indent=1, style="dim")
@@ -158,10 +160,17 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
         left = [(f"{f.severity}: {f.message}",) for f in report.after_fix.findings]
         parts.append(("What is left after the fix", left))
     parts.append(("Recommendations", [(f"{r.text} ({r.because})",) for r in report.recommendations]))
+    if report.stopping is not None:
+        parts.append(("When to stop", [(stop_or_not(report.stopping),)]))
     parts.append(("Not tried", [(f"{u.fix}: {u.change} — {u.why}",) for u in report.untried]))
     if report.notes:
         parts.append(("Notes", [(n,) for n in report.notes]))
     return parts
+
+
+def stop_or_not(left: Stopping) -> str:
+    """ "stop debugging: lower-dropout would help with a chance of 4 %, …"."""
+    return f"{'stop debugging' if left.stop else 'go on'}: {left.why}"
 
 
 def tried_rows(report: FixReport) -> Rows:
@@ -233,7 +242,8 @@ def speed(fast: Answering) -> list[str]:
     lines = [] if fast.p50 is None else [f"one sample: {both(fast.p50, fast.p95)}, in evaluation mode on {where}"]
     what = "a batch" if fast.batch is None else f"a batch of {fast.batch}"
     rate = "" if fast.throughput is None else f", {fast.throughput:,.0f} samples a second"
-    return [*lines, f"{what}: {both(fast.batch_p50, fast.batch_p95)}{rate}"]
+    used = [] if fast.utilization is None else [f"the accelerator computes for {percent(fast.utilization)} of a step"]
+    return [*lines, f"{what}: {both(fast.batch_p50, fast.batch_p95)}{rate}", *used]
 
 
 def ablation_rows(report: FixReport) -> Rows:

@@ -110,6 +110,7 @@ class Asked(Bounds, total=False):
     probes: str
     keep: bool
     slices: tuple[str, ...]
+    profile: tuple[int, int] | None
 
 
 def last_line(text: str) -> str:

@@ -13,6 +13,7 @@ the list of loaded modules. What decides a result is as in a start: the same opt
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import importlib
@@ -24,8 +25,9 @@ import os
 import signal
 import socket
 import sys
+import threading
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 MOST = 1 << 20  # bytes of a request
@@ -211,10 +213,30 @@ def main() -> None:
     if why:
         return
     gc.collect()
+    gc.freeze()  # what is loaded is not looked through again in every fork, which would copy all of its memory
     reserve = Reserve(config["reserve"])
     request = serve(channel, config)
     become(request, config, reserve)
-    run(request["command"])
+    end(run, request["command"])
+
+
+def end(work: Callable[[Sequence[str]], None], command: Sequence[str]) -> None:
+    """Run a script and end as the interpreter would, but without taking apart what was loaded before the fork: that
+    takes longer than a short training. What the script holds open is closed. Exceptions go to the interpreter."""
+    status = 0
+    try:
+        work(command)
+    except SystemExit as asked:
+        if asked.code is not None and not isinstance(asked.code, int):
+            print(asked.code, file=sys.stderr)
+        status = asked.code if isinstance(asked.code, int) else int(asked.code is not None)
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.modules["__main__"].__dict__.clear()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+    os._exit(status & 0xFF)
 
 
 if __name__ == "__main__":

@@ -14,11 +14,12 @@ LEAST = 0.05  # probability of a cause below which nothing is tried for it
 # What a fix's place in the list of what it cures, and a second choice among its alternatives, take from its chance.
 PLACES = (1.0, 0.5, 0.3, 0.2)
 SECOND = 0.6
-SHORT = 5.0  # seconds of training: fewer are not worth a cut, which takes another start at full length
+SHORT = 2.0  # seconds of training: fewer are not worth a cut, which takes another start at full length
 LENGTHS = ("train-longer", "stop-early")  # fixes that do nothing within the steps of a trial
 Way = tuple[str, ...]  # interventions that are tried together
 # How far a change goes: what is tried beside the first (at once), and after it where the end of these was best.
 # Gradients that are cleared are smaller than those that add up: the rate that was chosen for these may be too low then.
+# A rate for Adam that suits a large net is too low for a small one that trains for a few epochs.
 DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
     "lr=*0.1": ((("lr=*0.1",), ("lr=*0.01",)), (("lr=*0.001",), ("lr=*0.0001",))),
     "lr=*10": ((("lr=*10",), ("lr=*100",)), (("lr=*1000",), ("lr=*10000",))),
@@ -26,6 +27,10 @@ DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
     "weight_decay=*0.01": ((("weight_decay=*0.01",), ("weight_decay=0",)),),
     "dropout=*0.33": ((("dropout=*0.33",), ("dropout=0",)),),
     "zero_grad=each-step": ((("zero_grad=each-step",), ("zero_grad=each-step", "lr=*10")),),
+    "optimizer=adamw lr=0.0003": (
+        (("optimizer=adamw", "lr=0.0003"), ("optimizer=adamw", "lr=0.003")),
+        (("optimizer=adamw", "lr=0.03"),),
+    ),
 }
 
 Record = Callable[[str, str], tuple[float, float]]  # (fix, cause) -> how often it was confirmed, and not, before
@@ -114,7 +119,7 @@ def variants(fix: Fix, cure: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def doses(way: Way) -> tuple[tuple[Way, ...], ...]:
-    return DOSES.get(way[0], ()) if len(way) == 1 else ()
+    return DOSES.get(" ".join(way), ())
 
 
 def distinct(found: Sequence[Candidate]) -> tuple[Candidate, ...]:

@@ -67,6 +67,7 @@ class Warm:
         self.loading: Server | None = None
         self.closed = False
         self.lock = threading.Lock()
+        self.answered, self.at_once = threading.Event(), False  # whether one was there when it was first asked for
 
     def look(self, command: Sequence[str], folder: Path) -> str:
         """Find what the script imports; why it cannot be forked, or ""."""
@@ -89,11 +90,14 @@ class Warm:
         """The loaded Python for starts with these settings of threads, which takes seconds once; None where there can
         be none."""
         key = tuple(environment.get(name) for name in THREADS)
-        with self.lock:
-            if not self.why and not self.closed and key not in self.servers:
-                server = self.loaded(dict(zip(THREADS, key, strict=True)))
-                self.servers |= {} if server is None else {key: server}
-            return None if self.why else self.servers.get(key)
+        try:
+            with self.lock:
+                if not self.why and not self.closed and key not in self.servers:
+                    server = self.loaded(dict(zip(THREADS, key, strict=True)))
+                    self.servers |= {} if server is None else {key: server}
+                return None if self.why else self.servers.get(key)
+        finally:
+            self.answered.set()
 
     def fork(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> bool:
         """Have a keeper forked for a request, which gets the descriptors for the output, the lifeline and the answer.
@@ -128,6 +132,8 @@ class Warm:
             }  # fmt: skip
             server = self.loading = Server(self.options, config, environment)
             server.listen()
+            self.at_once = self.at_once or not (server.why or self.answered.is_set())
+            self.answered.set()
             if not server.why:
                 return server
             server.close()

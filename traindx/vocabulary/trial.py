@@ -97,7 +97,9 @@ class Checkpoint(msgspec.Struct, frozen=True, kw_only=True):
 class Answering(msgspec.Struct, frozen=True, kw_only=True):
     """How fast the fixed model answers, in evaluation mode on the machine of the trials, after calls to warm up:
     seconds of a call with one sample (None: what one sample is was not clear) and with a batch of the training.
-    `throughput`: samples a second in such batches. `why` says what kept it from being measured."""
+    `throughput`: samples a second in such batches. `utilization`: the share of the time of its training steps in which
+    the accelerator computes, in a start of its own (None: there is no accelerator, or no edited script that could be
+    traced). `why` says what kept it from being measured."""
 
     p50: float | None = None
     p95: float | None = None
@@ -105,6 +107,7 @@ class Answering(msgspec.Struct, frozen=True, kw_only=True):
     batch_p50: float | None = None
     batch_p95: float | None = None
     throughput: float | None = None
+    utilization: float | None = None
     threads: int | None = None
     device: str | None = None
     why: str = ""
@@ -132,6 +135,18 @@ class Slice(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict = "inconclusive"
 
 
+class Stopping(msgspec.Struct, frozen=True, kw_only=True):
+    """Whether to stop debugging: the most promising `fix` that is left ("": none), its `chance` to be confirmed, the
+    `gain` expected of it (chance x the gain of one that is), the `seconds` of its proof, and all that in words."""
+
+    stop: bool
+    fix: str = ""
+    chance: float = 0.0
+    gain: float = 0.0
+    seconds: float = 0.0
+    why: str = ""
+
+
 class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     """What `traindx fix --format json` prints. `command` reproduces the fixed run, `patch` is the path of the diff or
     None, `diagnosis` that of the script as it was, `after_fix` that of the fixed run where there is one."""
@@ -154,6 +169,7 @@ class FixReport(msgspec.Struct, frozen=True, kw_only=True):
     checkpoint: Checkpoint | None = None
     answering: Answering | None = None
     recommendations: tuple[Recommendation, ...] = ()
+    stopping: Stopping | None = None
     untried: tuple[Untried, ...] = ()
     diagnosis: RunDiagnosis
     after_fix: RunDiagnosis | None = None
