@@ -17,6 +17,7 @@ from traindx.capture.torch.measure.batch import data, outputs_of
 from traindx.capture.torch.measure.closer import Closer
 from traindx.capture.torch.measure.forward import ForwardProbe
 from traindx.capture.torch.measure.future import Future
+from traindx.capture.torch.measure.modes import Modes
 from traindx.capture.torch.measure.origin import first_nonfinite
 from traindx.capture.torch.measure.tree import Tree, modal
 from traindx.capture.torch.measure.views import any_tensor, first_tensor
@@ -42,6 +43,7 @@ class TorchLooks:
         self.data = data(patient=view.patient)
         self.closer = Closer(view, tree, self.data)
         self.future = Future()
+        self.modes = Modes()
         self._clock, self._habits, self._failed = view.clock, view.habits, view.failed
         self._handles: list[Any] = []
         self._after_handles: list[Any] = []
@@ -128,6 +130,8 @@ class TorchLooks:
         self._view.first_micro_batch()
         if self.probe.armed:
             self.future.called(model, args, kwargs)
+            if tells:
+                self.modes.called(model, args, kwargs)
             self.closer.gap.called(model, args, kwargs, self._habits.steps)
         self._clock.begin("forward")
 
@@ -159,6 +163,7 @@ class TorchLooks:
         if training and self.probe.armed and not self._habits.backwards:
             self.closer.matched.want(targets)
             self.future.want(targets)
+            self.modes.want(targets)
             self.closer.gap.want(targets)
         if training and inputs is not None:
             found = any_tensor(inputs)
@@ -197,11 +202,13 @@ class TorchLooks:
         """The graph of a loss is whole, and about to be gone."""
         if getattr(loss, "grad_fn", None) is None:
             return {}
+        self.modes.lost(loss, factor)
         return self.closer.before_backward(loss, factor, step)
 
     def abandon(self) -> None:
         self.closer.abandon()
         self.future.forget()
+        self.modes.forget()
         self.closer.gap.forget()
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
@@ -256,7 +263,7 @@ class TorchLooks:
         for handle in (*self._handles, *self._after_handles):
             handle.remove()
         self._handles, self._after_handles, self._heard = [], [], []
-        self._facts |= self.future.facts()
+        self._facts |= self.future.facts() | self.modes.facts()
 
 
 def _precision(parameter_dtype: Any) -> str:

@@ -22,11 +22,12 @@ def evaluating_in_train_mode(
     features: Features,
     *,
     share: float = threshold(0.5, "of the passes", basis="convention", source="some may be measurements on the way"),
+    least: float = threshold(0.01, "of the outputs", basis="convention", source="less is beyond what anybody reads"),
 ) -> Iterator[Evidence]:
     """The model is in train mode while it is evaluated.
 
     What it sees: passes without gradient, of a model with dropout or batch normalization, with its mode set to train.
-    Medium.
+    Medium. Not where the mode was tried on a batch and moved the outputs by less than a hundredth.
 
     Why it matters: dropout makes the values worse and different each time; batch normalization even learns from
     validation data.
@@ -42,9 +43,11 @@ def evaluating_in_train_mode(
     found = run.setup.number("validation_in_train_mode_share")
     if found is None:
         found = 1.0 if run.setup.flag("eval_in_training_mode") else 0.0
-    if found < share:
+    effect = run.setup.number("mode_effect")
+    if found < share or (effect is not None and effect < least):
         return
+    told = [] if effect is None else [EvidencePoint("mode_effect", None, effect, least, "of the outputs")]
     yield Evidence(
         values={"share": found},
-        points=(EvidencePoint("validation_in_train_mode_share", None, found, 0.0, "0..1"),),
+        points=(EvidencePoint("validation_in_train_mode_share", None, found, 0.0, "0..1"), *told),
     )

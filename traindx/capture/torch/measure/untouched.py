@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 import torch
 
 
 @contextmanager
 def untouched(model: torch.nn.Module | None) -> Iterator[None]:
-    """Modes, buffers, gradients and random state are what they were when this is left."""
+    """Modes, buffers, gradients, what modules keep as attributes and random state (PyTorch's, NumPy's and Python's) are
+    what they were when this is left."""
     if model is None:
         yield
         return
     modes = [(m, m.training) for m in model.modules()]
+    kept = [(d, dict(d)) for m in model.modules() if not scripted(m) for d in (m.__dict__, m._buffers)]
     buffers = [(b, b.detach().clone()) for b in model.buffers()]
     gradients = [(p, p.grad) for p in model.parameters()]
+    drawn, drawn_by_numpy = random.getstate(), np.random.get_state()
     for parameter, _ in gradients:
         parameter.grad = None
     devices = list({p.device for p, _ in gradients if p.device.type == "cuda"})
@@ -24,10 +29,20 @@ def untouched(model: torch.nn.Module | None) -> Iterator[None]:
         with torch.random.fork_rng(devices=devices), torch.enable_grad():
             yield
     finally:
+        random.setstate(drawn)
+        np.random.set_state(drawn_by_numpy)
         for module, training in modes:
             module.training = training
+        for held, before in kept:
+            held.clear()
+            held.update(before)
         with torch.no_grad():
-            for buffer, before in buffers:
-                buffer.copy_(before)
+            for buffer, values in buffers:
+                buffer.copy_(values)
         for parameter, gradient in gradients:
             parameter.grad = gradient
+
+
+def scripted(module: torch.nn.Module) -> bool:
+    """Whether what a module keeps is not in Python's hands."""
+    return isinstance(module, torch.jit.ScriptModule)
