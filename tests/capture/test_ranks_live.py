@@ -39,9 +39,7 @@ def test_healthy_ranks(tmp_path: Path, ranks: int) -> None:
     assert found(run) <= {"rank-straggles"}  # of a machine with fewer processors than ranks
 
 
-@pytest.mark.parametrize(
-    ("fault", "slug"), [("same data", "ranks-see-same-data"), ("not wrapped", "ranks-disagree")]
-)
+@pytest.mark.parametrize(("fault", "slug"), [("same data", "ranks-see-same-data"), ("not wrapped", "ranks-disagree")])
 def test_faults(tmp_path: Path, fault: str, slug: str) -> None:
     done = trained(tmp_path, "ranks_with_faults", fault)
     assert done.status == 0, done.err.decode()[-2000:]

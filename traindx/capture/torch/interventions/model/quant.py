@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from traindx.capture.torch.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import number, one_of, whole
 from traindx.capture.torch.experiment.settings import Optimizer
 from traindx.capture.torch.experiment.site import Site
-from traindx.capture.torch.experiment.values import number, one_of, whole
 from traindx.errors import ConfigError
 
 LATER = 0.5  # of the steps
