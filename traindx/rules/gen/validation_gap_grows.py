@@ -268,17 +268,20 @@ def improving(pair: Pair, part: float) -> bool:
     return before - end > part * abs(end)
 
 
-def tell(
+def turn_of(
     seen: Seen,
-    metric_improves: bool,
-    strong: float,
-    mild: float,
-    lost: float,
     *,
     near: float = threshold(2, "points from the turn", basis="convention", source="the fit's own step"),
     close: float = threshold(0.02, "of the run from the turn", basis="convention", source="the same in a long run"),
-) -> Evidence:
-    """What is told of a rise. Its best value is the lowest of all where that is near the turn."""
+) -> tuple[int, bool]:
+    """Where a rise begins, and whether that is the lowest value of all: it is where that lies near the turn."""
+    lowest, n = int(np.argmin(seen.pair.val.oriented)), seen.pair.val.n
+    exact = abs(lowest - seen.rise.at) <= max(near, close * n)  # else a lone value far from the turn
+    return lowest if exact else seen.rise.at, exact
+
+
+def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: float) -> Evidence:
+    """What is told of a rise."""
     pair, rise = seen.pair, seen.rise
     _, now = ends(seen)
     severity: Severity = "medium"
@@ -287,9 +290,7 @@ def tell(
     elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
         severity = "high"
     sign, other = pair.val.sign, pair.train.sign
-    lowest = int(np.argmin(pair.val.oriented))
-    exact = abs(lowest - rise.at) <= max(near, close * pair.val.n)  # else a lone value far from the turn
-    turn = lowest if exact else rise.at
+    turn, exact = turn_of(seen)
     then = float(seen.train[turn])
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
     low = float(pair.val.values[turn])

@@ -73,8 +73,7 @@ def loss_plateaus(
     flat = repeated(curve)
     if flat is None and curve.n >= least:
         flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)
-    if flat is None and some <= curve.n < 2 * least:
-        flat = at_rest(curve, moved)
+    flat = at_rest(curve, moved) if flat is None and some <= curve.n < 2 * least else flat
     if flat is None:
         yield from beside(features, curve, still, most, least)
         return
