@@ -8,6 +8,7 @@ import math
 import re
 import shutil
 import time
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from traindx.vocabulary.signals import direction_of
 from traindx.vocabulary.trial import Answering, Checkpoint, Tested
 
 MODEL = "model.safetensors"
+MODELS = (MODEL, "model.keras")
 TEST = "test/"
 PRINTED, LINES = "stdout.log", 200  # of the end of what was printed
 # "test_acc 0.91", "Test set accuracy: 91.0%", "test/loss=0.3"
@@ -37,21 +39,36 @@ CHUNK = 1 << 20
 def checkpoint(bench: Bench, final: Arm, folder: Path) -> Checkpoint:
     """The weights of the fixed run at full length, as a file of `folder`: once its header, shapes and numbers have been
     looked at, and its digest is the one that the training wrote down."""
-    file = bench.records / final.record / MODEL
+    kept = (bench.records / final.record / name for name in MODELS)
+    file = next((one for one in kept if final.record and one.is_file()), None)
     facts = {} if final.run is None else final.run.setup.facts
-    if not final.record or not file.is_file():
+    if file is None:
         told = facts.get("model_not_kept")
         return Checkpoint(why=str(told) if told else "the fixed script was not run to its end in a trial")
-    looked, digest = look_at(file, time.monotonic() + SECONDS), sha256(file)
-    if looked.broken or looked.bad:
-        what = looked.broken or f"not finite: {', '.join(looked.bad[:3])}"
+    what, digest = broken(file), sha256(file)
+    if what:
         return Checkpoint(why=f"the weights of the fixed run are not given: {what}")
-    if not looked.known or digest != facts.get("model_sha256"):
+    if digest != facts.get("model_sha256"):
         return Checkpoint(why="the weights of the fixed run are not given: their digest is not that of the training")
-    place = folder / MODEL
+    place = folder / file.name
     shutil.copyfile(file, place)
     tensors = int(facts.get("model_tensors") or 0)
     return Checkpoint(path=str(place), sha256=digest, bytes=place.stat().st_size, tensors=tensors)
+
+
+def broken(file: Path) -> str:
+    """What is wrong with the weights of a file, or "". Of Keras's archive that its parts are whole; its numbers are in
+    HDF5, which is not read."""
+    if file.suffix == ".keras":
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return f"{found} is damaged" if (found := archive.testzip()) else ""
+        except (zipfile.BadZipFile, OSError) as error:
+            return str(error)
+    looked = look_at(file, time.monotonic() + SECONDS)
+    if looked.bad:
+        return f"not finite: {', '.join(looked.bad[:3])}"
+    return looked.broken or ("" if looked.known else "their format is not known")
 
 
 def sha256(file: Path) -> str:
@@ -62,8 +79,9 @@ def sha256(file: Path) -> str:
 
 def swept(bench: Bench) -> None:
     """Take away the weights of the arms."""
-    for file in bench.records.glob(f"*/{MODEL}"):
-        file.unlink()
+    for name in MODELS:
+        for file in bench.records.glob(f"*/{name}"):
+            file.unlink()
 
 
 def tested(search: Search, seeds: tuple[int, ...]) -> tuple[Tested, ...]:

@@ -43,14 +43,15 @@ def environment_of(name: str) -> str:
 
 
 def start(python: str, script: Path, folder: Path, *under: str) -> Start:
-    """Run a script in a folder of its own."""
+    """Run a script in a folder of its own. Packages of the folder STARTS_FIRST stand in front of the environment's."""
     folder.mkdir()
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0", "OMP_NUM_THREADS": "1"}
     threads = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
     backend = {"KERAS_BACKEND": BACKENDS.get(script.stem, "jax")}
+    path = os.pathsep.join(filter(None, [os.environ.get("STARTS_FIRST"), str(HOME)]))
     done = subprocess.run(
         [*under, str(script)] if under else [python, "-W", "ignore", str(script)],
-        cwd=folder, env={**os.environ, **quiet, **threads, **backend, "PYTHONPATH": str(HOME)},
+        cwd=folder, env={**os.environ, **quiet, **threads, **backend, "PYTHONPATH": path},
         capture_output=True, text=True, timeout=LIMIT,
     )  # fmt: skip
     return Start(done.returncode, done.stdout, done.stderr)

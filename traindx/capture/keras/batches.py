@@ -71,14 +71,17 @@ class Batches:
             return dataset
 
         def told(*data: Any) -> Any:
+            element = (
+                data if isinstance(dataset.element_spec, tuple) else data[0]
+            )  # of a tuple `map` hands out the parts
             flat = [part for part in keras.tree.flatten(data) if hasattr(part, "dtype") and hasattr(part, "shape")]
             if len(flat) != len(keras.tree.flatten(data)):
-                return data  # parts that may be missing, or are not dense
+                return element  # parts that may be missing, or are not dense
 
             def tell(*values: Any) -> None:
                 self._heard(iterator, keras.tree.pack_sequence_as(data, list(values)))
 
             tensorflow.numpy_function(tell, flat, [])
-            return data
+            return element
 
         return dataset.map(told)

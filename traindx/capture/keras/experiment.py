@@ -19,6 +19,7 @@ from traindx.capture.experiment.ending import Guard, Hook
 from traindx.capture.experiment.kinds import Given
 from traindx.capture.experiment.site import tell_touched, tell_unused
 from traindx.capture.keras.backend import KerasBackend
+from traindx.capture.keras.notes import optimizers_of
 from traindx.capture.session.stream import Stream
 
 Arguments = dict[str, Any]  # of `fit`, by name
@@ -119,10 +120,19 @@ class Experiment:
             self.hooks.guarded(site, site.refuse, "the script makes its batches itself")
         self.begins(model)
 
+    def looped(self) -> None:
+        """A loop of the script's own trains: of that only the length and the seed can be changed."""
+        hooks = self.hooks
+        for site, _ in [*hooks.models, *hooks.data, *hooks.gradients, *hooks.rates, *hooks.applied]:
+            hooks.guarded(site, site.refuse, "the script's own loop trains, not `fit` or `train_on_batch`")
+
     def begins(self, model: Any) -> None:
         if not self.sites or any(known is model for known in self._known):
             return
         self._known.append(model)
+        for optimizer in optimizers_of(model):  # within the compiled step no rate can be read
+            inner = getattr(optimizer, "inner_optimizer", optimizer)
+            self.hooks.bases.setdefault(inner, base_of(inner))
         for site, hook in self.hooks.models:
             self.hooks.guarded(site, hook, model)
         model.train_function = model.test_function = model.predict_function = None

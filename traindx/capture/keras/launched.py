@@ -100,6 +100,7 @@ class Launched:
         """The session of a loop of the script's own; None where something else is recorded."""
         if self._unknown:
             self._experiment.refused(self._unknown)
+        self._experiment.looped()
         if not self._process.taken_over(self._stream):
             return None
         self._recorded = self._loops.backend

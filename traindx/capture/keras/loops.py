@@ -95,7 +95,7 @@ class Loops:
             finally:
                 self._inside -= 1
             if before is not None:
-                self._stream.safely(self._stepped, optimizer, grads, variables, before)
+                self._stream.safely(self._stepped, before[0], grads, variables, before[1:])
             return found
 
         return apply
@@ -115,7 +115,7 @@ class Loops:
             tensorflow.numpy_function(heard, [ops.convert_to_tensor(value) for value in values], [])
 
     def _copies(self, optimizer: Any, variables: list[Any]) -> list[Any] | None:
-        """The values before a step, of the optimizer that counts the steps. None where it cannot be recorded."""
+        """Rate and values before a step, of the optimizer that counts the steps. None where it cannot be recorded."""
         if self._optimizer is None:
             why = why_not()
             if why:
@@ -127,7 +127,8 @@ class Loops:
                 return None
         if optimizer is not self._optimizer:
             return None  # another one's: the first counts the steps
-        return [ops.copy(ops.convert_to_tensor(variable)) for variable in variables]
+        rate = ops.cast(ops.convert_to_tensor(optimizer.learning_rate), "float32")
+        return [ops.copy(rate), *(ops.copy(ops.convert_to_tensor(variable)) for variable in variables)]
 
     def _open(self, optimizer: Any, variables: list[Any]) -> bool:
         from keras.src.utils.module_utils import tensorflow
@@ -147,7 +148,7 @@ class Loops:
         self._steps = Steps(session, self.backend, partial(counted, self._stream))
         return True
 
-    def _stepped(self, optimizer: Any, grads: list[Any], variables: list[Any], before: list[Any]) -> None:
+    def _stepped(self, rate: Any, grads: list[Any], variables: list[Any], before: list[Any]) -> None:
         if len(variables) != len(self.backend.trained):
             return
         rows: list[list[Any]] = [[] for _ in range(READINGS)]
@@ -160,7 +161,6 @@ class Loops:
             rows[2].append(norm(ops.convert_to_tensor(variable) - old))
             rows[3].append(norm(old))
             rows[4].append(ops.cast(ops.max(ops.abs(old)), "float32"))
-        rate = ops.cast(ops.convert_to_tensor(optimizer.learning_rate), "float32")
         self._tell(self._heard_step, ops.stack([ops.stack(row) for row in rows]), rate)
 
     def _fed(self, loss: Any, targets: Any, outputs: Any, value: Any) -> None:

@@ -59,7 +59,7 @@ class Notes:
         grads = list(grads)
         variables = optimizer._trainable_variables if trainable_variables is None else list(trainable_variables)
         try:
-            self._note(grads, variables, optimizer.dynamic_scale if has_scale(optimizer) else None)
+            self._note(grads, variables, scale_of(optimizer) if has_scale(optimizer) else None)
         except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's train step
             self._failed("reading gradients", error)
         return apply(grads) if trainable_variables is None else apply(grads, variables)
@@ -133,6 +133,11 @@ def optimizers_of(model: Any) -> list[Any]:
 def has_scale(optimizer: Any) -> bool:
     """Whether an optimizer scales its loss."""
     return isinstance(optimizer, keras.optimizers.LossScaleOptimizer)
+
+
+def scale_of(optimizer: Any) -> Any:
+    """What the loss was multiplied with: before it is built, the scale that it begins with."""
+    return optimizer.dynamic_scale if optimizer.built else optimizer.initial_scale
 
 
 def on_jax() -> bool:

@@ -26,7 +26,7 @@ model = keras.Sequential(
     ]
 )
 model.compile(loss="categorical_crossentropy", optimizer="adam", metrics=["accuracy"])
-history = model.fit(images[:500], wanted[:500], batch_size=50, epochs=4, validation_split=0.1, verbose=2)
+history = model.fit(images[:500], wanted[:500], batch_size=50, epochs=4, validation_split=0.1, verbose=0)
 print(history.history)
 print("test", model.evaluate(images[500:], wanted[500:], verbose=0))
 print(hashlib.sha256(b"".join(w.tobytes() for w in model.get_weights())).hexdigest())

@@ -27,7 +27,7 @@ folder = Path(tempfile.mkdtemp())
 callbacks = [keras.callbacks.ModelCheckpoint(str(folder / "at_{epoch}.keras"))]
 found = model.fit(
     x[:1600], y[:1600], batch_size=256, epochs=6, callbacks=callbacks, validation_data=(x[1600:], y[1600:]),
-    class_weight=weights, verbose=2,
+    class_weight=weights, verbose=0,
 )  # fmt: skip
 print(found.history["val_r"], found.history["loss"])
 again = keras.models.load_model(folder / "at_6.keras")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Any
 
 import keras
 
@@ -27,13 +26,13 @@ def steps(value: str) -> Apply:
     limit = whole(value, "steps")
 
     def apply(site: Site) -> None:
-        def count(_model: Any, _norm: float) -> None:
+        def end() -> None:
             session = site.hooks.stream.opened
-            if session is not None and session.step >= limit and not site.touches:
+            if session is not None and session.step >= limit:
                 site.touched("runs")
 
         site.stop_after(limit)
-        site.on_step(count)
+        site.at_end(end)
         site.unused = "the script ended before"
 
     return apply
