@@ -34,6 +34,7 @@ class Loops:
         self._stream, self._free, self._opened = stream, free, opened
         self._steps: Steps | None = None
         self._optimizer: Any = None  # the one that counts the steps
+        self._early: Any = None  # the loss of the first step, where it comes before anything is known of the step
         self._taping = self._inside = 0
         self._said = False
         if keras.backend.backend() != "tensorflow":
@@ -103,7 +104,13 @@ class Loops:
     # What is told.
 
     def _at_work(self) -> bool:
-        return self._stream.active and self._free()
+        if not self._stream.active or not self._free():
+            return False
+        why = why_not()
+        if why and not self._said:
+            self._said = True
+            say(f"not recorded: {why}")
+        return not why
 
     def _tell(self, hook: Callable[..., None], *values: Any, about: tuple[Any, ...] = ()) -> None:
         from keras.src.utils.module_utils import tensorflow
@@ -116,15 +123,8 @@ class Loops:
 
     def _copies(self, optimizer: Any, variables: list[Any]) -> list[Any] | None:
         """Rate and values before a step, of the optimizer that counts the steps. None where it cannot be recorded."""
-        if self._optimizer is None:
-            why = why_not()
-            if why:
-                if not self._said:
-                    self._said = True
-                    say(f"not recorded: {why}")
-                return None
-            if not self._open(optimizer, variables):
-                return None
+        if self._optimizer is None and not self._open(optimizer, variables):
+            return None
         if optimizer is not self._optimizer:
             return None  # another one's: the first counts the steps
         rate = ops.cast(ops.convert_to_tensor(optimizer.learning_rate), "float32")
@@ -146,6 +146,8 @@ class Loops:
         session.add_model(self.backend.trained)
         session.add_optimizer(self.backend)
         self._steps = Steps(session, self.backend, partial(counted, self._stream))
+        if self._early is not None:
+            self._steps.loss(self._early)
         return True
 
     def _stepped(self, rate: Any, grads: list[Any], variables: list[Any], before: list[Any]) -> None:
@@ -179,6 +181,8 @@ class Loops:
     def _heard_loss(self, value: Any) -> None:
         if self._steps is not None:
             self._steps.loss(value)
+        else:
+            self._early = value
 
     def _heard_step(self, readings: Any, rate: Any) -> None:
         if self._steps is not None:
