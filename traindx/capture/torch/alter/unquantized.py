@@ -12,7 +12,7 @@ from torch import nn
 
 from traindx.capture.process.patches import WRAPPER
 from traindx.capture.torch.measure.levels import JUDGED, quantized_levels, rows_of
-from traindx.capture.torch.measure.quantization import behind, places
+from traindx.capture.torch.measure.quantization import FUNCTIONS, behind
 
 
 class Kept:
@@ -57,4 +57,4 @@ def instead(original: Callable[..., Any], own: torch.Tensor, args: Any, named: A
     return original(*args, **{**named, "weight": own})
 
 
-__all__ = ["Kept", "instead", "places"]
+__all__ = ["FUNCTIONS", "Kept", "instead"]

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.fx import GraphModule
 
 from traindx.capture.process.patches import Make, Patches
 from traindx.capture.torch.hooks import traced
@@ -112,7 +113,7 @@ class Quantized:
         self._looked = self._evaluated = False
         self._seconds = 0.0
         self._between, self._next = 0, APART
-        self._step, self._second = 0, False
+        self._step, self._second, self._exported = 0, False, False
         self._begun: list[str] = []
         self.readings: dict[str, Any] = {}
 
@@ -135,7 +136,9 @@ class Quantized:
         if self.within.armed or (idle and turn % PATIENCE and not overdue) or something_is_compiled():
             return
         self._training, self._done, self._flows = training, set(), {}
-        self.within.arm(models, evaluated)
+        roots = list(models)
+        self._exported = any(isinstance(m, GraphModule) for root in roots for m in (root, *root.children()))
+        self.within.arm(roots, evaluated)
 
     def arm_again(self, models: Iterable[nn.Module], step: int) -> bool:
         """In the step after a sample that quantized weights were seen in: to count those that change their level."""
@@ -147,7 +150,7 @@ class Quantized:
         return wanted
 
     def _functions(self) -> Iterator[tuple[Any, str, Make]]:
-        for owner, name in places():
+        for owner, name in places(self._exported):
             yield owner, name, self._wrapped
 
     @property
@@ -201,7 +204,7 @@ class Quantized:
             return wrapper
 
         patches = Patches()
-        for owner, name in places():
+        for owner, name in places(self._exported):
             patches.replace(owner, name, wrapped)
         try:
             yield exchanged
@@ -319,10 +322,11 @@ class Quantized:
         }
 
 
-def places() -> Iterator[tuple[Any, str]]:
-    """Where the functions that use weights are looked up when they are called."""
+def places(exported: bool) -> Iterator[tuple[Any, str]]:
+    """Where the functions that use weights are looked up when they are called, also by a graph that was `exported`."""
     yield from ((nn.functional, name) for name in FUNCTIONS)
-    yield from ((getattr(torch.ops.aten, name), "default") for name in EXPORTED)
+    if exported:
+        yield from ((getattr(torch.ops.aten, name), "default") for name in EXPORTED)
 
 
 def behind(weight: torch.Tensor, frame: FrameType) -> torch.Tensor | None:

@@ -42,8 +42,9 @@ def start(value: str) -> Apply:
 def unquantized(site: Site, steps: int | None, share: float = 1.0) -> None:
     """Until a step, or for ever (`share` 1 and no step)."""
     from torch.ao.quantization import fake_quantize
+    from torch.nn import functional
 
-    from traindx.capture.torch.alter.unquantized import Kept, instead, places
+    from traindx.capture.torch.alter.unquantized import FUNCTIONS, Kept, instead
 
     kept, until = Kept(), Until(site, steps, share)
 
@@ -61,8 +62,8 @@ def unquantized(site: Site, steps: int | None, share: float = 1.0) -> None:
         site.touched("activations")
         return given
 
-    for owner, name in places():
-        site.wrap(owner, name, hook)
+    for name in FUNCTIONS:
+        site.wrap(functional, name, hook)
     for kind in (fake_quantize.FakeQuantize, fake_quantize.FusedMovingAvgObsFakeQuantize):
         site.wrap(kind, "forward", passed)
     site.unused = "no weight was used quantized"
