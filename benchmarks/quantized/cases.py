@@ -30,7 +30,7 @@ class Fault(NamedTuple):
 
 
 AO, BIT, DOREFA = "fake_quantize_cnn", "bit_transformer", "dorefa_mlp"
-STEPS, BINARY, LATER = "learned_steps", "binary_weights", "float_then_four_bits"
+STEPS, BINARY, LATER, INPUTS = "learned_steps", "binary_weights", "float_then_four_bits", "eight_bit_inputs"
 FAULTS = (
     Fault(AO, "observers-off", (GAP, COLLAPSE), (
         ("inplace=True)\n", "inplace=True)\nnet.apply(tq.disable_observer)\n"),
@@ -68,6 +68,13 @@ FAULTS = (
         ("groups = w.reshape(-1, GROUP)", "groups = w.reshape(1, -1)"),
         ("Linear(64, 4))\n",
          "Linear(64, 4))\nwith torch.no_grad():\n    for layer in net[::2]:\n        layer.weight[0, 0] = 9.0\n"),
+    )),
+    Fault(INPUTS, "range-too-small", (GAP,), (
+        ("self.top.copy_(0.9 * self.top + 0.1 * x.detach().abs().max())", "self.top.fill_(0.02)"),
+    )),
+    Fault(INPUTS, "no-bits-left", (GAP, COLLAPSE), (
+        ("rounded(self.weight, self.weight.detach().abs().max(), 127)", "rounded(self.weight, torch.tensor(8.0), 127)"),
+        ("rounded(x, self.top, 127)", "rounded(x, 40 * self.top, 127)"),
     )),
 )  # fmt: skip
 TWINS = tuple(dict.fromkeys(fault.script for fault in FAULTS))

@@ -14,6 +14,7 @@ import json
 
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint_sequential
 
 from tests.cli.process import traindx
 
@@ -32,6 +33,11 @@ NETS: dict[str, tuple[str, tuple[int, ...]]] = {
         "enable_nested_tensor=False), nn.Flatten(), nn.Linear(64 * 32, 10))",
         (32, 64),
     ),
+    "deep": (
+        "nn.Sequential(nn.Linear(64, 256), *[m for _ in range(16) for m in (nn.Linear(256, 256), nn.GELU())], "
+        "nn.Linear(256, 10))",
+        (64,),
+    ),
 }
 SCRIPT = """
 import torch
@@ -48,8 +54,9 @@ for _ in range(9):
 OPTIMIZERS = ("Adam(model.parameters())", "SGD(model.parameters(), lr=0.01)")
 
 
-def measured(net: str, shape: tuple[int, ...], optimizer: str, batch: int) -> float:
-    """Bytes at the highest point of a real third step: of the pass through the model, with all that stands."""
+def measured(net: str, shape: tuple[int, ...], optimizer: str, batch: int, way: str = "", parts: int = 1) -> float:
+    """Bytes at the highest point of a real third step: of the pass through the model, with all that stands. `way`:
+    with autocast, with checkpoints; `parts`: of the batch, one after the other."""
     torch.manual_seed(0)
     names: dict[str, Any] = {"nn": nn}
     names["model"] = model = eval(net, names)
@@ -58,7 +65,11 @@ def measured(net: str, shape: tuple[int, ...], optimizer: str, batch: int) -> fl
 
     def passes() -> None:
         made.zero_grad()
-        torch.nn.functional.cross_entropy(model(x), y).backward()
+        for inputs, targets in zip(x.chunk(parts), y.chunk(parts), strict=True):
+            with torch.autocast("cpu", torch.bfloat16, enabled=way == "bfloat16"):
+                out = checkpoint_sequential(model, 4, inputs, use_reentrant=False) if way == "again" else model(inputs)
+                loss = torch.nn.functional.cross_entropy(out, targets)
+            (loss / parts).backward()
 
     for _ in range(2):
         passes()
@@ -87,7 +98,9 @@ def told(tmp_path: Path, name: str, optimizer: str, batch: int, *options: str) -
     return run  # type: ignore[no-any-return]
 
 
-@pytest.mark.parametrize(("name", "optimizer"), zip(NETS, (*OPTIMIZERS, OPTIMIZERS[0]), strict=True))
+@pytest.mark.parametrize(
+    ("name", "optimizer"), list(zip(("mlp", "convolutions", "attention"), (*OPTIMIZERS, OPTIMIZERS[0]), strict=True))
+)
 def test_peaks_of_this_batch_and_of_others(tmp_path: Path, name: str, optimizer: str) -> None:
     found = told(tmp_path, name, optimizer, 16)["memory"]
     net, shape = NETS[name]
@@ -110,6 +123,16 @@ def test_what_does_not_fit_and_what_would(tmp_path: Path) -> None:
     assert measured(net, shape, OPTIMIZERS[0], round(1.3 * found["largest"])) > 0.95 * 30e6
     half = next(o for o in found["options"] if "bfloat16" in o["change"])
     assert half["bytes"] < found["needed"]
+
+
+def test_other_ways_to_make_the_same_step(tmp_path: Path) -> None:
+    """Weights and gradients are most of this net: while parts of a batch are gathered, all gradients stand."""
+    found = told(tmp_path, "deep", OPTIMIZERS[0], 256)["memory"]["options"]
+    options = {one["change"].split(" ")[0]: one["bytes"] for one in found}
+    net, shape = NETS["deep"]
+    assert options["batches"] == pytest.approx(measured(net, shape, OPTIMIZERS[0], 256, parts=2), rel=0.05)
+    assert options["the"] == pytest.approx(measured(net, shape, OPTIMIZERS[0], 256, "bfloat16"), rel=0.05)
+    assert options["activations"] == pytest.approx(measured(net, shape, OPTIMIZERS[0], 256, "again"), rel=0.15)
 
 
 def test_it_fits(tmp_path: Path) -> None:

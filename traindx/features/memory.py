@@ -95,7 +95,7 @@ def from_line(setup: Setup, weights: float, gradients: float, state: float, avai
         batch=batch, needed=standing + whole, available=available, standing=standing, fixed=fixed, per_sample=slope,
         largest=largest, needs=needs,
     )  # fmt: skip
-    options = (*by_line(made), *by_other_means(made, setup, state))
+    options = (*by_line(made, gradients - inside), *by_other_means(made, setup, state))
     return msgspec.structs.replace(made, options=options)
 
 
@@ -103,16 +103,20 @@ def fits(made: Memory, size: float) -> bool | None:
     return None if made.available is None else size <= USABLE * made.available
 
 
-def by_line(made: Memory) -> Iterator[Option]:
-    """Other batches: the largest that fits, with accumulation to the same number of samples, or half."""
+def by_line(made: Memory, gathered: float = 0.0) -> Iterator[Option]:
+    """Other batches: the largest that fits, with accumulation to the same number of samples, or half. From the second
+    part of a batch on all gradients stand from the start: `gathered` bytes more than at the peak of a whole one."""
     batch, slope = int(made.batch or 0), made.per_sample or 0.0
-    if made.largest is not None and made.largest >= 1 and made.largest < batch:
-        parts = math.ceil(batch / made.largest)
+    largest = made.largest
+    if largest is not None and slope > 0:
+        largest = min(largest, int(largest - gathered / slope))
+    if largest is not None and 1 <= largest < batch:
+        parts = math.ceil(batch / largest)
         even = math.ceil(batch / parts)
-        need = made.standing + made.fixed + slope * even
+        need = made.standing + made.fixed + gathered + slope * even
         yield Option(f"batches of {even}, accumulated over {parts}", need, fits(made, need), "line")
     elif batch >= 2:
-        need = made.standing + made.fixed + slope * (batch // 2)
+        need = made.standing + made.fixed + gathered + slope * (batch // 2)
         yield Option(f"batches of {batch // 2}, accumulated over 2", need, fits(made, need), "line")
 
 

@@ -38,6 +38,12 @@ def quantized_gradients_imbalanced(
     dead: float = threshold(
         0.95, "of a module's weights", basis="convention", source="as ternary-weights-collapse: no gradient gets past"
     ),
+    next_to_none: float = threshold(
+        0.005,
+        "x",
+        basis="measured",
+        source="a scale times a sign passes its scale, 0.02-0.1; plain rounding 1e-8-0.006",
+    ),
     rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
 ) -> Iterator[Evidence]:
     """Gradients of the quantized modules are of quite another size than they should be, or than those of float ones.
@@ -67,7 +73,7 @@ def quantized_gradients_imbalanced(
     scale_free = any(word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon"))
     through = by_module(features, "quant/gradient")
     if through is not None and np.isfinite(through.values).any():
-        found, direct = list(straight(through, by_module(features, "quant/kept"), passed)), not scale_free
+        found, direct = list(straight(through, by_module(features, "quant/kept"), passed, next_to_none)), not scale_free
         found = found or list(of_scales(features, through.modules, ratio))
     else:
         found, direct = list(beside_float(features, ratio, dead, int(rows))), False
@@ -77,7 +83,7 @@ def quantized_gradients_imbalanced(
         yield msgspec.structs.replace(one, severity=severity, strength=1.0 if certain or direct or lost else 0.5)
 
 
-def straight(found: Panel, kept: Panel | None, passed: float) -> Iterator[Evidence]:
+def straight(found: Panel, kept: Panel | None, passed: float, lost: float) -> Iterator[Evidence]:
     """What the backward pass makes of a gradient on its way through the quantizer; the worst module. A quantizer
     that scales weights (to the range -1 .. 1) rightly has the gradient scaled by as much ("kept")."""
     third = max(1, len(found.steps) // 3)
@@ -94,7 +100,7 @@ def straight(found: Panel, kept: Panel | None, passed: float) -> Iterator[Eviden
         onset=float(found.steps[0]),
         last=float(found.steps[-1]),
         where=found.modules[worst],
-        aspects=("larger", "backward") if times > 1 else ("smaller", "backward", "lost"),
+        aspects=("larger" if times > 1 else "smaller", "backward", *("lost",) * (times < lost)),
         message="the gradient at the float weights of {where} is {ratio:.3g} times that at the quantized ones",
         values={"where": found.modules[worst], "ratio": times},
         points=(at_end("quant/gradient", found, worst, times, 1.0),),

@@ -18,6 +18,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.fx import GraphModule
 
 from traindx.capture.process.patches import Make, Patches
 from traindx.capture.torch.hooks import traced
@@ -30,6 +31,7 @@ from traindx.capture.torch.measure.within import Within
 from traindx.vocabulary.setup import Fact
 
 FUNCTIONS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+EXPORTED = ("linear", "conv1d", "conv2d", "conv3d")  # as an exported graph (PT2E) calls them: `torch.ops.aten`
 PATIENCE = 3  # passes without a weight that is computed, after which only every third is looked at
 MOST = 4  # modules that are measured in one pass: where there are more, they take turns
 APART = 16  # steps between looks that are not sampled
@@ -111,7 +113,7 @@ class Quantized:
         self._looked = self._evaluated = False
         self._seconds = 0.0
         self._between, self._next = 0, APART
-        self._step, self._second = 0, False
+        self._step, self._second, self._exported = 0, False, False
         self._begun: list[str] = []
         self.readings: dict[str, Any] = {}
 
@@ -134,7 +136,9 @@ class Quantized:
         if self.within.armed or (idle and turn % PATIENCE and not overdue) or something_is_compiled():
             return
         self._training, self._done, self._flows = training, set(), {}
-        self.within.arm(models, evaluated)
+        roots = list(models)
+        self._exported = any(isinstance(m, GraphModule) for root in roots for m in (root, *root.children()))
+        self.within.arm(roots, evaluated)
 
     def arm_again(self, models: Iterable[nn.Module], step: int) -> bool:
         """In the step after a sample that quantized weights were seen in: to count those that change their level."""
@@ -146,8 +150,8 @@ class Quantized:
         return wanted
 
     def _functions(self) -> Iterator[tuple[Any, str, Make]]:
-        for name in FUNCTIONS:
-            yield nn.functional, name, self._wrapped
+        for owner, name in places(self._exported):
+            yield owner, name, self._wrapped
 
     @property
     def found(self) -> bool:
@@ -200,8 +204,8 @@ class Quantized:
             return wrapper
 
         patches = Patches()
-        for name in FUNCTIONS:
-            patches.replace(nn.functional, name, wrapped)
+        for owner, name in places(self._exported):
+            patches.replace(owner, name, wrapped)
         try:
             yield exchanged
         finally:
@@ -318,12 +322,20 @@ class Quantized:
         }
 
 
+def places(exported: bool) -> Iterator[tuple[Any, str]]:
+    """Where the functions that use weights are looked up when they are called, also by a graph that was `exported`."""
+    yield from ((nn.functional, name) for name in FUNCTIONS)
+    if exported:
+        yield from ((getattr(torch.ops.aten, name), "default") for name in EXPORTED)
+
+
 def behind(weight: torch.Tensor, frame: FrameType) -> torch.Tensor | None:
-    """The parameter that a weight was computed from: the calling module's of that shape, else the graph's."""
+    """The parameter that a weight was computed from: the calling module's of that shape, where it has one such, else
+    the graph's."""
     owner = frame.f_locals.get(frame.f_code.co_varnames[0]) if frame.f_code.co_argcount else None
-    if isinstance(owner, nn.Module):
-        own = [p for p in owner.parameters() if p.shape == weight.shape]
-        if own:
-            return own[0]
+    own = [p for p in owner.parameters() if p.shape == weight.shape] if isinstance(owner, nn.Module) else []
+    if len(own) == 1:
+        return own[0]
     ends = (getattr(node, "variable", None) for node in nodes_of(weight, NODES))
-    return next((p for p in ends if isinstance(p, torch.Tensor) and p.shape == weight.shape), None)
+    found = (p for p in ends if isinstance(p, torch.Tensor) and p.shape == weight.shape)
+    return next(found, own[0] if own else None)
