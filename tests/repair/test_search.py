@@ -182,6 +182,7 @@ def test_a_run_that_is_likely_well_is_tried_where_one_cause_stands_out(tmp_path:
 
     assert doubted(0.3, 0.78, learning_rate_too_high=0.22).well
     assert doubted(0.3, 0.6, learning_rate_too_high=0.15, missing_warmup=0.15).well
+    assert doubted(0.3, 0.6, too_little_data=0.4).well, "what would cure that is not known"
     search = doubted(0.3, 0.6, learning_rate_too_high=0.3, dropout_too_high=0.1)
     assert not search.well
     search.proceed()

@@ -175,6 +175,30 @@ def test_a_fork_prints_what_a_start_prints(project: Path, warm: Warm, workers: s
     assert numpy[0] != numpy[1]
 
 
+ENDS = """
+import atexit, sys, threading, torch
+atexit.register(print, "at the exit")
+left = open(sys.argv[2], "w")  # and never closed
+left.write("written")
+threading.Timer(0.2, print, ["a thread"]).start()
+print("the end", end="")
+sys.exit({"none": None, "three": 3, "words": "it is enough"}.get(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(("how", "status"), [("none", 0), ("three", 3), ("words", 1)])
+def test_a_fork_ends_as_a_start_does(project: Path, warm: Warm, how: str, status: int) -> None:
+    written(project, train=ENDS)
+    files = [project.parent / name for name in ("one", "other")]
+    done = [
+        run(w, project, "train.py", how, str(file), writable=[str(project.parent)])
+        for w, file in zip((None, warm), files, strict=True)
+    ]
+    assert [one.status for one in done] == [status, status]
+    assert done[0].tail == done[1].tail
+    assert [file.read_text() for file in files] == ["written", "written"]
+
+
 def test_forks_do_not_share_chance(project: Path, warm: Warm) -> None:
     written(project, train="import torch, random, numpy; print(random.random(), numpy.random.rand(), torch.rand(1))")
     one, other = (run(warm, project, "train.py") for _ in range(2))

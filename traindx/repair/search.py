@@ -126,11 +126,11 @@ class Search:
         return fine(self.diagnosis) and not self.doubted()
 
     def doubted(self) -> tuple[str, ...]:
-        """The causes that are suspected of a run that is more likely well than not."""
+        """The causes with a cure of their own that are suspected of a run that is more likely well than not."""
         well = next((h.probability for h in self.hypotheses if h.cause == "healthy"), 0.0)
         if not fine(self.diagnosis) or well >= SURE:
             return ()
-        return tuple(h.cause for h in self.hypotheses if h.cause != "healthy" and h.probability >= DOUBT)
+        return tuple(h.cause for h in self.hypotheses if CURES.get(h.cause) and h.probability >= DOUBT)
 
     def proceed(self) -> None:
         """Round after round, until the run is well or nothing more helps."""

@@ -105,7 +105,9 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
         page.flow(clean(stop_or_not(report.stopping), 400), indent=1)
     for line in report.notes:
         page.flow(clean(line, 300), indent=1, style="dim")
-    page.flow(f"{report.seconds:.0f} s; the script alone takes {report.plain_seconds:.0f} s", indent=1, style="dim")
+    page.flow(
+        f"{report.seconds:.0f} s; a start of the script takes {report.plain_seconds:.0f} s", indent=1, style="dim"
+    )
     if report.command:
         page.lines += ["", report.command]
     return page.text()
