@@ -150,9 +150,9 @@ def percent(share: float) -> str:
 
 
 def between(interval: tuple[float, float]) -> str:
-    """Two probabilities: "80 to 97 %"; "97 %" where they say the same."""
+    """Two probabilities: "between 80 and 97 %"; "97 %" where they say the same."""
     low, high = (percent(share) for share in interval)
-    return high if low == high else f"{low.removesuffix(' %')} to {high}"
+    return high if low == high else f"between {low.removesuffix(' %')} and {high}"
 
 
 def likelihood(probability: float) -> str:

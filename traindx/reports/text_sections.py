@@ -86,7 +86,7 @@ def one_cause(page: Page, hypothesis: Hypothesis, fired: set[str]) -> None:
     pattern = f": {name(hypothesis.pattern, 40)}" if hypothesis.pattern else ""
     word = labels.likelihood(hypothesis.probability)
     if hypothesis.interval is not None:
-        word += f"; {labels.between(hypothesis.interval)} by fits without a fifth of the programs"
+        word += f"; {labels.between(hypothesis.interval)}"
     page.row(Span(chance, "bold"), Span(title + page.plain(pattern), "bold"), f" ({word})")
     for lead, terms in (("for      ", hypothesis.for_), ("against  ", hypothesis.against)):
         strongest = sorted(terms, key=lambda t: -abs(t.log_odds))[:SHOWN_TERMS]
