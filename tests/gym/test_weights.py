@@ -15,11 +15,12 @@ from benchmarks.gym.fitting import fit, weigh
 from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import CLEAR
 from traindx.causes.fitted import VIEWS, fitted
+from traindx.causes.members import Members
 
 
 def test_the_weights_are_what_script_and_signs_give() -> None:
     kept = json.loads(weigh.WEIGHTS.read_text(encoding="utf-8"))
-    made, homes = weigh.fitted(kept["date"])
+    made, homes, members = weigh.fitted(kept["date"])
     assert made["data"] == kept["data"]
     assert made["rows"] == kept["rows"]
     for view in VIEWS:
@@ -30,6 +31,10 @@ def test_the_weights_are_what_script_and_signs_give() -> None:
         there = [table["weights"].get(key, {}).get(cause, 0.0) for table in (made, kept)]
         assert there[0] == pytest.approx(there[1], abs=0.05), (key, cause)
     assert flat(made["temper"]) == pytest.approx(flat(kept["temper"]), abs=0.02)
+    told = msgspec.json.decode(weigh.MEMBERS.read_bytes(), type=Members)
+    assert (members.keys, members.causes) == (told.keys, told.causes)
+    assert np.abs(members.differences() - told.differences()).max() < 0.07
+    assert np.abs(np.array(members.base) - np.array(told.base)).max() < 0.05
     assert msgspec.to_builtins(homes).keys() == json.loads(weigh.HOMES.read_text(encoding="utf-8")).keys()
 
 

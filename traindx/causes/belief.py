@@ -40,7 +40,7 @@ def updated(
         term = EvidenceTerm(f"trial:{name}", round(math.log(p / no), 3))
         sides = {"for_": (*hypothesis.for_, term)} if term.log_odds > 0 else {"against": (*hypothesis.against, term)}
         named = sides if term.log_odds else {}
-        found.append(msgspec.structs.replace(hypothesis, probability=score / total, **named))
+        found.append(msgspec.structs.replace(hypothesis, probability=score / total, interval=None, **named))
     return tuple(sorted(found, key=lambda h: (-h.probability, h.cause)))
 
 

@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cache
 
+import msgspec
 import numpy as np
 
+from traindx.causes.beliefs import believed, beside, capped, explained_by, shared, spread
 from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import SECOND_HAND, Sign, signs_of, values_of
 from traindx.causes.facts import facts_of
@@ -20,6 +22,7 @@ from traindx.causes.fitted import Fitted, added, fitted, view_of
 from traindx.causes.grades.scales import grades_of
 from traindx.causes.home import distance_from_home
 from traindx.causes.log_view import carried, log_terms
+from traindx.causes.members import moved
 from traindx.causes.shapes import pattern
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
@@ -58,35 +61,64 @@ def rank(
     """Hypotheses, most probable first; their probabilities sum to 1 and `healthy` is always among
     them. `causes` replaces the catalogue, `fit` the fitted weights (for tests and comparisons)."""
     chosen = catalogue() if causes is None else tuple(causes)
-    fit = fitted() if fit is None else fit
+    fit, slugs = fitted() if fit is None else fit, [c.slug for c in chosen]
     symptoms = run.setup.word("symptoms").replace(",", " ").split()
     signs = signs_of(outcomes, facts_of(run, features), symptoms, grades_of(run, features))
-    values = values_of(signs)
-    more, alone, part = added(fit, values), log_terms(signs, run), carried(signs, run, features)
-    view = view_of(run)
-    scale, surprise = fit.scale.get(view, 1.0), fit.surprise.get(view, fit.scale.get(view, 1.0))
-    open_ = findings_of(signs)
-    terms = [together(*halves(c, signs, open_), scale, surprise, more.get(c.slug, {})) for c in chosen]
-    if causes is None:  # what is known of logs is known of our own causes
-        terms = [tempered(t, alone.get(c.slug, {}), part) for c, t in zip(chosen, terms, strict=True)]
-    bases = [scale * c.prior + fit.base.get(view, {}).get(c.slug, 0.0) for c in chosen]
+    values, open_ = values_of(signs), findings_of(signs)
+    parts = [halves(c, signs, open_) for c in chosen]
+    bases, terms = weighed(chosen, parts, values, view_of(run), fit)
+    if causes is None:  # what is known of logs, and of how far a run is from others, is known of our own causes
+        alone, part = log_terms(signs, run), carried(signs, run, features)
+        terms = [tempered(t, alone.get(slug, {}), part) for slug, t in zip(slugs, terms, strict=True)]
     far = distance_from_home(values) if run.panels and causes is None else None
-    bases, terms = cooled(bases, terms, 1.0 if far is None else float(fit.temper.heat(far)))
-    probabilities = believed(bases, terms)
-    if far is not None:
-        share = float(fit.temper.share(far))
-        usual = np.array([fit.temper.usual.get(c.slug, 0.0) for c in chosen])
-        probabilities = (1 - share) * probabilities + share * usual
-    order = sorted(range(len(chosen)), key=lambda i: (-probabilities[i], chosen[i].slug))
-    kept = [
-        i
-        for place, i in enumerate(order)
-        if place < SHOWN_AT_LEAST or probabilities[i] >= SHOWN_FROM or chosen[i].slug == "healthy"
-    ]
-    total = float(sum(probabilities[i] for i in kept))
+    heat = 1.0 if far is None else float(fit.temper.heat(far))
+    bases, terms = cooled(bases, terms, heat)
+    scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
+    probabilities = believed(scores) if far is None else shared(scores, fit.temper, far, slugs)
+    first = int(probabilities.argmax())
+    if far is not None and "healthy" in slugs:
+        explained = explained_by(parts[first][0], signs, EXPLAINS)
+        probabilities = beside(probabilities, bases, terms, signs, explained, slugs.index("healthy"))
+    kept = listed(probabilities, slugs)
     # A benign shape explains a run only where health is the best explanation.
-    shape = pattern(outcomes, run, features) if chosen[order[0]].slug == "healthy" else None
-    return tuple(hypothesis(chosen[i], float(probabilities[i]) / total, terms[i], shape) for i in kept)
+    shape = pattern(outcomes, run, features) if slugs[kept[0]] == "healthy" else None
+    told = capped(probabilities[kept])
+    found = [hypothesis(chosen[i], float(p), terms[i], shape) for i, p in zip(kept, told, strict=True)]
+    if far is not None:
+        members = (scores + move / heat for move in moved(values, *sums(chosen, parts), slugs))
+        others = [float(shared(one, fit.temper, far, slugs)[kept[0]]) for one in members]
+        found[0] = msgspec.structs.replace(found[0], interval=spread(found[0].probability, others))
+    return tuple(found)
+
+
+def listed(probabilities: Floats, slugs: Sequence[str]) -> list[int]:
+    """Which causes are told, the most probable first."""
+    order = sorted(range(len(slugs)), key=lambda i: (-probabilities[i], slugs[i]))
+    wanted = enumerate(order)
+    return [i for n, i in wanted if n < SHOWN_AT_LEAST or probabilities[i] >= SHOWN_FROM or slugs[i] == "healthy"]
+
+
+def weighed(
+    chosen: Sequence[Cause],
+    parts: Sequence[tuple[dict[str, float], dict[str, float]]],
+    values: Mapping[str, float],
+    view: str,
+    fit: Fitted,
+) -> tuple[list[float], list[dict[str, float]]]:
+    """Log-odds of each cause before any sign, and what each sign adds to them: by hand (`parts`) and by the fit."""
+    more, scale = added(fit, values), fit.scale.get(view, 1.0)
+    surprise = fit.surprise.get(view, scale)
+    bases = [scale * c.prior + fit.base.get(view, {}).get(c.slug, 0.0) for c in chosen]
+    both = zip(chosen, parts, strict=True)
+    return bases, [together(own, rest, scale, surprise, more.get(c.slug, {})) for c, (own, rest) in both]
+
+
+def sums(
+    chosen: Sequence[Cause], parts: Sequence[tuple[dict[str, float], dict[str, float]]]
+) -> tuple[list[float], list[float]]:
+    """Log-odds of each cause by hand: its prior with what it explains, and what it loses for the rest."""
+    own = [c.prior + sum(part.values()) for c, (part, _) in zip(chosen, parts, strict=True)]
+    return own, [sum(part.values()) for _, part in parts]
 
 
 def cooled(
@@ -94,13 +126,6 @@ def cooled(
 ) -> tuple[list[float], list[dict[str, float]]]:
     """Log-odds of each cause before and for every sign, divided by `heat`."""
     return [b / heat for b in bases], [{key: value / heat for key, value in t.items()} for t in terms]
-
-
-def believed(bases: Sequence[float], terms: Sequence[Mapping[str, float]]) -> Floats:
-    """The probability of each cause by its log-odds before any sign, and what the signs add."""
-    scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
-    odds = np.exp(scores - scores.max())
-    return np.asarray(odds / odds.sum())
 
 
 def halves(cause: Cause, signs: Mapping[str, Sign], found: Sequence[Sign]) -> tuple[dict[str, float], dict[str, float]]:

@@ -59,7 +59,7 @@ class Memory:
                 self.moved[one.cause] = times
                 term = EvidenceTerm("earlier-trials", round(math.log(times), 3))
                 sides = {"for_": (*one.for_, term)} if times > 1 else {"against": (*one.against, term)}
-                one = msgspec.structs.replace(one, probability=one.probability * times, **sides)
+                one = msgspec.structs.replace(one, probability=one.probability * times, interval=None, **sides)
             found.append(one)
         total = sum(one.probability for one in found)
         scaled = (msgspec.structs.replace(one, probability=one.probability / total) for one in found)

@@ -113,7 +113,8 @@ class Search:
         left = [h for h in self.hypotheses if h.cause not in causes]
         total = sum(h.probability for h in left)
         if causes and total > 0:
-            self.hypotheses = tuple(msgspec.structs.replace(h, probability=h.probability / total) for h in left)
+            scaled = (msgspec.structs.replace(h, probability=h.probability / total, interval=None) for h in left)
+            self.hypotheses = tuple(scaled)
             self.believe(f"without {', '.join(causes)}")
 
     def believe(self, what: str) -> None:

@@ -149,6 +149,12 @@ def percent(share: float) -> str:
     return f"{share * 100:.0f} %"
 
 
+def between(interval: tuple[float, float]) -> str:
+    """Two probabilities: "between 80 and 97 %"; "97 %" where they say the same."""
+    low, high = (percent(share) for share in interval)
+    return high if low == high else f"between {low.removesuffix(' %')} and {high}"
+
+
 def likelihood(probability: float) -> str:
     """A probability in words."""
     for least, word in ((0.95, "almost certain"), (0.75, "very likely"), (0.5, "likely"), (0.15, "possible")):

@@ -8,7 +8,7 @@ from traindx.features.comparison import without_common_folder
 from traindx.reports import labels, memory, profile
 from traindx.reports.brief import Brief, brief, cannot_tell
 from traindx.reports.digest import Digest, digest, term_words
-from traindx.reports.labels import clean, estimate, percent, since, step
+from traindx.reports.labels import between, clean, estimate, percent, since, step
 from traindx.vocabulary.diagnosis import Document, EvidenceTerm, Finding, RunDiagnosis, RunInfo
 from traindx.vocabulary.run import Run
 
@@ -175,7 +175,8 @@ def causes(diagnosis: RunDiagnosis, told: Digest) -> str:
     lines += ["| probability | cause | for | against |", "|---:|---|---|---|"]
     for h in told.hypotheses:
         pattern = f" ({text(h.pattern, 60)})" if h.pattern else ""
-        chance = percent(h.probability).replace("<", "&lt;").replace(">", "&gt;")
+        chance = percent(h.probability) if h.interval is None else f"{percent(h.probability)} ({between(h.interval)})"
+        chance = chance.replace("<", "&lt;").replace(">", "&gt;")
         words = f"{chance} | {text(h.title, 80)}{pattern}"
         lines.append(f"| {words} | {terms(h.for_, fired)} | {terms(h.against, fired)} |")
     return "\n".join(lines)

@@ -72,6 +72,7 @@ def environment() -> Environment:
         labels.settling,
         labels.number,
         labels.step,
+        labels.between,
         labels.percent,
         labels.name,
         labels.plural,

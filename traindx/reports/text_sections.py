@@ -85,6 +85,8 @@ def one_cause(page: Page, hypothesis: Hypothesis, fired: set[str]) -> None:
     title = page.plain(name(hypothesis.title, 60))
     pattern = f": {name(hypothesis.pattern, 40)}" if hypothesis.pattern else ""
     word = labels.likelihood(hypothesis.probability)
+    if hypothesis.interval is not None:
+        word += f"; {labels.between(hypothesis.interval)}"
     page.row(Span(chance, "bold"), Span(title + page.plain(pattern), "bold"), f" ({word})")
     for lead, terms in (("for      ", hypothesis.for_), ("against  ", hypothesis.against)):
         strongest = sorted(terms, key=lambda t: -abs(t.log_odds))[:SHOWN_TERMS]

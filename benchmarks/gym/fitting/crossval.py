@@ -35,6 +35,18 @@ def additive(train: Table, test: Table) -> Floats:
     return fit.fit(train).probabilities(test)
 
 
+def without_each(whole: Table) -> list[fit.Model]:
+    """The fit without the rows of each fold; rows of the half that decides are in none."""
+    place, never = folds(whole.rows), np.array([row.get("split") == "held" for row in whole.rows])
+    return [fit.fit(whole.part(np.flatnonzero((place != fold) & ~never))) for fold in range(FOLDS)]
+
+
+def unseen(whole: Table, models: Sequence[fit.Model]) -> Floats:
+    """Probabilities[n, c] of each row by the fit that has not seen its setting."""
+    place, by_each = folds(whole.rows), [model.probabilities(whole) for model in models]
+    return np.array([by_each[fold][i] for i, fold in enumerate(place)])
+
+
 def forest(train: Table, test: Table) -> Floats:
     """Extremely randomized trees on all that the additive model sees."""
     from sklearn.ensemble import ExtraTreesClassifier
@@ -55,12 +67,17 @@ MODELS: dict[str, Callable[[Table, Table], Floats]] = {
 }  # fmt: skip
 
 
+def table_of(rows: Sequence[dict[str, Any]]) -> Table:
+    """The rows that are right or wrong for certain, as arrays."""
+    return fit.table([r for r in rows if r["verdict"] in ("healthy", "hurts")], [c.slug for c in catalogue()])
+
+
 def crossvalidate(
     rows: Sequence[dict[str, Any]], names: Sequence[str] = tuple(MODELS)
 ) -> tuple[Table, dict[str, Floats]]:
     """Held-out probabilities[n, c] of each model."""
-    kept = [r for r in rows if r["verdict"] in ("healthy", "hurts")]
-    whole = fit.table(kept, [c.slug for c in catalogue()])
+    whole = table_of(rows)
+    kept = whole.rows
     place, never = folds(kept), np.array([row.get("split") == "held" for row in kept])
     told = {name: np.zeros_like(whole.hand) for name in names}
     for fold in range(FOLDS):

@@ -11,19 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy as np
 
-from benchmarks.gym.fitting import crossval, evidence, fit, tempering
+from benchmarks.gym.fitting import crossval, evidence, fit, pairs, tempering
 from traindx import rules
 from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import CLEAR
+from traindx.causes.fitted import VIEWS
 from traindx.causes.home import Homes
+from traindx.causes.members import Members, packed
 
 SIGNS = Path(__file__).with_name("signs.jsonl.gz")
 PROGRAMS = SIGNS.with_name("programs.jsonl.gz")
 DRAWN = 10  # runs from which a point of the reliability diagram means something
 SPEAKS = 0.5  # log-odds from which a rule counts as one of a cause's
 WEIGHTS = Path(__file__).parents[3] / "traindx" / "causes" / "data" / "weights.json"
-RECORDS, HOMES = WEIGHTS.with_name("records.json"), WEIGHTS.with_name("homes.json")
+RECORDS, HOMES, MEMBERS = (WEIGHTS.with_name(f"{name}.json") for name in ("records", "homes", "members"))
 RANKING = "hand + fitted"
 
 
@@ -44,24 +47,41 @@ def all_rows() -> list[dict[str, Any]]:
 
 
 @cache
-def held_out() -> tuple[fit.Table, dict[str, fit.Floats]]:
-    """All rows, and probabilities[n, c] by weights that have not seen a row's setting."""
-    return crossval.crossvalidate(all_rows(), [RANKING])
+def held_out() -> tuple[fit.Table, fit.Floats, list[fit.Model]]:
+    """All rows, probabilities[n, c] by weights that have not seen a row's setting, and these weights."""
+    whole = crossval.table_of(all_rows())
+    models = crossval.without_each(whole)
+    return whole, crossval.unseen(whole, models), models
 
 
-def fitted(date: str) -> tuple[dict[str, Any], Homes]:
-    """The weights and the homes that the kept signs give; the half of the programs that decides is not among them."""
+def fitted(date: str) -> tuple[dict[str, Any], Homes, Members]:
+    """The weights, the homes and the members that the kept signs give; the half of the programs that decides is not
+    among them."""
     data = hashlib.sha256(SIGNS.read_bytes() + PROGRAMS.read_bytes()).hexdigest()
     rows = [r for r in all_rows() if r["verdict"] in ("healthy", "hurts") and r.get("split") != "held"]
     table = fit.table(rows, [c.slug for c in catalogue()])
-    whole, told = held_out()
-    temper, _ = crossval.with_temper(whole, told[RANKING])
-    made = fit.shipped(fit.fit(table), data, len(rows), date)
-    return {**made, "temper": msgspec.to_builtins(temper)}, tempering.homes_of(rows, table.keys)
+    whole, told, models = held_out()
+    temper, _ = crossval.with_temper(whole, told)
+    model = fit.fit(table)
+    made = {**fit.shipped(model, data, len(rows), date), "temper": msgspec.to_builtins(temper)}
+    return made, tempering.homes_of(rows, table.keys), members_of(models, model)
+
+
+def members_of(models: list[fit.Model], main: fit.Model) -> Members:
+    """How far the fits without a fifth of the settings are from the one with all, for recordings."""
+    view, place = VIEWS.index("modules"), {key: i for i, key in enumerate(main.keys)}
+    keys = [i for i, key in enumerate(models[0].keys) if key in place]
+    at = [place[models[0].keys[i]] for i in keys]
+    weights = packed(np.array([m.weights[keys] - main.weights[at] for m in models]))
+    scale, surprise = (tuple(round(float(getattr(m, name)[view] - getattr(main, name)[view]), 3) for m in models)
+                       for name in ("scale", "surprise"))  # fmt: skip
+    base = tuple(tuple(round(float(b), 3) for b in m.base[view] - main.base[view]) for m in models)
+    return Members(tuple(models[0].keys[i] for i in keys), main.causes, scale, surprise, base, weights)
 
 
 def write(options: Namespace) -> None:
-    made, homes = fitted(datetime.date.today().isoformat())
+    made, homes, members = fitted(datetime.date.today().isoformat())
+    MEMBERS.write_bytes(msgspec.json.format(msgspec.json.encode(members), indent=0) + b"\n")
     HOMES.write_text(json.dumps(msgspec.to_builtins(homes), indent=0) + "\n", encoding="utf-8")
     WEIGHTS.write_text(json.dumps(made, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     print(f"{len(made['weights'])} signs with weights, from {made['rows']} rows, in {WEIGHTS}")
@@ -70,9 +90,9 @@ def write(options: Namespace) -> None:
 
 def recorded() -> dict[str, Any]:
     """What rules and causes were right in, on the records of held-out settings."""
-    whole, told = held_out()
+    whole, p, _ = held_out()
     at = [i for i, row in enumerate(whole.rows) if row["level"] == "capture"]
-    p, causes = told[RANKING], {}
+    causes: dict[str, dict[str, int]] = {}
     for i in at:
         row = whole.rows[i]
         if row["second"]:
@@ -100,12 +120,17 @@ def rule_records(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
 
 
 def compare(options: Namespace) -> None:
-    whole, told = crossval.crossvalidate(all_rows())
+    whole, p, models = held_out()
+    _, others = crossval.crossvalidate(all_rows(), [name for name in crossval.MODELS if name != RANKING])
+    told = {name: p if name == RANKING else others[name] for name in crossval.MODELS}
     _, cooled = crossval.with_temper(whole, told[RANKING])
     print("Programs by many hands, split by base program:\n")
     print(crossval.programs(whole, {**told, f"{RANKING}, by distance": cooled}))
     print("\nThe gym, by settings held out:\n")
     print(crossval.comparison(whole, told))
+    at = [i for i, row in enumerate(whole.rows) if row["level"] == "capture" and whole.second[i].any()]
+    told_two = pairs.with_second(whole, p, at, models, [int(f) for f in crossval.folds(whole.rows)])
+    print(f"\nBoth of a pair in two, without what the first explains: {pairs.both(whole, told_two, at)} of {len(at)}")
     for level in ("capture", "loss+val"):
         print(f"\nWrong first answers of the fitted ranking, {crossval.NAMES[level]}:\n")
         print(crossval.confused(whole, told[RANKING], level))

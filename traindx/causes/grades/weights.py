@@ -106,7 +106,7 @@ GRADE_WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "misaligned-labels": {"train-skill=none": 1.0, "train-skill=poor": 0.5, "rate=low": -1.5, "rate=far-low": -3.0,
                           "updates-size=tiny": -1.5,
                           "updates-made=handful": -2.5, "updates-made=few": -1.5, "train-skill=top": -1.0,
-                          "val-skill=top": -4.0, "val-skill=good": -3.0, "val-skill=fair": -2.0, "val-skill=none": 3.5},
+                          "val-skill=top": -4.0, "val-skill=good": -3.0, "val-skill=fair": -2.0, "val-skill=none": 2.0},
     "unshuffled-data": {"shuffle=off": 1.5, "shuffle=on": -4.0, "purity=pure": 2.5, "purity=mixed": -3.0,
                         "loss-tooth=strong": 1.0, "loss-tooth=none": -0.8},
     "train-val-leakage": {"overlap=none": -4.0, "val-last=above": -0.5, "val-last=far": -1.5},

@@ -1,0 +1,66 @@
+"""What is told of the scores of causes: never surer than unseen programs allow, and how firm the weights are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.captured import HEALTHY, captured
+from traindx import pipeline
+from traindx.causes import members
+from traindx.causes.beliefs import CEILING, believed, capped, spread
+
+scores = st.lists(st.floats(-40, 40), min_size=3, max_size=8)
+
+
+@settings(max_examples=100, deadline=None)
+@given(scores)
+def test_no_cause_is_told_with_more_than_the_ceiling(found: list[float]) -> None:
+    free = believed(np.array(found))
+    told = capped(free)
+    assert told.sum() == pytest.approx(1.0)
+    assert told.max() <= CEILING + 1e-12
+    assert np.all(np.diff(told[np.argsort(free, kind="stable")]) >= -1e-12)
+    if free.max() <= CEILING:
+        assert told == pytest.approx(free)
+
+
+def test_what_the_ceiling_takes_goes_to_the_others_by_their_share() -> None:
+    assert capped(np.array([0.998, 0.0015, 0.0005])) == pytest.approx([0.99, 0.0075, 0.0025])
+
+
+def test_the_spread_is_of_all_that_was_said() -> None:
+    assert spread(0.8, [0.7, 0.9, 0.85]) == (0.7, 0.9)
+    assert spread(0.95, [0.9, 0.99999]) == (0.9, CEILING)
+    assert spread(0.95, []) is None
+
+
+def test_differences_are_kept_to_half_a_step() -> None:
+    made = np.random.default_rng(0).normal(scale=0.4, size=(5, 7, 3))
+    kept = members.Members(tuple("abcdefg"), tuple("xyz"), (0.0,) * 5, (0.0,) * 5, (), members.packed(made))
+    assert np.abs(kept.differences() - made).max() <= members.STEP / 2 + 1e-12
+
+
+def test_what_a_member_adds_is_what_a_loop_over_its_weights_adds() -> None:
+    kept, weights = members.shipped()
+    values = {kept.keys[3]: 0.8, kept.keys[10]: 1.0, "no such sign": 1.0}
+    causes = [kept.causes[2], "no such cause", kept.causes[0]]
+    hand, rest = [1.5, 2.0, -3.0], [-0.5, 0.0, -4.0]
+    for m, found in enumerate(members.moved(values, hand, rest, causes)):
+        for i, cause in enumerate(causes):
+            expected = kept.scale[m] * hand[i] + kept.surprise[m] * rest[i]
+            if cause in kept.causes:
+                c = kept.causes.index(cause)
+                expected += kept.base[m][c]
+                expected += sum(v * weights[m, kept.keys.index(k), c] for k, v in values.items() if k in kept.keys)
+            assert found[i] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["never_cleared", HEALTHY[0]])
+def test_the_leading_cause_of_a_recording_has_an_interval(name: str) -> None:
+    first, *others = pipeline.diagnose(captured(name)).first.hypotheses
+    assert first.interval is not None
+    assert first.interval[0] <= round(first.probability, 3) <= first.interval[1] <= CEILING
+    assert all(h.interval is None for h in others)
