@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from traindx import fixes, pipeline
 from traindx.capture.torch.interventions import parse
@@ -104,7 +104,7 @@ class Search:
         """Take in what somebody knows of the script."""
         run = self.first.run
         if facts and run is not None:
-            run = msgspec.structs.replace(run, setup=run.setup.with_facts(facts, "answer"))
+            run = replace(run, setup=run.setup.with_facts(facts, "answer"))
             self.first = self.first._replace(run=run)
             self.judge_again(run, f"told {', '.join(facts)}")
 
@@ -113,8 +113,7 @@ class Search:
         left = [h for h in self.hypotheses if h.cause not in causes]
         total = sum(h.probability for h in left)
         if causes and total > 0:
-            scaled = (msgspec.structs.replace(h, probability=h.probability / total, interval=None) for h in left)
-            self.hypotheses = tuple(scaled)
+            self.hypotheses = tuple(replace(h, probability=h.probability / total, interval=None) for h in left)
             self.believe(f"without {', '.join(causes)}")
 
     def believe(self, what: str) -> None:
