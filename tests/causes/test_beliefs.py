@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.captured import HEALTHY, captured
 from traindx import pipeline
 from traindx.causes import members
-from traindx.causes.beliefs import CEILING, believed, capped, spread
+from traindx.causes.beliefs import CEILING, SECOND, believed, beside, capped, explained_by, spread
+from traindx.causes.evidence import Sign
 
 scores = st.lists(st.floats(-40, 40), min_size=3, max_size=8)
 
@@ -29,6 +30,23 @@ def test_no_cause_is_told_with_more_than_the_ceiling(found: list[float]) -> None
 
 def test_what_the_ceiling_takes_goes_to_the_others_by_their_share() -> None:
     assert capped(np.array([0.998, 0.0015, 0.0005])) == pytest.approx([0.99, 0.0075, 0.0025])
+
+
+def test_what_the_first_fault_explains_says_nothing_about_the_second() -> None:
+    """A rival lives by the divergence that the first explains; the second has a sign of its own, worth less."""
+    signs = {"diverges": Sign("diverges", True, "blow-up"), "few": Sign("few", True, "size")}
+    terms = [{"diverges": 6.0}, {"diverges": 3.0}, {"few": 2.0}, {}]
+    bases, healthy = [-3.0, -3.0, -3.0, -1.0], 3
+    alone = believed(np.array([3.0, 0.0, -1.0, -1.0]))
+    explained = explained_by(terms[0], signs, 0.5)
+    assert explained == {"blow-up"}
+    told = beside(alone, bases, terms, signs, explained, healthy)
+    extra = [SECOND * alone[0] / (1 + np.exp(2.0 * sign)) for sign in (1, -1)]  # -3 and -1 are left of their scores
+    mixed = np.array([alone[1] + extra[0], alone[2] + extra[1]])
+    assert told[[1, 2]] == pytest.approx(mixed * (alone[1] + alone[2]) / mixed.sum())
+    assert told[[0, healthy]] == pytest.approx(alone[[0, healthy]])
+    assert told[2] / told[1] > alone[2] / alone[1]
+    assert beside(alone[::-1], bases, terms, signs, explained, 3).tolist() == alone[::-1].tolist()
 
 
 def test_the_spread_is_of_all_that_was_said() -> None:
