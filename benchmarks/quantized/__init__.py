@@ -1,4 +1,4 @@
-"""Twelve faults of quantization-aware training, each in a script that is trained beside its healthy twin:
+"""Faults of quantization-aware training, each in a script that is trained beside its healthy twin:
 
     python -m benchmarks.quantized train FOLDER [SCRIPT.FAULT ...]     # twins are called SCRIPT.healthy
     python -m benchmarks.quantized table FOLDER                        # what is said of each

@@ -72,9 +72,5 @@ FAULTS = (
     Fault(INPUTS, "range-too-small", (GAP,), (
         ("self.top.copy_(0.9 * self.top + 0.1 * x.detach().abs().max())", "self.top.fill_(0.02)"),
     )),
-    Fault(INPUTS, "no-bits-left", (GAP, COLLAPSE), (
-        ("rounded(self.weight, self.weight.detach().abs().max(), 127)", "rounded(self.weight, torch.tensor(8.0), 127)"),
-        ("rounded(x, self.top, 127)", "rounded(x, 40 * self.top, 127)"),
-    )),
 )  # fmt: skip
 TWINS = tuple(dict.fromkeys(fault.script for fault in FAULTS))

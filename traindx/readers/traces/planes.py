@@ -122,7 +122,7 @@ def line(wire: Wire, own: Field, plane: Plane) -> Iterator[Happened]:
 
 def event(data: bytes, told: dict[int, str]) -> tuple[int, int, int, dict[str, float]]:
     """(number of its name, offset and duration in picoseconds, its stats that are `told`). Raises Malformed."""
-    found, stats = [0, 0, 0], {}
+    found, stats = [0, 0, 0], dict[str, float]()
     for number, kind, start, stop in fields(data):
         if kind == VARINT and 1 <= number <= 3:
             found[number - 1] = signed(varint(data, start, stop)[0])

@@ -106,7 +106,8 @@ class Programs:
 
     def outermost(self, rows: Ints) -> Ints:
         """Those that are not within another."""
-        return rows[nested(self.stretches(rows), self.table.thread[rows]).top == 1]
+        found: Ints = rows[nested(self.stretches(rows), self.table.thread[rows]).top == 1]
+        return found
 
     @cached_property
     def windows(self) -> Stretches:

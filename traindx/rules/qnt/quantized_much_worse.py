@@ -136,8 +136,9 @@ def since(features: Features, begun: float | None, fallen: float, soon: float, h
     """Quantization begins in the middle of a run, and the objective (the training loss, where that has too few points
     there) does not come back to where it was. With little of the run left it is late; while the curve still fell fast,
     early."""
-    curves = (features.objective, features.curve("train/loss")) if begun is not None else ()
-    for curve in curves:
+    if begun is None:
+        return
+    for curve in (features.objective, features.curve("train/loss")):
         before = 0 if curve is None else int(np.searchsorted(curve.steps, begun))
         if curve is None or before < FEW // 2 or curve.n - before < LEAST:
             continue

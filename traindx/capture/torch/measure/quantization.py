@@ -261,7 +261,10 @@ class Quantized:
                 parameter = weight if own else behind(weight, frame)
                 if not own:
                     self._look(weight, parameter, grad)
-                name = self._naming(parameter) if grad and parameter is not None and not self._second else None
+                wanted = (
+                    grad and not self._second and (self.found or self.ranges.found or self._passes[True] <= PATIENCE)
+                )
+                name = self._naming(parameter) if wanted and parameter is not None else None
                 if name is not None:
                     self.ranges.look(name, given)
         except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
