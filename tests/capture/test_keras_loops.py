@@ -139,7 +139,7 @@ def started(backend: str, script: str, folder: Path, *under: str) -> str:
         text=True,
         timeout=600,
     )
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in (0, 1, 2), done.stderr  # 2: nothing was recorded, of which the script knows nothing
     assert "capture let go" not in done.stderr
     assert "capture stopped" not in done.stderr
     return done.stdout
