@@ -119,8 +119,9 @@ told = model.fit(x, batch_size=16, epochs=3, verbose=0).history
 ended(model)
 """
 SCALED = """
+keras.mixed_precision.set_dtype_policy("mixed_float16")
 model = net()
-optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam(0.01), initial_scale=2.0**127)
+optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam(0.01), initial_scale=2.0**24)
 model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 told = model.fit(x[:128], y[:128], batch_size=16, epochs=4, verbose=0).history
 ended(model)
