@@ -119,8 +119,9 @@ told = model.fit(x, batch_size=16, epochs=3, verbose=0).history
 ended(model)
 """
 SCALED = """
+keras.mixed_precision.set_dtype_policy("mixed_float16")
 model = net()
-optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam(0.01), initial_scale=2.0**127)
+optimizer = keras.optimizers.LossScaleOptimizer(keras.optimizers.Adam(0.01), initial_scale=2.0**24)
 model.compile(optimizer, keras.losses.SparseCategoricalCrossentropy(from_logits=True))
 told = model.fit(x[:128], y[:128], batch_size=16, epochs=4, verbose=0).history
 ended(model)
@@ -139,7 +140,7 @@ def started(backend: str, script: str, folder: Path, *under: str) -> str:
         text=True,
         timeout=600,
     )
-    assert done.returncode in (0, 1), done.stderr
+    assert done.returncode in (0, 1, 2), done.stderr  # 2: nothing was recorded, of which the script knows nothing
     assert "capture let go" not in done.stderr
     assert "capture stopped" not in done.stderr
     return done.stdout
