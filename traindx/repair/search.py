@@ -154,9 +154,8 @@ class Search:
                 return
             after = pipeline.diagnose(arm.run, self.config).first
             shown = after.hypotheses
-            self.belief.append(
-                (f"after {AND.join(w.fix for w in winners)}", {h.cause: round(h.probability, 4) for h in shown})
-            )
+            now = {h.cause: round(h.probability, 4) for h in shown}
+            self.belief.append((f"after {AND.join(w.fix for w in winners)}", now))
             if fine(after):
                 return
 
@@ -371,9 +370,8 @@ class Search:
 
     def leave(self, candidate: Candidate, why: str) -> None:
         """A candidate that was not tried, and why."""
-        self.untried.setdefault(
-            candidate.fix, Untried(candidate.fix, candidate.cause, " ".join(candidate.interventions), why)
-        )
+        one = Untried(candidate.fix, candidate.cause, " ".join(candidate.interventions), why)
+        self.untried.setdefault(one.fix, one)
 
     def apply(self, winners: Sequence[Applied]) -> Arm:
         """Keep confirmed fixes, or a larger dose of one; the arm of the first seed that has them."""
