@@ -11,6 +11,7 @@ import re
 import numpy as np
 
 from traindx.features.middle import median
+from traindx.features.progress import young
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
@@ -141,7 +142,7 @@ def answers_one_class(
 ) -> bool | None:
     """Validation accuracy stays at one and the same value from the start: one answer for every sample."""
     accuracy = features.curve("val/accuracy")
-    if accuracy is None or accuracy.n < 4:
+    if accuracy is None or accuracy.n < 4 or young(run):
         return None
     values, counts = np.unique(accuracy.values, return_counts=True)
     usual = int(np.argmax(counts))

@@ -13,6 +13,7 @@ from traindx.causes.shapes import fired, pattern
 from traindx.causes.undecided import undecided
 from traindx.causes.words import lowered
 from traindx.features.middle import median
+from traindx.features.progress import young
 from traindx.features.scores import ERRORS, HARD, best_skill, late, scale_of, scores, skill, words_of
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -76,7 +77,8 @@ def health_of(
     right often enough to count by themselves."""
     if broken(case):
         return "failed"
-    gravest = {f.severity for f in case.findings}
+    early = young(case.run)  # too few steps to have learned
+    gravest = {f.severity for f in case.findings if not (early and f.slug in STUCK)}
     leading = case.leading
     if gravest & {"critical", "high"}:
         return "sick" if case.healthy < doubted else "watch"
@@ -84,7 +86,8 @@ def health_of(
         return "sick" if case.healthy < unlikely else "watch"
     recorded = bool(case.run.panels)
     if recorded and case.healthy < hardly and leading is not None and leading.probability >= likely:
-        return "sick" if accused(leading) and not learns_well(case.run, case.features) else "watch"
+        sound = early or leading.cause == "undertrained" or learns_well(case.run, case.features)
+        return "sick" if accused(leading) and not sound else "watch"
     doubtful = (leading is not None and leading.probability > case.healthy) or (recorded and case.healthy < sure)
     doubtful = doubtful or case.healthy < hardly
     unknown = case.shape == "too-short-to-tell" and not clearly_improving(case)

@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Setup
 
 FEW = 20  # points below which a flat start is no verdict
+YOUNG = 100  # steps of an optimizer below which that none of them helped yet is no verdict
 GOOD_SCORE, GOOD_SKILL, POOR_SKILL = 0.8, 0.5, 0.25  # accuracy; share of the way from its first value to 1
 GOOD_SHARE, LITTLE_SHARE = 0.5, 0.35  # of the first loss gone
 STILL = 0.02  # of the level: what flat runs move (as loss-flat-from-start)
@@ -42,6 +43,8 @@ def is_learning(features: Features) -> bool | None:
     guess = guessing(features.run, curve)
     guesses = guess is not None and curve.n > 0 and curve.end >= NEAR_GUESSING * guess
     skill = learnt_skill(features)
+    if (skill is None or skill < GOOD_SKILL) and young(features.run):
+        return True if skill is None and (by_fall(curve) if curve.n >= FEW else None) else None
     if skill is not None:
         poor = skill < POOR_SKILL and (guesses or shed(curve) < LITTLE_SHARE)
         return True if skill >= GOOD_SKILL else False if poor else None
@@ -53,6 +56,11 @@ def is_learning(features: Features) -> bool | None:
         return True
     found = by_fall(curve)
     return None if found is False and grey(features.run.setup) and clearly_falls(curve) else found
+
+
+def young(run: Run) -> bool:
+    """Whether a recording has too few steps for a net to have learned anything."""
+    return bool(run.panels) and run.axis == "step" and run.last_step is not None and run.last_step < YOUNG
 
 
 def broken(curve: Curve) -> bool:

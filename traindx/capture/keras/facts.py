@@ -61,6 +61,8 @@ def architecture(model: Any) -> dict[str, Fact]:
         "parameter_dtype": str(getattr(model, "variable_dtype", "float32")),
         "precision": precision(model),
     }
+    if all(type(layer).__module__.startswith("keras.") for layer in layers):  # one of the script's own may round
+        out["quantized"] = any(getattr(layer, "quantization_mode", None) for layer in layers)
     momenta = [1 - float(layer.momentum) for layer in norms if hasattr(layer, "momentum")]
     out |= {"dropout": max(rates)} if rates else {}
     out |= {"normalization_momentum": min(momenta)} if momenta else {}

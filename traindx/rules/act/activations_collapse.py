@@ -35,7 +35,8 @@ def activations_collapse(
 
     What it sees: an effective rank of 0 over the samples of a batch (spread below 1e-5 of the level), in the
     median of the second half of the run. High where the run does not learn, medium where that cannot be told,
-    information where it learns (a branch that is not used).
+    information where it learns, or where the module after it and the last one vary (a branch that is not used, an
+    embedding that is given the same for all).
 
     Why it matters: what follows cannot tell the samples apart, so the answer is the same for all: guessing.
 
@@ -55,7 +56,9 @@ def activations_collapse(
     rows = np.flatnonzero(np.nan_to_num(found.values[:, first], nan=1.0) >= rank)
     begin = min(int(rows[-1]) + 1 if len(rows) else 0, len(found.steps) - 1)
     learning = is_learning(features)
-    severity: Severity = "info" if learning else "high" if learning is False else "medium"
+    last = len(flat) - int(np.argmax(flat[::-1]))  # behind the last that is constant
+    beside = last < len(flat) and bool(np.isfinite(level[[last, -1]]).all()) and not bool(flat[-1])
+    severity: Severity = "info" if learning or beside else "high" if learning is False else "medium"
     yield Evidence(
         onset=float(found.steps[begin]),
         last=float(found.steps[-1]),
@@ -66,6 +69,7 @@ def activations_collapse(
             "from-start" if begin == 0 else "later",
             *("output",) * bool(flat[-1]),
             *("learns",) * bool(learning),
+            *("beside",) * beside,
         ),
         values={"where": named(found, flat)},
         points=(at_end("act_rank", found, first, level[first], rank),),

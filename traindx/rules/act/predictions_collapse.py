@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.middle import median
-from traindx.features.progress import by_progress, is_learning
+from traindx.features.progress import by_progress, is_learning, young
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -65,8 +65,8 @@ def predictions_collapse(
     Sources: fault catalogue rows 1, 24, 30, 33, 37; Karpathy (2019), A recipe for training neural networks.
     """
     name = next(n for n in NAMES if n in run.series)
-    if features.is_game:
-        raise CannotJudge("the players of a game are not asked for classes")
+    if features.is_game or young(run):
+        raise CannotJudge("players are not asked for classes" if features.is_game else "needs a hundred steps")
     if name == NAMES[1] and (run.setup.number("batch_single_class_share") or 0.0) >= sorted_batches:
         raise CannotJudge("training batches hold one class each, and no evaluation was seen")
     curve, usual = features.curve(name), run.setup.number("val_class_majority_share")

@@ -44,7 +44,7 @@ def classes_imbalanced(
     setup = run.setup
     times, seen = setup.number("class_counts_max_min_ratio"), setup.number("classes_seen")
     read = setup.number("inputs_samples_read")
-    if setup.number("tokens_max") is not None:
+    if setup.number("tokens_max") is not None and setup.facts.get("targets_shape") != "":  # "": one class a text
         raise CannotJudge("targets are tokens, whose frequencies differ by nature")
     if (setup.number("batch_class_purity") or 0.0) >= sorted_by_class:
         raise CannotJudge("samples come sorted by class, so that only some classes were counted")

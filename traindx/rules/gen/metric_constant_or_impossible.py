@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from traindx.features.curve import Curve
+from traindx.features.progress import young
 from traindx.features.scores import EXTREMES, is_late, scale_of, scores, words_of
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -54,7 +55,8 @@ def metric_constant_or_impossible(
 
     ## When it is wrong
     A small validation set in a run that has converged; a metric that is only computed now and then and printed in
-    between; detectors that score 0 in their first epochs (not told before the fifth).
+    between; detectors that score 0 in their first epochs (not told before the fifth); the score of a recording of
+    fewer than a hundred steps (not told).
 
     ## What to try
     Print the predictions for one batch, and compute the metric by hand.
@@ -85,7 +87,7 @@ def metric_constant_or_impossible(
             told = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
             yield evidence(curve, told, "high", ("zero",))
             return
-        if repeats(curve) and (late or curve.values[-1] != 0):
+        if repeats(curve) and (late or curve.values[-1] != 0) and (curve.name in TOTALS or not young(run)):
             values: dict[str, object] = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
             yield evidence(curve, None, None, ("constant", "loss") if curve.name in TOTALS else ("constant",), values)
             return

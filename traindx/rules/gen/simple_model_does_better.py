@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from traindx.features.progress import young
 from traindx.features.shared import Features
 from traindx.features.yardstick import Beside, beside
 from traindx.vocabulary.diagnosis import EvidencePoint
@@ -59,7 +60,7 @@ def simple_model_does_better(
         return  # what is trained on is made hard on purpose
     named = aspects(found)
     yield Evidence(
-        severity="medium" if NOTHING in named else "low",
+        severity="medium" if NOTHING in named and not young(run) else "low",
         strength=1.0 if found.share < half else 1 / 2,
         aspects=named,
         values={"which": WORDS[found.which], "samples": "some of the samples", "simple": found.simple,
