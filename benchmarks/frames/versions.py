@@ -17,15 +17,22 @@ from pathlib import Path
 
 from benchmarks.frames.starts.__main__ import SCRIPTS, environment_of, look
 
+REQUESTS = ("requests", "urllib3", "charset-normalizer", "certifi", "idna")  # asked for by the hub's client of then
 # The lowest that pyproject.toml names (where it is lower than what pip can build on Python 3.11: what there is), and
 # some below.
 ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "keras 3.5": (("keras==3.5.0",), ("keras_convnet", "keras_timeseries")),
     "keras 3.3": (("keras==3.3.3",), ("keras_convnet",)),
-    "jax 0.5": (("jax==0.5.0", "jaxlib==0.5.0", "optax==0.2.4"), ("optax_mlp", "optax_multisteps")),
-    "lightning 2.0": (("lightning==2.0.9", "lightning-utilities==0.9.0"), ("lightning_autoencoder",)),
+    "jax 0.5": (
+        ("jax==0.5.0", "jaxlib==0.5.0", "optax==0.2.4", "chex==0.1.88", "toolz==1.0.0"),
+        ("optax_mlp", "optax_multisteps"),
+    ),
+    "lightning 2.0": (
+        ("lightning==2.0.9", "lightning-utilities==0.9.0", "setuptools==75.8.0"),  # pkg_resources was in it then
+        ("lightning_autoencoder",),
+    ),
     "transformers 4.48": (
-        ("transformers==4.48.3", "tokenizers==0.21.0", "huggingface-hub==0.27.1", "accelerate==1.2.1"),
+        ("transformers==4.48.3", "tokenizers==0.21.0", "huggingface-hub==0.27.1", "accelerate==1.2.1", *REQUESTS),
         ("hf_language_model",),
     ),
     "xgboost 2.1": (("xgboost-cpu==2.1.1",), ("xgboost_quickstart",)),

@@ -65,12 +65,12 @@ class Rounds:
         for fact, value in settings_of(given).items():
             self.stream.fact(fact, value)
 
-    def train(self, homes: Sequence[Any], callback: Callable[[], Any]) -> None:
-        """Every call of the library's `train`, wherever it is known, gets one more callback."""
+    def train(self, homes: Sequence[Any], callbacks: Callable[[], Sequence[Any]]) -> None:
+        """Every call of the library's `train`, wherever it is known, gets more callbacks."""
 
         def make(original: Callable[..., Any]) -> Callable[..., Any]:
             def train(*args: Any, **named: Any) -> Any:
-                bound = self.stream.safely(added, original, args, named, callback())
+                bound = self.stream.safely(added, original, args, named, callbacks())
                 if bound is None:  # called as it cannot be: it says so itself
                     return original(*args, **named)
                 self.stream.safely(self.settings, dict(bound.arguments.get("params") or {}))
@@ -82,23 +82,30 @@ class Rounds:
             self.stream.patches.replace(home, "train", make)
 
 
-def added(original: Callable[..., Any], args: Any, named: Any, callback: Any) -> inspect.BoundArguments:
-    """The arguments of a call with one more callback, before the others: the first that ends a training keeps the
-    rest from hearing of its last round."""
+def added(original: Callable[..., Any], args: Any, named: Any, callbacks: Sequence[Any]) -> inspect.BoundArguments:
+    """The arguments of a call with more callbacks, before the others: the first that ends a training keeps the rest
+    from hearing of its last round."""
     bound = inspect.signature(original).bind(*args, **named)
-    bound.arguments["callbacks"] = [callback, *(bound.arguments.get("callbacks") or ())]
+    if callbacks:
+        bound.arguments["callbacks"] = [*callbacks, *(bound.arguments.get("callbacks") or ())]
     return bound
 
 
 def xgboost(rounds: Rounds) -> None:
+    """By what holds the callbacks: its older versions keep them in a set, where one more changes the order of all."""
     library = sys.modules["xgboost"]
 
-    class Heard(library.callback.TrainingCallback):  # type: ignore[misc,name-defined]
-        def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-            rounds.told(epoch, of_xgboost(evals_log))
-            return False
+    def make(original: Callable[..., Any]) -> Callable[..., Any]:
+        def after_iteration(container: Any, model: Any, epoch: int, *args: Any, **named: Any) -> bool:
+            ended: bool = original(container, model, epoch, *args, **named)
+            if not container.is_cv:
+                rounds.told(epoch, of_xgboost(container.history))
+            return ended
 
-    rounds.train((library, library.training, library.sklearn), Heard)
+        return after_iteration
+
+    rounds.stream.patches.replace(library.callback.CallbackContainer, "after_iteration", make)
+    rounds.train((library, library.training, library.sklearn), tuple)
 
 
 def lightgbm(rounds: Rounds) -> None:
@@ -109,7 +116,7 @@ def lightgbm(rounds: Rounds) -> None:
 
     heard.order = 5  # type: ignore[attr-defined] # before early stopping, which raises
 
-    rounds.train((library, library.engine, library.sklearn), lambda: heard)
+    rounds.train((library, library.engine, library.sklearn), lambda: (heard,))
 
 
 def catboost(rounds: Rounds) -> None:
@@ -126,7 +133,7 @@ def catboost(rounds: Rounds) -> None:
             if str(settings.get("task_type")).upper() == "GPU":
                 say("not recorded: CatBoost takes no callbacks on a GPU")
                 return original(model, *args, **named)
-            bound = rounds.stream.safely(added, original, (model, *args), named, Heard())
+            bound = rounds.stream.safely(added, original, (model, *args), named, (Heard(),))
             if bound is None:
                 return original(model, *args, **named)
             rounds.stream.safely(rounds.settings, settings)
