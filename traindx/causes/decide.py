@@ -24,6 +24,7 @@ from traindx.vocabulary.run import Event, Run
 LATE = ("delayed-generalization", "epoch-wise-double-descent", "s-curve")  # what looked bad has come right
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
 STUCK = ("loss-flat-from-start", "loss-at-chance")
+NOT_YET = (*STUCK, "losses-stay-high", "loss-plateaus")  # what a few steps cannot help
 
 
 class Case(Struct, frozen=True):
@@ -78,7 +79,7 @@ def health_of(
     if broken(case):
         return "failed"
     early = young(case.run)  # too few steps to have learned
-    gravest = {f.severity for f in case.findings if not (early and f.slug in STUCK)}
+    gravest = {f.severity for f in case.findings if not (early and f.slug in NOT_YET)}
     leading = case.leading
     if gravest & {"critical", "high"}:
         return "sick" if case.healthy < doubted else "watch"
