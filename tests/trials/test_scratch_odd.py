@@ -45,7 +45,7 @@ def test_files_that_come_and_go_while_the_copy_is_made(tmp_path: Path) -> None:
     try:
         assert busy.stdout is not None
         assert busy.stdout.readline() == b"begun\n"
-        for _ in range(60):
+        for _ in range(20):
             scratch.state(tmp_path / "p")
             copy = scratch.make(tmp_path / "p")
             try:
