@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from tests import make
+from tests.samples.step_compiles_again import compiled
 from traindx.features.shared import Features
 from traindx.rules import judge_one
 from traindx.rules.sys.accelerator_underused import accelerator_underused
 from traindx.rules.sys.memory_grows import memory_grows
 from traindx.rules.sys.model_not_compiled import model_not_compiled
 from traindx.rules.sys.out_of_memory import out_of_memory
+from traindx.rules.sys.step_compiles_again import step_compiles_again
 from traindx.rules.sys.step_time_creeps import step_time_creeps
 from traindx.rules.sys.step_time_jumps import step_time_jumps
 from traindx.rules.sys.step_time_outliers import step_time_outliers
@@ -148,6 +150,11 @@ def test_running_out_of_memory_is_critical_when_it_ended_the_run() -> None:
 def test_utilization_that_says_nothing_is_not_judged() -> None:
     assert judged(accelerator_underused, make.run({"util/device": np.zeros(30)})).status == "not-evaluated"
     assert judged(accelerator_underused, make.run({"util/device": np.full(30, 55.0)})).status == "not-evaluated"
+
+
+def test_whether_it_compiles_again_and_again_is_not_told_of_the_first_steps() -> None:
+    assert judged(step_compiles_again, compiled(np.arange(16), 0.1, n=16)).status == "not-evaluated"
+    assert judged(step_compiles_again, compiled(np.arange(24), 0.1, n=24)).status == "fired"
 
 
 def test_compilation_is_judged_only_when_known() -> None:

@@ -16,9 +16,12 @@ TENSORFLOW, TRACED = "tensorflow.python.eager.polymorphic_function.tracing_compi
 
 
 class Compilations:
-    """What was compiled since the last lap, by the frameworks that are loaded (none is, by asking)."""
+    """What was compiled since the last lap, by the frameworks that are loaded (none is, by asking). What JAX and
+    TensorFlow compile while `ours` says that capture is at work is its own, and not counted; dynamo compiles what it
+    was given, which capture gives nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, ours: Callable[[], bool] = lambda: False) -> None:
+        self._ours = ours
         self._count, self._seconds = 0, 0.0
         self._noted = 0  # of dynamo's own list
         self._patches = Patches()
@@ -54,7 +57,7 @@ class Compilations:
 
     def _heard(self, event: str, seconds: float, **about: Any) -> None:
         """JAX tells."""
-        if event == EVENT:
+        if event == EVENT and not self._ours():
             self._count += 1
             self._seconds += seconds
 
@@ -62,7 +65,7 @@ class Compilations:
         """Traces of functions that are called within one are part of it."""
 
         def wrapper(*args: Any, **named: Any) -> Any:
-            if self._inside:
+            if self._inside or self._ours():
                 return original(*args, **named)
             self._inside, began = True, time.perf_counter()
             try:

@@ -70,6 +70,7 @@ class Clock:
         self._last: float | None = None
         self._memory_due, self._memory_since = 0.0, 0.0
         self.interrupted = False  # something else (validation) happened within the step
+        self.anew = False  # the step's function is another than before, which is compiled by nature
 
     def enter(self) -> bool:
         """Capture is at work from here on. False where it was already: then `leave` is not called."""
@@ -82,6 +83,11 @@ class Clock:
         if self._entered is not None:
             self.own += self.now() - self._entered
             self._entered = None
+
+    @property
+    def within(self) -> bool:
+        """Whether capture is at work."""
+        return self._entered is not None
 
     def at(self) -> float:
         """The time now, without what capture has taken."""
@@ -104,7 +110,8 @@ class Clock:
 
     def lap(self) -> dict[str, float]:
         """The phases of the step that ends now, as signals; `time/step` from the second step on,
-        and not where something else happened in between; what was compiled only where anything was."""
+        and not where something else happened in between; what was compiled only where anything was, and the step's
+        function is the one of the step before."""
         at = self.at()
         out = {f"time/{phase}": max(0.0, seconds) for phase, seconds in self._sums.items()}
         queued = None if self.queued is None else self.queued.lap()
@@ -112,9 +119,9 @@ class Clock:
             out["time/step"] = max(0.0, at - self._last)
             if queued is not None:
                 out["time/queued"] = min(queued, out["time/step"])
-        if self.compiled is not None and (found := self.compiled.lap())[0]:
+        if self.compiled is not None and (found := self.compiled.lap())[0] and not self.anew:
             out["calls/compile"], out["time/compile"] = found
-        self._last, self._sums, self.interrupted = at, {}, False
+        self._last, self._sums, self.interrupted, self.anew = at, {}, False, False
         return out
 
     def close(self) -> None:
@@ -144,7 +151,9 @@ class Clock:
 
 def live_clock() -> Clock:
     """One that also tells what a step was without a processor, and what was compiled in it."""
-    return Clock(queued=Queued(), compiled=Compilations())
+    clock = Clock(queued=Queued())
+    clock.compiled = Compilations(lambda: clock.within)
+    return clock
 
 
 def host_memory() -> float | None:

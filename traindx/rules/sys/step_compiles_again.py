@@ -23,6 +23,7 @@ def step_compiles_again(
     features: Features,
     *,
     least: float = threshold(4, "steps", basis="convention", source="a last batch, an evaluation, a changed mode"),
+    stretch: float = threshold(20, "steps", basis="convention", source="the first steps compile what they are made of"),
     some: float = threshold(0.05, "of the time", basis="convention", source="worth the trouble of looking"),
     much: float = threshold(0.3, "of the time", basis="convention", source="as much as a loader may take: SYS001"),
 ) -> Iterator[Evidence]:
@@ -30,7 +31,8 @@ def step_compiles_again(
 
     What it sees: the steps after the first one that compiled in which a framework does so again (graphs of
     torch.compile, programs of JAX, traces of tf.function, as the framework counts them), and what that takes of all
-    the time since. Low from 5 %, medium from 30 %.
+    the time since. What capture itself has compiled does not count, and nothing is said of fewer than 20 steps. Low
+    from 5 %, medium from 30 %.
 
     Why it matters: a compilation takes as long as hundreds of steps. It was meant to be paid once. After the eighth
     time torch.compile gives a function up.
@@ -54,6 +56,8 @@ def step_compiles_again(
     again = calls.steps > begin
     if int(again.sum()) < least or not (step.steps > begin).any():
         return
+    if int((step.steps > begin).sum()) < stretch:
+        raise CannotJudge("it compiles in the first steps, and too few came after them to tell whether it goes on")
     compiling = float(spent.values[spent.steps > begin].sum())
     whole = float(step.values[step.steps > begin].sum())
     share = min(compiling / max(whole, compiling, SHORTEST), 1.0)
