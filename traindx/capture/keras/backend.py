@@ -29,6 +29,7 @@ class KerasBackend(ToldBackend):
         super().__init__()
         self.model: Any = None
         self._known: list[Any] = []
+        self._given: dict[int, list[Any]] = {}  # what optimizers hold, by their ids: the session keeps them
         self.held: Array = np.zeros((2, 0))
         self.windows = Windows(self._parts, lambda: self._of(self.asked, 1, np.nan))
         self.asked: Sequence[Any] = ()  # the parameters of the session's plan, in its order
@@ -38,11 +39,26 @@ class KerasBackend(ToldBackend):
         if any(known is model for known in self._known):
             return None
         self._known.append(model)
-        self.model = model
-        self.trained = list(model.trainable_variables)
         # Not `weights`, which holds the statistics of normalizations, too: nobody has frozen those.
         found = [v for layer in model._flatten_layers() for v in layer._trainable_variables]
         return [Part(v, short(v.path, model), short(v.path, model).rpartition("/")[0] or v.path) for v in found]
+
+    def trains(self, model: Any, optimizer: Any, every: Sequence[Any]) -> None:
+        """A training of a model begins, of whose optimizers (`every`) the session knows this one, which stands for all.
+        Those of models that were trained before keep what they hold."""
+        self.model, self.trained = model, list(model.trainable_variables)
+        own = [getattr(one, "inner_optimizer", one) for one in every]
+        if all(one.built for one in own):
+            held = {id(variable) for one in own for variable in one._trainable_variables}
+            self._given[id(optimizer)] = [variable for variable in self.trained if id(variable) in held]
+        else:  # the first step builds them
+            self._given[id(optimizer)] = self.trained
+
+    def given(self, optimizer: Any) -> list[Any]:
+        return self._given.get(id(optimizer), self.trained)
+
+    def rates(self, optimizer: Any) -> list[float]:
+        return super().rates(optimizer)[: len(self.given(optimizer))]
 
     def architecture(self, model: Any) -> dict[str, Fact]:
         matrices = [

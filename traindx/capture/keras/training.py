@@ -32,6 +32,17 @@ def device_of(model: Any) -> str:
     return "cpu" if "cpu" in where else where
 
 
+def schedule_of(model: Any, schedule: Any) -> Callable[[int], Any]:
+    """Called with a step. On JAX compiled once, like the train step that it is part of: the branches of a warmup are
+    functions that it makes anew whenever it is called, which would be compiled at every step."""
+    if keras.backend.backend() != "jax" or model.run_eagerly or not model.jit_compile:
+        return lambda step: schedule(step)
+    from keras.src.backend.jax.trainer import jit
+
+    compiled: Callable[[int], Any] = jit(lambda step: schedule(step))
+    return compiled
+
+
 class Training:
     """From the beginning of a `fit` (or of the first `train_on_batch`) to `end`. `stepped` is called whenever a step
     was, outside of all guards: it may end the script."""
@@ -43,23 +54,25 @@ class Training:
         self.session, self._backend, self._stepped, self._batches = session, backend, stepped, batches
         self._altered = altered  # what an experiment makes of an optimizer's rate in a step
         self._model: Any = None
-        self._optimizer: Any = None  # the one that counts the steps
+        self._optimizer: Any = None
+        self._counts: Any = None  # the one that counts the steps: the model's first, also when it gets another
         self._notes: Notes | None = None
         self._said = False
         self._iterator: Any = None  # of the training data
-        self._schedule: Any = None
+        self._schedule: Callable[[int], Any] | None = None
         self._first = 0  # steps that the optimizer had made before
 
     def begin(self, model: Any) -> None:
         """`fit` begins: the data are there, the compiled step is not yet called."""
         made = tuple(self._batches.made)
         self._release()  # of a `fit` that was broken off
-        if self._model is not model:
-            self._model = model
-            self._backend.model = model
+        self._optimizer, *others = optimizers_of(model)
+        other, self._model = self._model is not model, model
+        self._counts = self._optimizer if other else self._counts
+        self._backend.trains(model, self._counts, [self._optimizer, *others])
+        if other:
             self.session.add_model(model)
-            self._optimizer, *others = optimizers_of(model)
-            self.session.add_optimizer(self._optimizer)
+            self.session.add_optimizer(self._counts)
             if others:
                 self.session.fact("optimizers", 1 + len(others))
         judging = getattr(model, "_eval_epoch_iterator", None)  # made before the training begins, in some versions
@@ -70,8 +83,10 @@ class Training:
             self._backend.seen.compiled(model, self._backend.names())
         self._notes = Notes(model, self.session.failed)
         model.make_train_function(force=True)  # one that was compiled before knows nothing of the notes
+        self.session.clock.anew = self.session.step > 0
         rate = getattr(self._inner, "_learning_rate", None)
-        self._schedule = rate if isinstance(rate, keras.optimizers.schedules.LearningRateSchedule) else None
+        scheduled = isinstance(rate, keras.optimizers.schedules.LearningRateSchedule)
+        self._schedule = schedule_of(model, rate) if scheduled else None
         self._first = int(keras.ops.convert_to_numpy(self._optimizer.iterations)) - self.session.step
 
     @property
@@ -117,7 +132,7 @@ class Training:
 
     def batch_begins(self) -> None:
         if self._notes is not None and self.session.sampling and self.session.step:
-            self._backend.before(self.session.watched.all_parameters(self._optimizer))
+            self._backend.before(self.session.watched.all_parameters(self._counts))
 
     def batch_ended(self) -> None:
         if self._notes is None:
@@ -136,8 +151,8 @@ class Training:
         optimizer = self._optimizer
         self._backend.rate = self._altered(optimizer, self._rate(), self._first + self.session.step)
         self.session.loss(loss)
-        self.session.optimizer_step_begin(optimizer, timed=False)
-        self.session.optimizer_step_end(optimizer)
+        self.session.optimizer_step_begin(self._counts, timed=False)
+        self.session.optimizer_step_end(self._counts)
 
     def _scale(self) -> float:
         held = values_of(self._model, [self._optimizer.dynamic_scale])[0]
