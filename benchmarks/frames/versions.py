@@ -27,8 +27,9 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("jax==0.5.0", "jaxlib==0.5.0", "optax==0.2.4", "chex==0.1.88", "toolz==1.0.0"),
         ("optax_mlp", "optax_multisteps"),
     ),
-    "lightning 2.0": (
-        ("lightning==2.0.9", "lightning-utilities==0.9.0", "setuptools==75.8.0"),  # pkg_resources was in it then
+    "lightning 2.4": (
+        # pkg_resources was part of setuptools then
+        ("lightning==2.4.0", "lightning-utilities==0.11.9", "setuptools==75.8.0", *REQUESTS),
         ("lightning_autoencoder",),
     ),
     "transformers 4.48": (
