@@ -5,20 +5,18 @@ compiled at every step is still told."""
 from __future__ import annotations
 
 import importlib.util
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import traindx
+from tests.capture.keras_process import BACKENDS, started
 from traindx.vocabulary.run import Run
 
 if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
-BACKENDS = [name for name in ("jax", "torch", "tensorflow") if importlib.util.find_spec(name)]
 DATA = """
 import keras
 import numpy as np
@@ -81,18 +79,8 @@ for step in range(30):
 
 
 def recorded(backend: str, script: str, folder: Path) -> Run:
-    (folder / "train.py").write_text(DATA + script)
-    home = str(Path(traindx.__file__).parents[1])
-    done = subprocess.run(
-        [sys.executable, "-m", "traindx", "run", "--out", "run", "--quiet", "--", sys.executable, "train.py"],
-        cwd=folder,
-        env={**os.environ, "KERAS_BACKEND": backend, "PYTHONPATH": home, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode in (0, 1), done.stderr
-    assert "capture stopped" not in done.stderr + done.stdout
+    run_it = (sys.executable, "-m", "traindx", "run", "--out", "run", "--quiet", "--")
+    started(backend, DATA + script, folder, *run_it)
     return traindx.read(folder / "run")
 
 

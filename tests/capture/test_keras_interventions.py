@@ -6,19 +6,16 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-import traindx
+from tests.capture.keras_process import BACKENDS, environment
 
 if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
-BACKENDS = [name for name in ("jax", "torch", "tensorflow") if importlib.util.find_spec(name)]
 TRAINS = """
 import json
 import sys
@@ -180,10 +177,9 @@ CLOSE = {  # where the sum of squares is divided otherwise, and where means are 
 
 @pytest.fixture(scope="module", params=BACKENDS)
 def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict:
-    home = str(Path(traindx.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", TRAINS, str(tmp_path_factory.mktemp(request.param))],
-        env={**os.environ, "KERAS_BACKEND": request.param, "PYTHONPATH": home, "TF_CPP_MIN_LOG_LEVEL": "3"},
+        env=environment(request.param),
         capture_output=True,
         text=True,
         timeout=900,

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -14,11 +12,11 @@ import numpy as np
 import pytest
 
 import traindx
+from tests.capture.keras_process import BACKENDS, started
 
 if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
-BACKENDS = [name for name in ("jax", "torch", "tensorflow") if importlib.util.find_spec(name)]
 HEAD = """
 import hashlib
 import json
@@ -128,29 +126,11 @@ ended(model)
 """
 
 
-def started(backend: str, script: str, folder: Path, *under: str) -> str:
-    """What the script printed."""
-    (folder / "train.py").write_text(HEAD + script)
-    home = str(Path(traindx.__file__).parents[1])
-    done = subprocess.run(
-        [*under, sys.executable, "-W", "ignore", "train.py"],
-        cwd=folder,
-        env={**os.environ, "KERAS_BACKEND": backend, "PYTHONPATH": home, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode in (0, 1, 2), done.stderr  # 2: nothing was recorded, of which the script knows nothing
-    assert "capture let go" not in done.stderr
-    assert "capture stopped" not in done.stderr
-    return done.stdout
-
-
 def recorded(backend: str, script: str, folder: Path) -> tuple[traindx.vocabulary.run.Run, dict]:
     """The record, and what the script says of itself, which is the same as without it."""
-    plain = started(backend, script, folder)
+    plain = started(backend, HEAD + script, folder)
     run_it = (sys.executable, "-m", "traindx", "run", "--out", "run", "--every", "2", "--quiet", "--")
-    assert started(backend, script, folder, *run_it).startswith(plain)
+    assert started(backend, HEAD + script, folder, *run_it).startswith(plain)
     return traindx.read(folder / "run"), json.loads(plain.splitlines()[0])
 
 
@@ -181,9 +161,9 @@ def test_a_tape(compiled: bool, tmp_path: Path) -> None:
 @pytest.mark.skipif("tensorflow" not in BACKENDS, reason="TensorFlow is not installed")
 def test_a_step_that_xla_compiles_is_left_alone(tmp_path: Path) -> None:
     script = TAPE.replace("tf.function(step) if COMPILED else step", "tf.function(step, jit_compile=True)")
-    plain = started("tensorflow", script, tmp_path)
+    plain = started("tensorflow", HEAD + script, tmp_path)
     run_it = (sys.executable, "-m", "traindx", "run", "--out", "run", "--quiet", "--")
-    assert started("tensorflow", script, tmp_path, *run_it).startswith(plain)
+    assert started("tensorflow", HEAD + script, tmp_path, *run_it).startswith(plain)
 
 
 @pytest.mark.skipif("jax" not in BACKENDS, reason="JAX is not installed")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,13 +10,13 @@ import numpy as np
 import pytest
 
 import traindx
+from tests.capture.keras_process import BACKENDS, started
 from tests.captured import untimed
 from traindx.capture.launch.shown import SHOWN, families
 
 if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
-BACKENDS = [name for name in ("jax", "torch", "tensorflow") if importlib.util.find_spec(name)]
 BAD = {"medium", "high", "critical"}
 SCRIPT = """
 import hashlib
@@ -44,28 +42,11 @@ print(hashlib.sha1(b"".join(w.tobytes() for w in model.get_weights())).hexdigest
 """
 
 
-def started(backend: str, folder: Path, *under: str) -> str:
-    """What the script printed."""
-    (folder / "train.py").write_text(SCRIPT)
-    home = str(Path(traindx.__file__).parents[1])
-    done = subprocess.run(
-        [*under, sys.executable, "train.py"],
-        cwd=folder,
-        env={**os.environ, "KERAS_BACKEND": backend, "PYTHONPATH": home, "TF_CPP_MIN_LOG_LEVEL": "3"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    assert done.returncode in (0, 1), done.stderr
-    assert "capture stopped" not in done.stderr + done.stdout
-    return done.stdout
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
-    plain = started(backend, tmp_path)
+    plain = started(backend, SCRIPT, tmp_path)
     run_it = (sys.executable, "-m", "traindx", "run", "--out", "run", "--every", "4", "--quiet", "--")
-    seen = started(backend, tmp_path, *run_it)
+    seen = started(backend, SCRIPT, tmp_path, *run_it)
     assert seen.startswith(plain)
     run = traindx.read(tmp_path / "run")
     setup = run.setup

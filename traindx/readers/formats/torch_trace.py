@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 
-import numpy as np
-
 from traindx.errors import NotALog
 from traindx.readers._stream import is_text, refuse_non_text
-from traindx.readers.raw import RawLog, RawPanel, Source, column
+from traindx.readers.raw import RawLog, Source
 from traindx.readers.traces.events import columns_of
+from traindx.readers.traces.log import log_of
 from traindx.readers.traces.split import Split
 from traindx.vocabulary.run import Event
 
@@ -18,7 +17,6 @@ NAME = "torch-trace"
 LIST = re.compile(rb'"traceEvents"\s*:')
 OURS = re.compile(rb'"(schemaVersion|deviceProperties|baseTimeNanoseconds)"|"cat"\s*:\s*"(cpu_op|kernel|Operator)"')
 DEVICE = re.compile(r'"name"\s*:\s*("(?:[^"\\]|\\.){1,200}")')
-LONG = 1e-6  # seconds; a shorter gap is told by no event
 
 
 def sniff(source: Source) -> float:
@@ -41,22 +39,7 @@ def read(source: Source) -> list[RawLog]:
             hint="record one: traindx profile -- python train.py",
             final=True,
         )
-    columns, rows = split.columns(), np.arange(len(split.numbers))
-    raw = RawLog(
-        source.name,
-        NAME,
-        "torch",
-        {name: column(values, rows, split.numbers) for name, values in columns.items()},
-        axis_kind="step",
-        roles={name: name for name in columns},
-        units={name: "s" for name in columns if name.startswith("time/")},
-        facts=facts(source, split),
-        events=[*events, *idle_events(split.gaps())],
-        complete=None,
-    )
-    for signal, names, values in split.panels():
-        raw.panels[signal] = RawPanel(split.numbers, names, values, rows)
-    return [raw]
+    return [log_of(source.name, NAME, "torch", split, facts(source, split), events)]
 
 
 def facts(source: Source, split: Split) -> dict[str, object]:
@@ -69,20 +52,3 @@ def facts(source: Source, split: Split) -> dict[str, object]:
     elif not split.on_device:
         told["device"] = "cpu"
     return told
-
-
-def idle_events(gaps: list[tuple[float, float, str, str]]) -> list[Event]:
-    """The longest times in which nothing was computed, and between what."""
-    return [
-        Event("note", f"idle for {seconds * 1e3:.3g} ms" + words(before, after), step, code="idle")
-        for step, seconds, before, after in gaps
-        if seconds >= LONG
-    ]
-
-
-def words(before: str, after: str) -> str:
-    return (
-        (f" after {before}" if before else "")
-        + (" and" if before and after else "")
-        + (f" before {after}" if after else "")
-    )

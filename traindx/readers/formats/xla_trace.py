@@ -7,7 +7,7 @@ from typing import Any
 
 from traindx.readers._stream import is_text
 from traindx.readers.formats.torch_trace import LIST
-from traindx.readers.formats.xplane import log_of
+from traindx.readers.formats.xplane import profile_log
 from traindx.readers.raw import RawLog, Source
 from traindx.readers.traces.events import events, hashed, real
 from traindx.readers.traces.planes import OPERATOR, STEP, Happened
@@ -29,7 +29,7 @@ def sniff(source: Source) -> float:
 def read(source: Source) -> list[RawLog]:
     """One run, its steps those that were traced. Errors: NotALog where nothing in it was computed."""
     told: list[Event] = []
-    return [log_of(source, NAME, columns_of(happened(source, told), told), told)]
+    return [profile_log(source, NAME, columns_of(happened(source, told), told), told)]
 
 
 def happened(source: Source, damage: list[Event]) -> Iterator[Happened]:

@@ -6,13 +6,11 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from traindx.errors import NotALog
 from traindx.readers._wire import LENGTH, Malformed, fields, varint
-from traindx.readers.formats.torch_trace import idle_events
-from traindx.readers.raw import RawLog, RawPanel, Source, column, source_of
+from traindx.readers.raw import RawLog, Source, source_of
 from traindx.readers.traces.events import Columns
+from traindx.readers.traces.log import log_of
 from traindx.readers.traces.planes import NAME as NAME_OF_PLANE
 from traindx.readers.traces.planes import PLANE, happened, planes_of
 from traindx.readers.traces.programs import Programs, columns_of
@@ -60,10 +58,10 @@ def read(source: Source) -> list[RawLog]:
     """One run, its steps those that were traced. Errors: NotALog where nothing in it was computed."""
     events: list[Event] = []
     planes = planes_of(source, events)
-    return [log_of(source, NAME, columns_of(happened(source, planes), events), events)]
+    return [profile_log(source, NAME, columns_of(happened(source, planes), events), events)]
 
 
-def log_of(source: Source, name: str, found: Columns, events: list[Event]) -> RawLog:
+def profile_log(source: Source, name: str, found: Columns, events: list[Event]) -> RawLog:
     """What was traced as a log. Errors: NotALog where nothing was computed."""
     made = Programs(found.table())
     if not len(made.operators) and not made.on_device:
@@ -73,18 +71,7 @@ def log_of(source: Source, name: str, found: Columns, events: list[Event]) -> Ra
             hint="trace some steps of a training: jax.profiler.trace, tf.profiler.experimental",
             final=True,
         )
-    columns, rows = made.columns(), np.arange(len(made.numbers))
-    raw = RawLog(
-        source.name, name, "jax" if any(JAX.search(n) for n in made.table.names) else "tensorflow",
-        {signal: column(values, rows, made.numbers) for signal, values in columns.items()},
-        axis_kind="step",
-        roles={signal: signal for signal in columns},
-        units={signal: "s" for signal in columns if signal.startswith("time/")},
-        facts={"traced_steps": len(made.numbers), "traced_events": len(found)}
-        | ({} if made.on_device else {"device": "cpu"}),
-        events=[*events, *idle_events(made.idle())],
-        complete=None,
-    )  # fmt: skip
-    for signal, names, values in made.panels():
-        raw.panels[signal] = RawPanel(made.numbers, names, values, rows)
-    return raw
+    facts: dict[str, object] = {"traced_steps": len(made.numbers), "traced_events": len(found)}
+    facts |= {} if made.on_device else {"device": "cpu"}
+    framework = "jax" if any(JAX.search(n) for n in made.table.names) else "tensorflow"
+    return log_of(source.name, name, framework, made, facts, events)

@@ -144,7 +144,7 @@ class Programs:
         out = {"time/step": windows.stops - windows.starts}
         out |= {f"time/{name}": split[name] for name in ("compute", "compile", "data")}
         out["time/idle"] = out["time/step"] - split["compute"] if self.on_device else split[""]
-        gaps, at = self.gaps
+        gaps, at = self.idle
         out["time/idle_longest"] = np.zeros(len(windows.starts))
         np.maximum.at(out["time/idle_longest"], at, gaps.stops - gaps.starts)
         if self.on_device:
@@ -153,7 +153,7 @@ class Programs:
         return out
 
     @cached_property
-    def gaps(self) -> tuple[Stretches, Ints]:
+    def idle(self) -> tuple[Stretches, Ints]:
         """The times in which nothing was computed, and the step of each."""
         return between(self.work, self.windows)
 
@@ -165,9 +165,9 @@ class Programs:
                 for signal, weights in ((f"{kind}_time", own), (f"{kind}_calls", np.ones(len(own)))):
                     yield signal, *by_name(self.table, self.windows, rows, weights, ranked=own)
 
-    def idle(self, most: int = 3) -> list[tuple[float, float, str, str]]:
+    def gaps(self, most: int = 3) -> list[tuple[float, float, str, str]]:
         """The longest of the gaps: (step, seconds, what the thread that trains ended before, what it began after)."""
         host = np.flatnonzero(~np.isin(self.table.kind, self.table.kind[self.kernels]))
         if len(self.marks):
             host = host[self.table.thread[host] == self.table.thread[self.marks[0]]]
-        return longest(self.table, self.gaps, host, self.numbers, most)
+        return longest(self.table, self.idle, host, self.numbers, most)

@@ -9,16 +9,11 @@ from typing import Any
 from keras import ops
 
 from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import change, number, positive, whole
+from traindx.capture.experiment.rates import Schedule, factor, part, scheduled, warmup_steps
+from traindx.capture.experiment.values import change
 from traindx.capture.keras.experiment import Site
-from traindx.errors import ConfigError
 
 Shape = Callable[[Any, Any], Any]  # of the base rate and the number of the step
-
-
-def part(value: str) -> int:
-    """A schedule (0) and a value (1) may be given together."""
-    return 0 if value[:1].isalpha() else 1
 
 
 @intervention(
@@ -33,12 +28,7 @@ def lr(value: str) -> Apply:
 
     def apply(site: Site) -> None:
         def new(optimizer: Any, own: Any, step: Any) -> Any:
-            if wanted.relative:
-                return own * wanted.number
-            base = site.base(optimizer)
-            if not base:
-                site.refuse("the script's optimizer was made with a rate of 0: there is no base to set")
-            return own * (wanted.number / base)
+            return own * factor(site, wanted, None if wanted.relative else site.base(optimizer))
 
         site.unused = "the rate was already that"
         site.on_rate(new)
@@ -50,16 +40,10 @@ def lr(value: str) -> Apply:
 
 def schedule(value: str) -> Apply:
     """The rates of a schedule in place of the script's."""
-    name, *numbers = value.split(":")
-    if name == "constant" and not numbers:
-        return shaped(name, lambda site: lambda base, step: base)
-    if name == "cosine" and len(numbers) < 2:
-        given = whole(numbers[0], "lr=cosine") if numbers else None
-        return shaped(name, lambda site: cosine(site, given))
-    if name == "sweep" and len(numbers) == 3:
-        low, high = (positive(n, "lr=sweep") for n in numbers[:2])
-        return sweep(low, high, whole(numbers[2], "lr=sweep", low=2))
-    raise ConfigError(f"--with lr={value}: lr is a number, *factor, constant, cosine:N or sweep:A:B:N")
+    found = scheduled(value)
+    if found.name == "constant":
+        return shaped(found.name, lambda site: lambda base, step: base)
+    return shaped(found.name, lambda site: cosine(site, found)) if found.name == "cosine" else sweep(found)
 
 
 def shaped(name: str, make: Callable[[Site], Shape]) -> Apply:
@@ -72,17 +56,17 @@ def shaped(name: str, make: Callable[[Site], Shape]) -> Apply:
     return apply
 
 
-def cosine(site: Site, given: int | None) -> Shape:
+def cosine(site: Site, found: Schedule) -> Shape:
     def shape(base: Any, step: Any) -> Any:
-        steps = given or site.planned()
-        if steps is None:
-            site.refuse("the number of steps is not known: lr=cosine:1000, or --steps")
-        return base * 0.5 * (1 + ops.cos(math.pi * ops.minimum(step / steps, 1.0)))
+        return base * 0.5 * (1 + ops.cos(math.pi * ops.minimum(step / found.length(site), 1.0)))
 
     return shape
 
 
-def sweep(low: float, high: float, steps: int) -> Apply:
+def sweep(found: Schedule) -> Apply:
+    _, steps, low, high = found
+    assert steps is not None
+
     def shape(base: Any, step: Any) -> Any:
         return low * ops.exp(math.log(high / low) * ops.minimum(step, steps - 1.0) / (steps - 1))
 
@@ -98,20 +82,10 @@ def sweep(low: float, high: float, steps: int) -> Apply:
 @intervention("lr.warmup", stage="settings", values=("50", "0.02"), order=1)
 def warmup(value: str) -> Apply:
     """As in PyTorch."""
-    share = number(value, "lr.warmup")
-    given = None if 0 < share < 1 else whole(value, "lr.warmup", low=0)
+    steps = warmup_steps(value)
 
     def apply(site: Site) -> None:
-        def new(_optimizer: Any, own: Any, step: Any) -> Any:
-            steps = given
-            if steps is None:
-                planned = site.planned()
-                if planned is None:
-                    site.refuse("the number of steps is not known: lr.warmup=50, or --steps")
-                steps = round(share * planned)
-            return own * ops.minimum((step + 1) / max(steps, 1), 1.0)
-
         site.unused = "it was over before the first step"
-        site.on_rate(new)
+        site.on_rate(lambda _, own, step: own * ops.minimum((step + 1) / max(steps(site), 1), 1.0))
 
     return apply

@@ -7,17 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.experiment.kinds import Apply, intervention
-from traindx.capture.experiment.values import change, positive, whole
+from traindx.capture.experiment.rates import Schedule, factor, part, scheduled
+from traindx.capture.experiment.values import change
 from traindx.capture.torch.experiment.settings import Optimizer, like
 from traindx.capture.torch.experiment.site import Site
-from traindx.errors import ConfigError
 
 Shape = Callable[[float, int], float]  # rate of a group at its base rate, number of the step
-
-
-def part(value: str) -> int:
-    """A schedule (0) and a value (1) may be given together."""
-    return 0 if value[:1].isalpha() else 1
 
 
 @intervention(
@@ -41,12 +36,8 @@ def lr(value: str) -> Apply:
         bases = Bases(site)
 
         def new(optimizer: Optimizer, i: int, own: Any) -> Any:
-            if wanted.relative:
-                return own * wanted.number
-            base = bases.highest(optimizer)
-            if not base:
-                site.refuse("the script's optimizer was made with a rate of 0: there is no base to set")
-            return own if base == wanted.number else own * (wanted.number / base)
+            times = factor(site, wanted, None if wanted.relative else bases.highest(optimizer))
+            return own if times == 1 else own * times
 
         site.unused = "the rate was already that"
         site.group("lr", new)
@@ -56,17 +47,10 @@ def lr(value: str) -> Apply:
 
 def schedule(value: str) -> Apply:
     """The rates of a schedule in place of the script's."""
-    name, *numbers = value.split(":")
-    if name == "constant" and not numbers:
-        return shaped(name, lambda site: lambda base, step: base)
-    if name == "cosine" and len(numbers) < 2:
-        given = whole(numbers[0], "lr=cosine") if numbers else None
-        return shaped(name, lambda site: cosine(site, given))
-    if name == "sweep" and len(numbers) == 3:
-        low, high = (positive(n, "lr=sweep") for n in numbers[:2])
-        return sweep(low, high, whole(numbers[2], "lr=sweep", low=2))
-    why = "only by the validation loss, which is not known from outside" if name == "plateau" else "not a schedule"
-    raise ConfigError(f"--with lr={value}: {why}; lr is a number, *factor, constant, cosine:N or sweep:A:B:N")
+    found = scheduled(value)
+    if found.name == "constant":
+        return shaped(found.name, lambda site: lambda base, step: base)
+    return shaped(found.name, lambda site: cosine(site, found)) if found.name == "cosine" else sweep(found)
 
 
 def shaped(name: str, make: Callable[[Site], Shape]) -> Apply:
@@ -84,17 +68,17 @@ def shaped(name: str, make: Callable[[Site], Shape]) -> Apply:
     return apply
 
 
-def cosine(site: Site, given: int | None) -> Shape:
+def cosine(site: Site, found: Schedule) -> Shape:
     def shape(base: float, step: int) -> float:
-        steps = given or site.planned()
-        if steps is None:
-            site.refuse("the number of steps is not known: lr=cosine:1000, or --steps")
-        return base * 0.5 * (1 + math.cos(math.pi * min(step / steps, 1.0)))
+        return base * 0.5 * (1 + math.cos(math.pi * min(step / found.length(site), 1.0)))
 
     return shape
 
 
-def sweep(low: float, high: float, steps: int) -> Apply:
+def sweep(found: Schedule) -> Apply:
+    _, steps, low, high = found
+    assert steps is not None
+
     def apply(site: Site) -> None:
         bases = Bases(site)
         site.stop_after(steps)
