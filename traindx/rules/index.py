@@ -143,7 +143,7 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.sys.operators_are_tiny', 'SYS011', ('operator_time/*', 'operator_calls/*', 'time/step', 'time/idle'), 1, 'low', 'a step is {calls:.0f} calls that mostly take microseconds: {share:.0%} of it goes to starting them', ()),
     ('traindx.rules.sys.copies_take_time', 'SYS012', ('operator_time/*', 'time/step'), 1, 'low', '{share:.0%} of a step goes to copying tensors', ()),
     ('traindx.rules.sys.optimizer_takes_time', 'SYS013', ('time/optimizer', 'time/forward', 'time/backward', 'operator_time/*'), 1, 'low', 'updating the weights takes {share:.0%} of the computation of a step', ()),
-    ('traindx.rules.sys.step_compiles_again', 'SYS014', ('calls/compile', 'time/compile', 'time/step'), 1, 'medium', 'functions are compiled again in {count} further steps, which takes {share:.0%} of the time since', ()),
+    ('traindx.rules.sys.step_compiles_again', 'SYS014', ('calls/compile', 'time/compile', 'time/step'), 1, 'medium', 'functions are compiled again in {count} further steps, which takes {share:.0%} of the time since{why}', ()),
     ('traindx.rules.sys.graph_is_kept', 'SYS015', ('setup:graphs_kept',), 1, 'low', '{what} keeps the graph of each step: {count:.0f} by now', ()),
     ('traindx.rules.sys.first_steps_take_time', 'SYS016', ('time/step',), 8, 'info', 'the first steps take {excess:.3g} s more than those after them, {share:.0%} of the run so far: paid once', ()),
     ('traindx.rules.wgt.updates_too_large', 'WGT001', ('update_ratio/*', 'objective'), 1, 'high', '{when}, a step changes the weights by {ratio:.0%} of their size', ()),

@@ -132,9 +132,11 @@ class Clock:
         self._last, self._sums, self.interrupted, self.anew = at, {}, False, False
         return out
 
-    def facts(self) -> dict[str, float]:
-        """How long the first step took, from its first phase on: `time/step` does not have it."""
-        return {} if self.first is None else {"first_step_seconds": round(self.first, 4)}
+    def facts(self) -> dict[str, float | str]:
+        """How long the first step took, from its first phase on: `time/step` does not have it. Why something was
+        compiled again."""
+        compiled = {} if self.compiled is None else self.compiled.facts()
+        return {**compiled, **({} if self.first is None else {"first_step_seconds": round(self.first, 4)})}
 
     def close(self) -> None:
         if self.queued is not None:
