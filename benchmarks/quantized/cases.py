@@ -31,6 +31,7 @@ class Fault(NamedTuple):
 
 AO, BIT, DOREFA = "fake_quantize_cnn", "bit_transformer", "dorefa_mlp"
 STEPS, BINARY, LATER, INPUTS = "learned_steps", "binary_weights", "float_then_four_bits", "eight_bit_inputs"
+ONCE = "calibrated_once"
 FAULTS = (
     Fault(AO, "observers-off", (GAP, COLLAPSE), (
         ("inplace=True)\n", "inplace=True)\nnet.apply(tq.disable_observer)\n"),
@@ -72,5 +73,6 @@ FAULTS = (
     Fault(INPUTS, "range-too-small", (GAP,), (
         ("self.top.copy_(0.9 * self.top + 0.1 * x.detach().abs().max())", "self.top.fill_(0.02)"),
     )),
+    Fault(ONCE, "too-early", (GAP,), (("20, 9, 4", "20, 0, 4"),)),
 )  # fmt: skip
 TWINS = tuple(dict.fromkeys(fault.script for fault in FAULTS))

@@ -59,3 +59,16 @@ def test_a_step_is_never_queued_for_longer_than_it_took(scheduler: Path) -> None
     found = own.lap()
     assert found["time/queued"] == found["time/step"] == pytest.approx(1e-3)
     own.close()
+
+
+def test_the_first_step_is_timed_from_its_first_phase() -> None:
+    times = iter([10.0, 13.0, 13.5, 21.0, 22.0])
+    clock = Clock(lambda: next(times))
+    assert clock.facts() == {}
+    clock.add("data", 2.0)  # at 10: the first batch was asked for at 8
+    clock.begin("forward")
+    clock.end("forward")
+    assert "time/step" not in clock.lap()  # at 21
+    assert clock.facts() == {"first_step_seconds": 13.0}
+    assert clock.lap()["time/step"] == 1.0
+    assert clock.facts() == {"first_step_seconds": 13.0}

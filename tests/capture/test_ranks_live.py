@@ -13,7 +13,7 @@ from tests.capture.launching import PYTHON, SCRIPTS, Launched, launched  # noqa:
 from traindx import pipeline  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
 
-DST = ("rank-straggles", "ranks-disagree", "rank-stops-reporting", "ranks-see-same-data")
+DST = ("rank-straggles", "ranks-disagree", "rank-stops-reporting", "ranks-see-same-data", "gradients-are-not-averaged")
 
 
 def trained(tmp_path: Path, script: str, *words: str, ranks: int = 2) -> Launched:
@@ -39,17 +39,47 @@ def test_healthy_ranks(tmp_path: Path, ranks: int) -> None:
     assert found(run) <= {"rank-straggles"}  # of a machine with fewer processors than ranks
 
 
+def test_the_batch_of_all_is_told_with_its_rate(tmp_path: Path) -> None:
+    done = trained(tmp_path, "ranks_with_faults", "none", ranks=2)
+    told = pipeline.diagnose([done.run()]).first
+    (seen,) = [f for f in told.findings if f.slug == "batch-grows-with-ranks"]
+    assert seen.severity == "info"
+    assert "2 processes with 8 samples each make a batch of 16" in seen.message
+
+
+@pytest.mark.parametrize(
+    ("fault", "ranks", "times"),
+    [("summed", 2, 2.0), ("summed", 4, 4.0), ("summing hook", 2, 2.0), ("divided twice", 4, 0.25)],
+)
+def test_a_wrong_mean_is_told_with_its_factor(tmp_path: Path, fault: str, ranks: int, times: float) -> None:
+    done = trained(tmp_path, "ranks_with_faults", fault, ranks=ranks)
+    assert done.status == 0, done.err.decode()[-2000:]
+    told = pipeline.diagnose([done.run()]).first
+    (seen,) = [f for f in told.findings if f.slug == "gradients-are-not-averaged"]
+    assert seen.severity == "medium"
+    assert seen.evidence[0].value == pytest.approx(times, rel=1e-4)
+
+
+def test_a_sum_changes_little_for_adam(tmp_path: Path) -> None:
+    told = pipeline.diagnose([trained(tmp_path, "ranks_with_faults", "summed with Adam").run()]).first
+    (seen,) = [f for f in told.findings if f.slug == "gradients-are-not-averaged"]
+    assert seen.severity == "low"
+
+
+@pytest.mark.parametrize("way", ["by hand", "loss divided", "clipped"])
+def test_a_mean_is_no_fault(tmp_path: Path, way: str) -> None:
+    done = trained(tmp_path, "ranks_with_faults", way)
+    assert done.status == 0, done.err.decode()[-2000:]
+    run = done.run()
+    assert len(run.series["rank/1/exchange/own"]) >= 50
+    assert found(run) <= {"rank-straggles"}
+
+
 @pytest.mark.parametrize(("fault", "slug"), [("same data", "ranks-see-same-data"), ("not wrapped", "ranks-disagree")])
 def test_faults(tmp_path: Path, fault: str, slug: str) -> None:
     done = trained(tmp_path, "ranks_with_faults", fault)
     assert done.status == 0, done.err.decode()[-2000:]
     assert slug in found(done.run())
-
-
-def test_averaged_by_hand_is_no_fault(tmp_path: Path) -> None:
-    done = trained(tmp_path, "ranks_with_faults", "by hand")
-    assert done.status == 0, done.err.decode()[-2000:]
-    assert found(done.run()) <= {"rank-straggles"}
 
 
 def test_a_rank_that_works_longer_is_named(tmp_path: Path) -> None:

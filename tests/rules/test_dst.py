@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from tests import make
-from tests.samples import rank_stops_reporting, rank_straggles, ranks_disagree
+from tests.samples import (
+    batch_grows_with_ranks,
+    gradients_are_not_averaged,
+    rank_stops_reporting,
+    rank_straggles,
+    ranks_disagree,
+)
 from traindx.features.shared import Features
 from traindx.rules import judge_one
+from traindx.rules.dst import batch_grows_with_ranks as grows
+from traindx.rules.dst import gradients_are_not_averaged as averaged
 from traindx.rules.dst import rank_stops_reporting as stops
 from traindx.rules.dst import rank_straggles as straggles
 from traindx.rules.dst import ranks_disagree as disagree
@@ -38,6 +46,28 @@ def test_parts_of_one_model_differ_as_they_should() -> None:
     together = make.run({**norms, "train/loss": own["train/loss"], "rank/1/train/loss": own["train/loss"]})
     for run in (sharded, wrapped, together):
         assert said(disagree.ranks_disagree, run) == ("not-evaluated", "the processes hold parts of one model")
+
+
+def test_sums_are_not_judged_where_a_mean_is_not_known_to_be_meant() -> None:
+    summed = gradients_are_not_averaged.told(2, 2.0, loss_reduction_seen="sum")
+    scaled = gradients_are_not_averaged.told(2, 2.0, clip_value=1.0)
+    unknown = gradients_are_not_averaged.told(2, 2.0, loss_reduction_seen="")
+    few = gradients_are_not_averaged.told(2, 2.0, world_size=4)
+    for run in (summed, scaled, unknown, few):
+        assert said(averaged.gradients_are_not_averaged, run)[0] == "not-evaluated"
+
+
+def test_the_batch_of_all_needs_all_processes_and_their_own_samples() -> None:
+    for run in (batch_grows_with_ranks.parallel(2, "SGD", wrapper=""),
+                batch_grows_with_ranks.parallel(2, "SGD", world_size=4.0)):  # fmt: skip
+        assert said(grows.batch_grows_with_ranks, run)[0] == "not-evaluated"
+
+
+def test_rates_go_with_the_batch_or_its_root() -> None:
+    for optimizer, scale in (("SGD", 4.0), ("AdamW", 2.0)):
+        run = batch_grows_with_ranks.parallel(4, optimizer)
+        (seen,) = judge_one(grows.batch_grows_with_ranks, run, Features(run), {}).evidence
+        assert (seen.values["whole"], seen.values["scale"]) == (128, scale)
 
 
 def test_times_of_ranks_that_count_other_steps_are_not_compared() -> None:

@@ -117,3 +117,50 @@ def test_a_home_that_is_no_folder(tmp_path: Path) -> None:
         assert list((copy.place / "home").iterdir()) == []
     finally:
         scratch.remove(copy.place)
+
+
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("open('../beside.txt')", True),
+        ("from pathlib import Path\nopen(Path.cwd().parent / 'beside.txt')", True),
+        ("import os\nopen(os.path.join(os.pardir, 'beside.txt'))", True),
+        ("print('waits ...', 1. / 3., [*range(3)])", False),
+    ],
+)
+def test_what_lies_beside_a_project_is_linked_where_something_leads_there(
+    tmp_path: Path, text: str, linked: bool
+) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "beside.txt").write_text("read")
+    done = run(text, tmp_path / "p")
+    assert done.ok, done.tail
+    copy = scratch.make(tmp_path / "p")
+    try:
+        assert (copy.folder.parent / "beside.txt").exists() == linked
+    finally:
+        scratch.remove(copy.place)
+
+
+@pytest.mark.parametrize("name", ["data.yaml", "files.txt", "sub/more.py"])
+def test_settings_and_modules_lead_out_too(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "p" / name
+    path.parent.mkdir(parents=True)
+    path.write_text("folder: ../images\n")
+    (tmp_path / "images").mkdir()
+    copy = scratch.make(tmp_path / "p")
+    try:
+        assert (copy.folder.parent / "images").is_dir()
+    finally:
+        scratch.remove(copy.place)
+
+
+def test_a_command_leads_out(tmp_path: Path) -> None:
+    (tmp_path / "p").mkdir()
+    (tmp_path / "train.py").write_text("print('beside')")
+    for words, linked in ((("python", "../train.py"), True), (("python", "train.py"), False)):
+        copy = scratch.make(tmp_path / "p", words=words)
+        try:
+            assert (copy.folder.parent / "train.py").exists() == linked
+        finally:
+            scratch.remove(copy.place)

@@ -22,7 +22,7 @@ from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import FACT_FIELDS, Fact
 from traindx.vocabulary.signals import direction_of
 
-UNCOMPARED = ("nan_steps", "skipped_steps", "quant/", "rank/", "act_", "grad_", "epoch")
+UNCOMPARED = ("nan_steps", "skipped_steps", "quant/", "rank/", "exchange/", "act_", "grad_", "epoch")
 SEED = re.compile(r"^(?P<stem>.*?)[-_./ ]*(?:seed|rep|replicate|repeat|trial|fold|run|s)?[-_=. ]?\d+$", re.IGNORECASE)
 
 Basis = Literal["paired by step", "unpaired", "seeds"]

@@ -15,8 +15,13 @@ from traindx.features.systems import stretches
 from traindx.vocabulary.run import Floats, Panel, Run, Series
 
 RANKED = re.compile(r"rank/(\d{1,6})/(.+)")
+SMALLEST = 1e-30  # what is divided by
 LARGEST = 1e30  # what is beyond is no time and no norm
 MANY = 8  # processes among which one hardly moves the median
+DATA_PARALLEL = ("distributeddataparallel", "fullyshardeddataparallel", "fully_shard")  # wrappers
+# Optimizers whose step is as long for gradients twice as large, by words in their names.
+SCALE_FREE = ("adam", "adagrad", "rmsprop", "adadelta", "adafactor", "lion", "rprop", "muon")
+ALIKE = 1e-3  # of their size, by which sums over averaged gradients may differ: their terms cancel in part
 
 
 class ByRank(NamedTuple):
@@ -137,3 +142,35 @@ def count_apart(run: Run, share: float) -> Count | None:
     other = max(float(series.steps[-1]) for series in with_end.values())
     first = min(float(series.steps[0]) for series in with_end.values())
     return Count(rank, float(own.steps[-1]), other) if other - own.steps[-1] > share * (other - first) else None
+
+
+class Mean(NamedTuple):
+    """How the gradient that steps use compares with the mean of what the processes had: `ratio` times it, but for a
+    share `off` of its size, at `steps` compared."""
+
+    ranks: int
+    ratio: float
+    off: float
+    steps: Floats
+
+
+def exchanged(features: Features) -> Mean | None:
+    """From the sums over gradients before and after the exchange (their clipping undone); None where not all processes
+    of the run recorded them, or they use gradients of their own."""
+    own, used = by_rank(features, "exchange/own"), by_rank(features, "exchange/used")
+    world = features.run.setup.number("world_size")
+    if own is None or used is None or own.ranks != used.ranks or len(own.ranks) != world:
+        return None
+    steps, i, j = np.intersect1d(own.steps, used.steps, return_indices=True)
+    mean, made = own.values[:, i].mean(axis=0), used.values[:, j]
+    if (clipped := features.curve("clip_ratio")) is not None and clipped.n:
+        there = np.isin(steps, clipped.steps)
+        ratio = np.where(there, clipped.at_steps(steps), 1.0)
+        mean, made, steps = mean[ratio > 0], made[:, ratio > 0] / ratio[ratio > 0], steps[ratio > 0]
+    size = float(np.square(mean).sum())
+    if not len(steps) or size <= 0 or float(median(apart(made))) > ALIKE:
+        return None
+    together = made.mean(axis=0)
+    slope = float((together * mean).sum()) / size
+    rest = float(np.linalg.norm(together - slope * mean)) / max(float(np.linalg.norm(together)), SMALLEST)
+    return Mean(len(own.ranks), slope, rest, steps)

@@ -150,7 +150,8 @@ def conduct(
     base = dict(os.environ if base is None else base)
     check_program(command[0], here, base)
     before = scratch.state(scratch.project(here))
-    copy = scratch.make(here, home=Path(base.get("HOME") or Path.home()), copied_bytes=copied_bytes)
+    words = (*command, base.get("PYTHONPATH", ""))
+    copy = scratch.make(here, words=words, home=Path(base.get("HOME") or Path.home()), copied_bytes=copied_bytes)
     begun = time.monotonic()
     try:
         for name, text in edited.items():

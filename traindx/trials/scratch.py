@@ -5,7 +5,7 @@
     ├── home/                                  links to what is in the user's home
     └── tmp/
 
-The nearest parents hold links to what lies beside the folder, so that `../data/train.csv` is found.
+Where the project leads out of itself, the nearest parents hold links to what lies beside it (see beside.py).
 A file that is copied is the experiment's own. A link leads to the original: reading goes through,
 and writing is refused where the system can (see fence.py); where it cannot, `changes` tells.
 """
@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from traindx.errors import ConfigError
+from traindx.trials.beside import imitate, leads_out, link_entries
 
 COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
 COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied
@@ -40,7 +41,6 @@ OURS = (
     "traindx-investigate",
 )  # temporary folders: in the project where TMPDIR is
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-PARENTS, BESIDE = 3, 2000  # parents that are imitated, and entries beside the folder that are linked
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
 ROOTS = (".git", ".hg", "pyproject.toml", "setup.py")
@@ -81,22 +81,29 @@ def project(folder: Path) -> Path:
 
 
 def make(
-    folder: Path, *, home: Path | None = None, copied_bytes: int = COPIED_BYTES, copied_files: int = COPIED_FILES
+    folder: Path,
+    *,
+    words: Sequence[str] = (),
+    home: Path | None = None,
+    copied_bytes: int = COPIED_BYTES,
+    copied_files: int = COPIED_FILES,
 ) -> Scratch:
-    """Copy the project of `folder`; `home` is the user's. Raises OSError when there is no room, and
+    """Copy the project of `folder`; `words` are those of the command that is to run there, and of its search path,
+    `home` is the user's. Raises OSError when there is no room, and
     ConfigError when there are far too many files; nothing is left then."""
     folder = folder.resolve()
     root = project(folder)
     place = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
     try:
         (place / "tmp").mkdir()
-        link_entries(home or Path.home(), place / "home", {place.name})
-        copy = beside(root, place / "tree")
-        linked, left_out = copy_tree(root, copy, copied_bytes, copied_files)
+        link_entries(home or Path.home(), place / "home", lambda name: name.startswith(OURS))
+        linked = leads_out(root, words, lambda path: linked_whole(path) or path.name.startswith(OURS))
+        copy = imitate(root, place / "tree", linked, lambda name: name.startswith(OURS))
+        led, left_out = copy_tree(root, copy, copied_bytes, copied_files)
     except BaseException:
         remove(place)
         raise
-    return Scratch(place, root, copy, copy / folder.relative_to(root), linked, left_out)
+    return Scratch(place, root, copy, copy / folder.relative_to(root), led, left_out)
 
 
 def rewrite(path: Path, text: str) -> None:
@@ -109,25 +116,6 @@ def rewrite(path: Path, text: str) -> None:
 def remove(place: Path) -> None:
     """Remove a scratch folder; what it links to stays."""
     shutil.rmtree(place, ignore_errors=True)
-
-
-def beside(root: Path, tree: Path) -> Path:
-    """Imitate the parents of `root` in `tree`; where the copy of `root` is to be made."""
-    parents = [p for p in list(root.parents)[:PARENTS] if p != p.parent]
-    here = tree
-    for parent, below in zip(reversed(parents), [*reversed(parents[:-1]), root], strict=True):
-        here = here / (parent.name or "root")
-        link_entries(parent, here, {below.name, tree.parent.name})
-    return here / (root.name or "root")
-
-
-def link_entries(source: Path, target: Path, besides: set[str]) -> None:
-    """Make `target`, with a link to everything in `source`."""
-    target.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(OSError), os.scandir(source) as entries:  # no such home, or one that cannot be read
-        for entry, _ in zip(entries, range(BESIDE), strict=False):
-            if entry.name not in besides and not entry.name.startswith(OURS):
-                os.symlink(entry.path, target / entry.name)
 
 
 def copy_tree(root: Path, copy: Path, room: int, most: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

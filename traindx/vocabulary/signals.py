@@ -35,6 +35,8 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("grad_norm/<module>", "none", "L2", "gradient norm of one module"),
     SignalKind("grad_zero_fraction/<module>", "none", "0..1", "share of exactly zero gradients"),
     SignalKind("grad_nonfinite/<module>", "lower", "count", "non-finite gradient values"),
+    SignalKind("exchange/own", "none", "", "a sum, with fixed factors, over the gradient of one process alone"),
+    SignalKind("exchange/used", "none", "", "the same sum over the gradient that its step uses"),
     SignalKind("clip_ratio", "none", "0..1", "norm after clipping over norm before"),
     SignalKind("grad_noise_scale", "none", "samples", "batch size at which noise equals signal"),
     SignalKind("grad_norm_part", "none", "L2", "the part of the gradient norm that one process holds"),

@@ -16,6 +16,8 @@ TORCH = (
     "quantized inputs",
     "quantization gap",
     "scaling",
+    "exchange",
+    "waits",
 )
 
 SHOWN: Mapping[str, tuple[str, ...]] = {

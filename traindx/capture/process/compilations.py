@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -12,6 +14,8 @@ from traindx.capture.process.patches import Patches
 
 TORCH, COMPILED = "torch._dynamo.utils", "_compile.compile_inner"  # where dynamo notes how long each compilation took
 JAX, EVENT = "jax.monitoring", "/jax/core/compile/backend_compile_duration"
+PLACE = re.compile(r"^\d+/\d+: |\s+# .*", re.DOTALL)  # of a reason: which graph it is of, where the guard stands
+LONGEST = 200  # characters of a reason
 TENSORFLOW, TRACED = "tensorflow.python.eager.polymorphic_function.tracing_compilation", "_create_concrete_function"
 
 
@@ -76,6 +80,18 @@ class Compilations:
                 self._seconds += time.perf_counter() - began
 
         return wrapper
+
+    def facts(self) -> dict[str, str]:
+        """Why something was compiled again the last time, as dynamo tells it, and the function, where it is not a
+        module's call: `recompiled_for`."""
+        told: Any = getattr(sys.modules.get(TORCH), "get_compilation_metrics", list)()
+        again = [(entry, why) for entry in told if (why := getattr(entry, "recompile_reason", None))]
+        if not again:
+            return {}
+        entry, why = again[-1]
+        path, line = str(entry.co_filename), entry.co_firstlineno
+        own = "" if f"{os.sep}torch{os.sep}" in path else f" ({entry.co_name}, {os.path.basename(path)}:{line})"
+        return {"recompiled_for": PLACE.sub("", str(why)).strip()[:LONGEST] + own}
 
     def close(self) -> None:
         """Nothing is left in the frameworks."""

@@ -68,6 +68,8 @@ class Clock:
         self._began: dict[str, float] = {}
         self._sums: dict[str, float] = {}
         self._last: float | None = None
+        self._started: float | None = None  # when the first phase began
+        self.first: float | None = None  # seconds from there to the end of the first step
         self._memory_due, self._memory_since = 0.0, 0.0
         self.interrupted = False  # something else (validation) happened within the step
         self.anew = False  # the step's function is another than before, which is compiled by nature
@@ -94,7 +96,9 @@ class Clock:
         return (self.now() if self._entered is None else self._entered) - self.own
 
     def begin(self, phase: str) -> None:
-        self._began[phase] = self.at()
+        at = self._began[phase] = self.at()
+        if self._started is None:
+            self._started = at
 
     def end(self, phase: str) -> None:
         began = self._began.pop(phase, None)
@@ -103,6 +107,8 @@ class Clock:
 
     def add(self, phase: str, seconds: float) -> None:
         self._sums[phase] = self._sums.get(phase, 0.0) + seconds
+        if self._started is None:
+            self._started = self.at() - seconds
 
     def guess(self, phase: str, seconds: float) -> None:
         """A phase that nobody timed: what is known of it from the phases around it."""
@@ -115,6 +121,8 @@ class Clock:
         at = self.at()
         out = {f"time/{phase}": max(0.0, seconds) for phase, seconds in self._sums.items()}
         queued = None if self.queued is None else self.queued.lap()
+        if self._last is None and self._started is not None:
+            self.first = at - self._started
         if self._last is not None and not self.interrupted:
             out["time/step"] = max(0.0, at - self._last)
             if queued is not None:
@@ -123,6 +131,12 @@ class Clock:
             out["calls/compile"], out["time/compile"] = found
         self._last, self._sums, self.interrupted, self.anew = at, {}, False, False
         return out
+
+    def facts(self) -> dict[str, float | str]:
+        """How long the first step took, from its first phase on: `time/step` does not have it. Why something was
+        compiled again."""
+        compiled = {} if self.compiled is None else self.compiled.facts()
+        return {**compiled, **({} if self.first is None else {"first_step_seconds": round(self.first, 4)})}
 
     def close(self) -> None:
         if self.queued is not None:

@@ -389,7 +389,7 @@ class Session:
     def _write_setup(self) -> None:
         """Replace setup.json by what is known now."""
         self._facts_due = time.time() + FACTS_EVERY
-        facts = {**self.watched.facts(), **self._facts, **self.habits.facts()}
+        facts = {**self.watched.facts(), **self._facts, **self.habits.facts(), **self.clock.facts()}
         if self.pace.left_out:
             facts["not_measured"] = ", ".join(self.pace.left_out)
         for signal, step in self.steps.first_bad.items():

@@ -61,7 +61,7 @@ class TorchLooks:
 
     @property
     def waiting(self) -> bool:
-        return self.closer.waiting
+        return self.closer.waiting or (self.closer.shards.possible and self.closer.exchange.due)
 
     @property
     def seconds(self) -> float:
@@ -197,6 +197,8 @@ class TorchLooks:
 
     def backward_begin(self) -> None:
         self.probe.disarm()
+        if self.closer.shards.possible:
+            self.closer.exchange.backward_begins()
 
     def before_backward(self, loss: Any, factor: float, step: int) -> dict[str, float]:
         """The graph of a loss is whole, and about to be gone."""

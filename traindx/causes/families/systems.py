@@ -131,13 +131,14 @@ Settled by: time per rank without the waiting at the barrier.""",
     ),
     Cause(
         slug="rank-desync",
-        title="The processes do not hold the same model",
+        title="The processes do not train one model together",
         family="systems",
         prior=-5.2,
-        page="""Gradients are not averaged (the wrapper was bypassed), or a clip, skip or random choice happens on one
-rank only.
+        page="""Gradients are not averaged (the wrapper was bypassed, or they are summed up and nothing divides), or a
+clip, skip or random choice happens on one rank only.
 
-In a log: ranks whose losses or weight norms part from each other; a rank that stops reporting.
+In a log: ranks whose losses or weight norms part from each other; a rank that stops reporting; steps N times as long
+as the mean of N gradients gives.
 
 Mistaken for: noise between shards.
 
@@ -145,6 +146,7 @@ Settled by: a checksum of the weights on every rank.""",
         weights={
             "fact:collective-timeout": W(5.5),
             "ranks-disagree": W(7.0, -2.5, "theory"), "rank-stops-reporting": W(6.0, -0.3),
+            "gradients-are-not-averaged": W(7.0, 0.0, "theory"), "gradients-are-not-averaged:scale-free": W(-3.0),
             "fact:several-processes": W(1.5),
         },
         settles=(("the weights' norm of every rank", "traindx run -- torchrun train.py, or log rank/<i>/weight_norm"),),

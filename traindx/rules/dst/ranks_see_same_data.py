@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from traindx.features.ranks import apart, by_rank
+from traindx.features.ranks import DATA_PARALLEL, apart, by_rank
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
-
-DATA_PARALLEL = ("distributeddataparallel", "fullyshardeddataparallel", "fully_shard")
 
 
 @rule(

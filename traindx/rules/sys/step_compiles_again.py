@@ -16,7 +16,7 @@ from traindx.vocabulary.run import Run
     needs=("calls/compile", "time/compile", "time/step"),
     min_points=1,
     severity="medium",
-    message="functions are compiled again in {count} further steps, which takes {share:.0%} of the time since",
+    message="functions are compiled again in {count} further steps, which takes {share:.0%} of the time since{why}",
 )
 def step_compiles_again(
     run: Run,
@@ -30,9 +30,9 @@ def step_compiles_again(
     """Functions are compiled, or traced, again and again.
 
     What it sees: the steps after the first one that compiled in which a framework does so again (graphs of
-    torch.compile, programs of JAX, traces of tf.function, as the framework counts them), and what that takes of all
-    the time since. What capture itself has compiled does not count, and nothing is said of fewer than 20 steps. Low
-    from 5 %, medium from 30 %.
+    torch.compile, programs of JAX, traces of tf.function, as the framework counts them), what that takes of all the
+    time since, and what dynamo says of the last one. What capture itself has compiled does not count, and nothing is
+    said of fewer than 20 steps. Low from 5 %, medium from 30 %.
 
     Why it matters: a compilation takes as long as hundreds of steps. It was meant to be paid once. After the eighth
     time torch.compile gives a function up.
@@ -60,6 +60,7 @@ def step_compiles_again(
         raise CannotJudge("it compiles in the first steps, and too few came after them to tell whether it goes on")
     compiling = float(spent.values[spent.steps > begin].sum())
     whole = float(step.values[step.steps > begin].sum())
+    reason = str(run.setup.known("recompiled_for") or "")
     share = min(compiling / max(whole, compiling, SHORTEST), 1.0)
     if share < some:
         return
@@ -68,6 +69,6 @@ def step_compiles_again(
         last=float(calls.steps[-1]),
         strength=1.0 if share >= much else 0.5,
         severity="medium" if share >= much else "low",
-        values={"count": int(again.sum()), "share": share},
+        values={"count": int(again.sum()), "share": share, "why": f"; last for: {reason}" if reason else ""},
         points=(EvidencePoint("time/compile", float(calls.steps[-1]), compiling, some * whole, "s"),),
     )

@@ -22,6 +22,11 @@ class Kept:
         self._quantized: dict[int, nn.Parameter] = {}
         self._looks: dict[int, int] = {}
 
+    @property
+    def parameters(self) -> list[nn.Parameter]:
+        """Those that were seen quantized so far."""
+        return list(self._quantized.values())
+
     def own(self, weight: Any) -> torch.Tensor | None:
         """The parameter behind a weight that is quantized, else None."""
         if not isinstance(weight, torch.Tensor) or isinstance(weight, nn.Parameter) or weight.dim() < 2:

@@ -12,6 +12,7 @@ part knows one of them, and none of the others:
     loaders    loaders, time waited for batches
     resumes    checkpoints that are loaded
     extras     clipping, loss scaling, schedules, seeds, compilation
+    waits      lines at which the host waits for an accelerator
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from traindx.capture.torch.discover.loop import Loop
 from traindx.capture.torch.discover.losses import Losses
 from traindx.capture.torch.discover.models import Models
 from traindx.capture.torch.discover.resumes import Resumes
+from traindx.capture.torch.discover.waits import Waits
 from traindx.capture.torch.hooks import CALLS
 
 
@@ -35,7 +37,7 @@ class Discovery:
     def __init__(self, stream: Stream) -> None:
         self.stream = stream
         self.loop, self.losses = Loop(stream), Losses(stream)
-        others = (Loaders(stream), Extras(stream), Resumes(stream))
+        others = (Loaders(stream), Extras(stream), Resumes(stream), Waits(stream))
         self.parts = (Models(stream), self.loop, Grads(stream, self.loop), self.losses, *others)
 
     def attach(self, between: Callable[[], None] = lambda: None) -> None:

@@ -253,6 +253,8 @@ class Loop:
         self.undecided -= 1
         where, count = passes.most_common(1)[0]
         divisors = {held.divisor for held in self.held}
+        if len(divisors) == 1 and len(self.held) == passes.total():
+            self.stream.fact("loss_divided_by", next(iter(divisors)))
         if len(passes) > 1 and divided_by(passes.total(), divisors) and len(self.held) == passes.total():
             self.lines = set(passes)  # one loss, from several lines: the last micro-batch synchronizes the ranks
             count = passes.total()

@@ -18,9 +18,10 @@ from traindx.capture.session.backend import View
 from traindx.capture.torch.measure.attention import Attention
 from traindx.capture.torch.measure.curvature import Curvature
 from traindx.capture.torch.measure.directions import Directions
+from traindx.capture.torch.measure.exchange import Exchange
 from traindx.capture.torch.measure.gains import gains
 from traindx.capture.torch.measure.gap import LossGap
-from traindx.capture.torch.measure.graph import activations, broadcast, last_activation, reduction
+from traindx.capture.torch.measure.graph import activations, broadcast, last_activation, reduction, used_plainly
 from traindx.capture.torch.measure.keeping import Keeping
 from traindx.capture.torch.measure.outputs import Answers, class_counts, rows_of, sample_spread
 from traindx.capture.torch.measure.quantization import Quantized
@@ -49,7 +50,7 @@ class Closer:
         self.gap = LossGap(self.quantized.unquantized)
         self.seconds = 0.0
         self.curvature = Curvature() if view.curvature else None
-        self.shards, self.keeping = Shards(), Keeping()
+        self.shards, self.exchange, self.keeping = Shards(), Exchange(), Keeping()
         self._symmetry, self._looks = Symmetry(), 0
         self._directions: Directions | None = None
         self._paired = self._answered = -APART
@@ -88,6 +89,8 @@ class Closer:
         began = time.perf_counter()
         self.waiting = False
         self.keeping.look(self._habits.steps, sys._getframe(1))
+        if self.shards.possible and optimizer is not None:
+            scalars |= self.exchange.step_begins(self._view.own_parameters(optimizer), self._habits.steps)
         for kind, looker in (("attention", self.attention), ("quantized", self.quantized)):
             looker.disarm()
             if looker.readings and (sampled or kind == "attention"):
@@ -121,6 +124,10 @@ class Closer:
             self._looks += 1
         self._look_at_directions(optimizer, sampled, factor, scalars)
         self.seconds += time.perf_counter() - began
+
+    def _matrices(self) -> list[torch.Tensor]:
+        """The trained weights of all models that have two dimensions or more."""
+        return [p for p in self._view.layout.parameters if p.dim() > 1 and p.requires_grad]
 
     def _unregistered(self) -> dict[str, Fact]:
         """Layers that got a gradient, and are in no optimizer and no model."""
@@ -216,6 +223,8 @@ class Closer:
                 self._facts["loss_broadcasts"] = shapes
             if "graph_activations" not in self._facts:
                 self._facts["graph_activations"] = activations(loss)
+            if "quantized" not in self._facts and (weights := self._matrices()):
+                self._facts["quantized"] = False if used_plainly(loss, weights) else ""
         if self.quantized.readings:
             self.gap.lost(loss, factor)
         curvature = self.curvature
@@ -255,6 +264,7 @@ class Closer:
     def abandon(self) -> None:
         """The step was not made."""
         self.matched.forget()
+        self.exchange.forget()
         if self._directions is not None:
             self._directions.forget()
 
@@ -277,3 +287,4 @@ class Closer:
         """Put everything back."""
         self.attention.disarm()
         self.quantized.disarm()
+        self.exchange.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -23,6 +24,7 @@ SHAPES = (
     "View", "Reshape", "UnsafeView", "Clone", "Transpose", "Permute", "Squeeze", "Unsqueeze", "T", "Expand", "ToCopy",
     "Slice", "Select", "Index", "Alias", "Contiguous", "AsStrided", "Split", "Unbind",
 )  # fmt: skip
+LOOKED_UP = ("Embedding", "IndexSelect", "Gather")
 FACTORS = ("Mul", "Div", "ToCopy", "Neg", "View", "Squeeze", "Reshape", "Add", "Sub")  # of the first term
 CHAIN = 12  # graph nodes between a loss and its reduction
 PASSED_THROUGH = ("DivBackward0", "MulBackward0", "NegBackward0", "ToCopyBackward0", "AddBackward0", "SqueezeBackward0")
@@ -66,6 +68,31 @@ def activations(loss: torch.Tensor) -> str:
         return ""
     found = {ACTIVATIONS[name] for name in map(_name, seen) if name in ACTIVATIONS}
     return ", ".join(sorted(found - {"softmax", "log_softmax", "clamp"})) or "none"
+
+
+def used_plainly(loss: torch.Tensor, weights: Sequence[torch.Tensor]) -> bool:
+    """Whether every one of some weights goes into a product, or is looked up in, as it is: by operations that leave
+    its values alone. What is rounded first is not, however that is written."""
+    users: dict[Any, list[Any]] = {}
+    ends: dict[int, Any] = {}
+    seen = nodes_of(loss, NODES)
+    for node in seen if len(seen) < NODES else ():
+        for following, _ in node.next_functions:
+            users.setdefault(following, []).append(node)
+            if isinstance(end := getattr(following, "variable", None), torch.Tensor):
+                ends[id(end)] = following
+    return bool(weights) and all(id(w) in ends and _into_products(ends[id(w)], users) for w in weights)
+
+
+def _into_products(node: Any, users: dict[Any, list[Any]]) -> bool:
+    """Whether what a node gives goes into products only."""
+    waiting = list(users.get(node, ()))
+    for user in waiting:
+        if _name(user) in SHAPES:
+            waiting += users.get(user, ())
+        elif _name(user) not in (*LINEAR, *LOOKED_UP):
+            return False
+    return True
 
 
 def reduction(loss: torch.Tensor) -> str:

@@ -1,0 +1,114 @@
+"""The learning rate of quantized layers alone."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from traindx.capture.experiment.kinds import Apply, intervention
+from traindx.capture.experiment.values import change
+from traindx.capture.torch.experiment.settings import Optimizer
+from traindx.capture.torch.experiment.site import Site
+from traindx.errors import ConfigError
+
+Groups = list[dict[str, Any]]
+
+
+@intervention("lr.quantized", stage="settings", values=("*0.1", "*10"), order=1)
+def quantized(value: str) -> Apply:
+    """Another learning rate for layers whose weights are used quantized, with all that they hold: the weights, biases,
+    and learnt scales. Which they are is seen in the forward passes, however quantization is written (see `quant`);
+    before the first is seen, nothing is changed. The rate is multiplied after what `lr` has made of it; for the
+    duration of a step such parameters stand in groups of their own, and the script's groups are put back after it."""
+    wanted = change(value, "lr.quantized")
+    if not wanted.relative:
+        raise ConfigError(f"--with lr.quantized={value}: a factor is needed: lr.quantized=*0.1")
+
+    def apply(site: Site) -> None:
+        from torch.nn import functional
+
+        from traindx.capture.torch.alter.unquantized import FUNCTIONS, Kept
+
+        kept, layers = Kept(), Layers(site)
+
+        def hook(original: Any, *args: Any, **named: Any) -> Any:
+            kept.own(args[1] if len(args) > 1 else named.get("weight"))
+            return original(*args, **named)
+
+        for name in FUNCTIONS:
+            site.wrap(functional, name, hook)
+        parted = Parted(site, wanted.number)
+        site.unused = "no weight was used quantized"
+        site.around_step(lambda optimizer: parted.enter(optimizer, layers.of(kept.parameters)), parted.leave)
+
+    return apply
+
+
+class Layers:
+    """Which parameters belong to the layers of some weights."""
+
+    def __init__(self, site: Site) -> None:
+        self.site = site
+        self.known = 0
+        self.ids: set[int] = set()
+
+    def of(self, weights: list[Any]) -> set[int]:
+        """Ids of the weights and of all that the modules hold that own them; of a model itself its weights alone."""
+        if len(weights) != self.known:
+            self.known, wanted = len(weights), {id(w) for w in weights}
+            self.ids = set(wanted)
+            for root in (reference() for reference in self.site.hooks.stream.scene.roots):
+                for module in () if root is None else root.children():
+                    self.add(module, wanted)
+        return self.ids
+
+    def add(self, module: Any, wanted: set[int]) -> None:
+        """The innermost modules that hold a weight; what parametrizes it is part of its module."""
+        if not any(id(p) in wanted for p in module.parameters()):
+            return
+        inner = [child for name, child in module.named_children() if name != "parametrizations"]
+        held = [child for child in inner if any(id(p) in wanted for p in child.parameters())]
+        for child in held:
+            self.add(child, wanted)
+        if not held:
+            self.ids |= {id(p) for p in module.parameters()}
+
+
+class Parted:
+    """The groups of an optimizer, split where quantized layers begin and end: the order of parameters is kept."""
+
+    def __init__(self, site: Site, factor: float) -> None:
+        self.site, self.factor = site, factor
+        self.saved: dict[int, tuple[Groups, list[tuple[dict[str, Any], Any, Any]]]] = {}
+
+    def enter(self, optimizer: Optimizer, chosen: set[int]) -> None:
+        self.leave(optimizer)  # a step that raised did not come to its end
+        if not any(id(p) in chosen for group in optimizer.param_groups for p in group["params"]):
+            return
+        if "LBFGS" in type(optimizer).__name__:
+            self.site.refuse("LBFGS has one rate for all parameters")
+        made: Groups = []
+        saved: list[tuple[dict[str, Any], Any, Any]] = []
+        for group in optimizer.param_groups:
+            if "lr" not in group:
+                self.site.refuse(f"{type(optimizer).__name__} has no lr")
+            parts = [(slow, list(p)) for slow, p in groupby(group["params"], key=lambda p: id(p) in chosen)]
+            saved.append((group, group["params"], group["lr"]))
+            for i, (slow, parameters) in enumerate(parts):
+                part = group if i == 0 else {**group, "lr": saved[-1][2]}
+                part["params"] = parameters
+                part["lr"] = part["lr"] * self.factor if slow else part["lr"]
+                made.append(part)
+            made += [] if parts else [group]
+        self.saved[id(optimizer)] = optimizer.param_groups, saved
+        optimizer.param_groups = made
+        if self.factor != 1:
+            self.site.touched("steps")
+
+    def leave(self, optimizer: Optimizer) -> None:
+        """The script's groups, as they were."""
+        groups, saved = self.saved.pop(id(optimizer), (None, ()))
+        for group, parameters, rate in saved:
+            group["params"], group["lr"] = parameters, rate
+        if groups is not None:
+            optimizer.param_groups = groups
