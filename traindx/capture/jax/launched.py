@@ -19,7 +19,8 @@ import jax.numpy as jnp
 from traindx.capture.arrays.activations import Kind
 from traindx.capture.jax.arguments import batch_in, closed_over
 from traindx.capture.jax.names import leaves_of
-from traindx.capture.jax.readings import of_update, of_weights
+from traindx.capture.jax.near import Near
+from traindx.capture.jax.readings import at_hand, of_weights, tell_step
 from traindx.capture.jax.stateless import described, leaves_trained, rate_of
 from traindx.capture.jax.tell import tell
 from traindx.capture.session.leaves import Leaf
@@ -63,7 +64,8 @@ class Launched:
         self._process, self._backend = process, TracedBackend("jax")
         self._stream = process.stream(lambda out, **options: Session(out, self._backend, **options))
         self._steps: Steps | None = None
-        self._given = False  # an optimizer is given its weights
+        self._given = False  # weights are told with the step
+        self._differentiated: list[Any] = []  # the weights that a gradient was last taken by
         self._depth = {"grad": 0, "update": 0, "make": 0, "loss": 0}
         self._calls: dict[str, int] = {}
         self._used: set[str] = set()
@@ -142,6 +144,7 @@ class Launched:
 
     def _loss(self, value: Any, args: Any, named: Any, argnums: Any, fun: Any) -> None:
         trained = {argnums} if isinstance(argnums, int) else set(argnums)
+        self._differentiated = jax.tree.leaves([args[place] for place in sorted(trained) if place < len(args)])
         batch = batch_in([[arg for place, arg in enumerate(args) if place not in trained], named])
         self._tell(self._heard_loss, value, *(batch or batch_in(closed_over(fun))))
 
@@ -343,8 +346,11 @@ class Launched:
             return
         if [leaf.name for leaf in leaves] != [leaf.name for leaf in self._backend.trained]:
             return  # another optimizer's: the first one counts the steps
-        self._given = len(weights) == len(leaves)
-        self._tell(self._heard_step, of_update(gradients, updates, weights if self._given else []))
+        known, self._differentiated = self._differentiated, []
+        weights = weights if len(weights) == len(leaves) else at_hand(known, gradients)
+        self._given = bool(weights)
+        here = Hearing(self._stream, self._heard_arrays, (len(leaves), self._given))
+        tell_step(here, Hearing(self._stream, self._heard_step, ()), gradients, updates, weights)
 
     def _open(self, leaves: list[Any]) -> bool:
         """The session, at the first step; False where another framework's is recorded."""
@@ -358,9 +364,15 @@ class Launched:
         session.add_model(leaves)
         session.add_optimizer(self._backend)
         self._steps = Steps(session, self._backend, functools.partial(counted, self._stream))
+        self._near = Near(session, self._backend)
         if self._rate is not None:
             self._steps.rated(self._rate)
         return True
+
+    def _heard_arrays(self, count: int, given: bool, *values: Any) -> None:
+        """Gradients and weights as they lie in memory; or gradients, and the norms of updates."""
+        if self._steps is not None:
+            self._steps.step(self._near.arrived(values[:count], values[count:], given))
 
     def _heard_step(self, readings: Any) -> None:
         if self._steps is not None:

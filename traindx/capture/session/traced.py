@@ -23,7 +23,9 @@ from traindx.capture.session.stream import Stream
 from traindx.capture.session.told import ToldBackend, ToldLooks
 from traindx.vocabulary.setup import Fact
 
-READINGS = 5  # of each leaf: norm and zeros of the gradient, norm of the update, norm and largest value of the weights
+# Of each leaf: norm and zeros of the gradient, norm of the update, norm and largest value of the weights; and of the
+# part of the weights that the update was seen in, its norm and the share that stayed as it was.
+READINGS, ROWS = 5, 7
 RANK_EVERY = 4  # sampled steps between effective ranks
 
 
@@ -104,12 +106,12 @@ class TracedLooks(ToldLooks):
 
 
 class TracedBackend(ToldBackend):
-    """Leaves; `held[READINGS, p]` of the step that was just told."""
+    """Leaves; `held[ROWS, p]` of the step that was just told, NaN where nothing was read."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
         self.name = name
-        self.held: Array = np.zeros((READINGS, 0))
+        self.held: Array = np.zeros((ROWS, 0))
         self.seen: TracedLooks | None = None
         self.optimizer: dict[str, Fact] = {}
         self.frozen: set[int] | None = None  # places of the leaves that were left out at every step
@@ -118,8 +120,8 @@ class TracedBackend(ToldBackend):
     def left_out(self) -> Array:
         """Which leaves this step's transformation leaves as they are though they have a gradient and others move, as
         masks and `set_to_zero` do: they are frozen."""
-        gradient, _, change = self.held[:3]
-        return np.asarray((gradient > 0) & (change == 0) & bool((change > 0).any()))
+        _, zeros, change = self.held[:3]
+        return np.asarray((zeros < 1) & (change == 0) & bool((change > 0).any()))
 
     def trainable(self, parameter: Leaf) -> bool:
         place = next((i for i, leaf in enumerate(self.trained) if leaf is parameter), None)
@@ -165,9 +167,7 @@ class ToldUpdates:
         return np.where(self._backend.left_out, np.nan, self._backend.held[1])
 
     def end(self, count: int) -> Array:
-        held = self._backend.held
-        unchanged = np.where(held[2] == 0, 1.0, 0.0)
-        return np.concatenate([held[2], held[3], np.where(np.isfinite(held[3]), unchanged, np.nan)])
+        return self._backend.held[[2, 5, 6]].reshape(-1)
 
 
 class Steps:
@@ -181,7 +181,8 @@ class Steps:
         self._losses: deque[tuple[float, list[Array]]] = deque(maxlen=4096)
         self._steps: deque[Array] = deque()
         self._told = {"losses": 0, "steps": 0, "rates": 0}
-        self._held: list[Answer] = []
+        self._finished = 0  # steps that the session was told
+        self._held: list[tuple[int, Answer]] = []  # of evaluations, with the steps told before
         self._targets = False  # batches hold their targets
         self._weights: Array | None = None
         self._rates: deque[float] = deque(maxlen=4096)
@@ -206,16 +207,16 @@ class Steps:
 
     def answered(self, name: str, training: bool, outputs: Any, targets: Any, losses: Any) -> None:
         """A loss function of optax was called."""
+        if training and self._targets and not self.session.sampling:
+            return
         found = Answer(name, np.array(outputs), np.array(targets), np.array(losses))
         with self._lock:
             if not training:
-                while self._steps and self._told["losses"] >= self._told["steps"]:
-                    self._finish()
-                self._held.append(found)
-                self._held = self._held[-1024:]
+                if self._told["steps"]:
+                    self._held.append((self._told["steps"], found))
+                    self._held = self._held[-1024:]
+                    self.session.clock.interrupted = True
                 return
-            if self._held:
-                self._validated()
             if self._backend.seen is not None:
                 self._backend.seen.answer = found
             if not self._targets:
@@ -226,24 +227,27 @@ class Steps:
         self._weights = np.array(values, np.float64)
 
     def step(self, readings: Any) -> None:
-        """`[READINGS, p]` of an update."""
+        """`[READINGS, p]` of an update; or a function that gives `[ROWS, p]`, called when the steps before are over and
+        it is known whether this one is sampled."""
         with self._lock:
-            self._steps.append(np.array(readings, np.float64))
             self._told["steps"] += 1
-            while len(self._steps) > 1:
+            while self._steps:
                 self._finish()
+            self._steps.append(readings() if callable(readings) else np.array(readings, np.float64))
 
     def end(self) -> None:
         with self._lock:
             while self._steps:
                 self._finish()
-            self._validated()
 
     def _finish(self) -> None:
         """Tell the session the oldest step that waits."""
         held = self._steps.popleft()
-        if self._weights is not None and not np.isfinite(held[3:]).any():
-            held[3:] = self._weights
+        if self._weights is not None and not np.isfinite(held[3:5]).any():
+            held[3:5] = self._weights
+        if len(held) == READINGS:
+            unchanged = np.where(np.isfinite(held[3]), held[2] == 0, np.nan)
+            held = np.concatenate([held, held[3:4], unchanged[None]])
         for _ in range(max(1, round(self._told["losses"] / self._told["steps"]))):
             if self._losses:
                 value, batch = self._losses.popleft()
@@ -254,20 +258,24 @@ class Steps:
             for fact, told in gains(self._backend.trained, held[3].tolist()).items():
                 self.session.fact(fact, told)
         self._backend.held = held
-        out = set(np.flatnonzero(self._backend.left_out).tolist())
-        self._backend.frozen = out if self._backend.frozen is None else self._backend.frozen & out
+        if np.isfinite(held[1:3]).any(1).all():
+            out = set(np.flatnonzero(self._backend.left_out).tolist())
+            self._backend.frozen = out if self._backend.frozen is None else self._backend.frozen & out
         for _ in range(max(1, round(self._told["rates"] / self._told["steps"]))):
             if self._rates:
                 self._backend.rate = self._rates.popleft()
         self.session.optimizer_step_begin(self._backend, timed=False)
         self.session.optimizer_step_end(self._backend)
+        self._finished += 1
+        if self._held and self._held[0][0] <= self._finished:
+            self._validated()
         self._stepped(self.session.step)
 
     def _validated(self) -> None:
-        """The evaluations since the last step."""
-        held, self._held = self._held, []
-        if held and self.session.step:
-            losses = np.concatenate([answer.losses.reshape(-1) for answer in held])
-            self.session.validation("loss", float(losses.mean()))
-            for answer in held:
-                self.session.batch(None, answer.targets, training=False)
+        """The evaluations after the step that was just finished, in whose time they were."""
+        held = [answer for after, answer in self._held if after <= self._finished]
+        self._held = self._held[len(held) :]
+        self.session.validation("loss", float(np.concatenate([a.losses.reshape(-1) for a in held]).mean()))
+        self.session.clock.interrupted = False
+        for answer in held:
+            self.session.batch(None, answer.targets, training=False)

@@ -1,0 +1,156 @@
+"""What the host reads of a step on the processor: against what the same step computes of itself elsewhere."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+jax = pytest.importorskip("jax")
+
+import jax.numpy as jnp  # noqa: E402
+
+from traindx.capture.jax.names import leaves_of  # noqa: E402
+from traindx.capture.jax.near import Near, norm_of  # noqa: E402
+from traindx.capture.jax.readings import at_hand, far, tell_step  # noqa: E402
+from traindx.capture.session.session import Session  # noqa: E402
+from traindx.capture.session.traced import READINGS, Steps, TracedBackend  # noqa: E402
+
+CHANCE = np.random.default_rng(0)
+WEIGHTS = {"bias": np.zeros(7, "f4"), "kernel": CHANCE.normal(size=(5, 7)).astype("f4")}
+X = CHANCE.normal(size=(12, 16, 5)).astype("f4")
+
+
+class Told:
+    """Hears the steps of a computation, by either way, and keeps the readings that the session was told."""
+
+    def __init__(self, folder: Path, every: int = 1) -> None:
+        self.backend = TracedBackend("jax")
+        self.backend.trained = leaves_of(WEIGHTS)
+        self.session = Session(folder, self.backend, every=every)
+        self.session.add_model(self.backend.trained)
+        self.session.add_optimizer(self.backend)
+        self.near, self.read = Near(self.session, self.backend), []
+        self.steps = Steps(self.session, self.backend, lambda step: self.read.append(self.backend.held))
+        self.ways: list[str] = []
+
+    def here(self, given: bool, *values: Any) -> None:
+        self.ways.append("here")
+        self.steps.step(self.near.arrived(values[:2], values[2:], given))
+
+    def elsewhere(self, readings: Any) -> None:
+        self.ways.append("elsewhere")
+        self.steps.step(readings)
+
+    def end(self) -> np.ndarray[Any, Any]:
+        jax.effects_barrier()
+        self.steps.end()
+        self.session.close()
+        return np.stack(self.read)
+
+
+def step(told: Told, given: bool, computed: list[Any], w: Any, x: Any) -> tuple[Any, Any]:
+    """One step of gradient descent, which tells itself, and returns what would be told from elsewhere."""
+    gradient = jax.grad(lambda w: jnp.mean(jax.nn.relu(x @ w["kernel"] + w["bias"] - 1.0) ** 2))(w)
+    update = jax.tree.map(lambda g: -0.1 * g, gradient)
+    leaves = [jax.tree.leaves(tree) for tree in (gradient, update, w if given else {})]
+    tell_step(functools.partial(told.here, given), told.elsewhere, *leaves)
+    return jax.tree.map(jnp.add, w, update), far([v for part in leaves for v in part], 2)[0]
+
+
+def trained(told: Told, given: bool = True, **options: Any) -> list[Any]:
+    w, wanted = jax.tree.map(jnp.array, WEIGHTS), []
+    compiled = jax.jit(functools.partial(step, told, given, wanted), **options)
+    for x in X:
+        w, found = compiled(w, x)
+        wanted.append(np.asarray(found))
+    return wanted
+
+
+@pytest.mark.parametrize("options", [{}, {"donate_argnums": 0}])
+def test_the_host_reads_what_the_step_would_compute(tmp_path: Path, options: dict[str, Any]) -> None:
+    told = Told(tmp_path)
+    wanted = np.stack(trained(told, **options))
+    read = told.end()
+    assert told.ways == ["here"] * 12
+    np.testing.assert_allclose(read[:, :2], wanted[:, :2], rtol=1e-5)
+    np.testing.assert_allclose(read[:-1, 2], wanted[:-1, 2], rtol=1e-4)  # from the weights after and before
+    assert np.isnan(read[-1, 2]).all()  # which nobody has seen
+    np.testing.assert_allclose(read[::4, 3:5], wanted[::4, 3:5], rtol=1e-5)
+    assert np.isnan(read[1::4, 3:5]).all()
+    np.testing.assert_allclose(read[:-1, 5], wanted[:-1, 3], rtol=1e-5)
+
+
+def test_updates_without_weights_are_computed(tmp_path: Path) -> None:
+    told = Told(tmp_path)
+    wanted = np.stack(trained(told, given=False))
+    read = told.end()
+    assert told.ways == ["here"] * 12
+    np.testing.assert_allclose(read[:, :3], wanted[:, :3], rtol=1e-5)
+    assert np.isnan(read[:, 3:6]).all()
+
+
+def test_between_samples_only_gradients_are_read(tmp_path: Path) -> None:
+    told = Told(tmp_path, every=5)
+    wanted = np.stack(trained(told))
+    read = told.end()
+    np.testing.assert_allclose(read[:, 0], wanted[:, 0], rtol=1e-5)
+    seen = np.isfinite(read[:, 2]).all(1)
+    assert list(np.flatnonzero(seen)) == [0, 5, 10]
+    np.testing.assert_allclose(read[seen, 2], wanted[seen, 2], rtol=1e-4)
+
+
+@pytest.mark.parametrize("kind", [jnp.bfloat16, jnp.float16])
+def test_short_formats_are_computed_within_the_step(tmp_path: Path, kind: Any) -> None:
+    told = Told(tmp_path)
+    compiled = jax.jit(functools.partial(step, told, True, []))
+    w, found = compiled(jax.tree.map(lambda v: jnp.array(v, kind), WEIGHTS), jnp.array(X[0], kind))
+    read = told.end()
+    assert told.ways == ["elsewhere"]
+    assert read.shape[1] > READINGS
+    np.testing.assert_allclose(read[0, :READINGS], np.asarray(found), rtol=1e-6)
+
+
+def test_eager_scanned_and_rematerialized(tmp_path: Path) -> None:
+    w = jax.tree.map(jnp.array, WEIGHTS)
+    eager = Told(tmp_path / "eager")
+    for x in X:
+        w = step(eager, True, [], w, x)[0]
+    scanned = Told(tmp_path / "scanned")
+    body = jax.checkpoint(functools.partial(step, scanned, True, []))
+    jax.block_until_ready(jax.jit(lambda w: jax.lax.scan(body, w, X))(jax.tree.map(jnp.array, WEIGHTS)))
+    once, twice = eager.end(), scanned.end()
+    assert once.shape == twice.shape == (12, 7, 2)
+    np.testing.assert_allclose(once, twice, rtol=1e-4)
+
+
+def test_weights_are_those_that_the_gradients_are_of() -> None:
+    w = [jnp.ones(3), jnp.ones((2, 2))]
+    g = [jnp.zeros(3), jnp.zeros((2, 2))]
+    assert at_hand(w, g) == w
+    assert at_hand(w[:1], g) == []
+    assert at_hand([], g) == []
+    inside: list[int] = []
+
+    @jax.jit
+    def other(g: Any) -> Any:
+        inside.extend([len(at_hand(w, g)), len(at_hand(g, g))])
+        return g
+
+    other(g)
+    assert inside == [0, 2]  # `w` is no part of that computation
+    gone = jax.jit(lambda w: [v + 1 for v in w], donate_argnums=0)
+    gone(w)
+    assert at_hand(w, g) == []
+
+
+def test_norms_where_squares_overflow_or_vanish() -> None:
+    assert norm_of(np.array([[3e30, -4e30]], np.float32)) == pytest.approx(5e30, rel=1e-6)
+    assert norm_of(np.array([3e-30, -4e-30], np.float32)) == pytest.approx(5e-30, rel=1e-6)
+    assert norm_of(np.array([3e-18, -4e-18], np.float32)) == pytest.approx(5e-18, rel=1e-6)
+    assert norm_of(np.zeros(5, np.float32)) == norm_of(np.zeros((0, 3), np.float32)) == 0
+    assert np.isinf(norm_of(np.array([1, np.inf], np.float32)))
+    assert np.isnan(norm_of(np.array([1, np.nan], np.float32)))
