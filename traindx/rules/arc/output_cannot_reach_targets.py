@@ -33,7 +33,7 @@ def output_cannot_reach_targets(
 
     What it sees: outputs that never leave the range of a ReLU (exactly 0 at least), sigmoid (0 to 1) or tanh (-1 to
     1), beside real-valued targets that do; scores for a cross-entropy that end in a ReLU (exactly 0 at least) or a
-    sigmoid; an output that is one constant. High where the run does not learn, medium where that cannot be told, low
+    sigmoid; for a binary one, which may be given probabilities, in a ReLU; an output that is one constant. High where the run does not learn, medium where that cannot be told, low
     where it learns all the same.
 
     Why it matters: the loss cannot fall below what lies out of reach, and saturated or dead outputs pass no gradient.
@@ -53,7 +53,7 @@ def output_cannot_reach_targets(
     loss = setup.word("loss_name") or setup.word("loss")
     if low == high and setup.number("outputs_width") == 1:
         what, aspect = f"the output is {low:g} for every sample", "constant"
-    elif "cross_entropy" in loss and "binary" not in loss:
+    elif "cross_entropy" in loss and (last == "relu" or "binary" not in loss):
         looks = setup.flag("loss_input_looks_like_probabilities")
         bound = bounded(low, high, last, edge, near) if not looks else ""
         if bound not in ("relu", "sigmoid"):
