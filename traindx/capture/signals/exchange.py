@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from traindx.capture.signals.family import Cost, Family
 
-FAMILY = Family("exchange", ("exchange/own", "exchange/used"), "scalar", "sample", Cost(60.0))
+FAMILY = Family("exchange", ("exchange/own", "exchange/used"), "scalar", "sample", Cost(200.0))

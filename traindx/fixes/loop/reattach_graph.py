@@ -17,8 +17,9 @@ from traindx.vocabulary.setup import Setup
 def propose(setup: Setup) -> str:
     if (setup.number("world_size") or setup.number("ranks_reporting") or 1) > 1:
         return (
-            "call the wrapped model on every rank, not the module in it; draw and load weights before wrapping; let no "
-            "rank skip or clip by itself; and remove detach and no_grad between the inputs and the loss"
+            "call the wrapped model on every rank, not the module in it; divide what is summed by hand by the number "
+            "of processes, once; draw and load weights before wrapping; let no rank skip or clip by itself; and remove "
+            "detach and no_grad between the inputs and the loss"
         )
     return "remove detach, .item(), .data and no_grad between the inputs and the loss, and call the wrapped model"
 

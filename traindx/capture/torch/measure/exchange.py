@@ -17,8 +17,8 @@ import torch
 from traindx.capture.torch.hooks import traced
 from traindx.capture.torch.measure.shards import is_distributed
 
-DENSE, APART = 64, 8  # the first steps, of which all are looked at; then every so-manieth, the same in each process
-LARGEST = 1 << 16  # values of a parameter that is looked at, where there are smaller ones
+DENSE, APART = 32, 8  # the first steps, of which all are looked at; then every so-manieth, the same in each process
+LARGEST = 1 << 12  # values of a parameter that is looked at, where there are smaller ones
 MOST = 3  # parameters: one alone may have next to no gradient (a bias before a normalization)
 
 
