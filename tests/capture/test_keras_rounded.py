@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import traindx
-from tests.capture.keras_script import BACKENDS, unchanged
+from tests.capture.keras_process import BACKENDS, unchanged
 from traindx.capture.arrays import levels
 from traindx.vocabulary.run import Run
 

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.capture.keras_script import HOME
+from tests.capture.keras_process import BACKENDS, environment
 from tests.cli.process import traindx
 
 if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
-BACKEND = next(name for name in ("torch", "jax", "tensorflow") if importlib.util.find_spec(name))
 TRAIN = """
 import json
 import sys
@@ -51,7 +49,7 @@ y = chance.integers(0, 3, 640)
 x = (np.array([[2.0, 0.0], [-1.0, 1.7], [-1.0, -1.7]])[y] + 1.2 * chance.normal(size=(640, 2))).astype("float32")
 print("predicted", json.dumps(model.predict(x[:4], verbose=0).tolist()))
 """
-ENVIRONMENT = {"KERAS_BACKEND": BACKEND, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONWARNINGS": "ignore", "PYTHONPATH": HOME}
+ENVIRONMENT = {**environment(BACKENDS[-1]), "PYTHONWARNINGS": "ignore"} if BACKENDS else {}
 
 
 def project(folder: Path) -> Path:
@@ -80,7 +78,7 @@ def test_the_fixed_model_is_handed_back(tmp_path: Path) -> None:
     (proven,) = [one.parent for one in records.glob("*/setup.json") if kept["sha256"] in one.read_text()]
     loaded = subprocess.run(
         [sys.executable, "-c", LOADS, str(here / kept["path"])],
-        env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True,
+        env=ENVIRONMENT, capture_output=True, text=True,
     )  # fmt: skip
     assert predicted(loaded.stdout) == predicted((proven / "stdout.log").read_text()), loaded.stderr
     assert not list(records.glob("*/*.keras"))
