@@ -20,7 +20,12 @@ TAIL = """
   one's own (the first counts the steps), and a loss scale (`mixed_float16`; steps left out are told as such). Loops of
   one's own: in TensorFlow `GradientTape.gradient` and the optimizer's `apply` tell loss, gradients, updates and weights
   through `numpy_function` (not of functions compiled by XLA, nor over replicas: said in a sentence); on JAX
-  `stateless_apply` as below; on PyTorch by PyTorch's hooks. [Interventions](interventions.md) by wrapping `fit`.
+  `stateless_apply` as below; on PyTorch `backward` and the optimizer's `apply`. Models that TensorFlow builds with
+  their first step are recorded from the second. Models trained one after the other have a record each (`model-2`); of
+  models that take turns the first one is recorded. Rounded weights: float8 and int8 of `quantize` (those of int4 are
+  packed, and not measured), layers
+  of one's own that multiply by functions of `keras.ops`; what becomes of gradients on their way
+  through a quantizer is not seen. [Interventions](interventions.md) by wrapping `fit`.
 - **JAX**: `jax.value_and_grad`, `jax.grad`, an optax optimizer's `update`, losses and activations tell the host what
   they compute, through a primitive without results: `jit`, `vmap`, `scan` and `remat` keep it, derivatives pass it by.
   Weights and optimizer states are the same to the last bit, as tested on a CPU; the loss that a script prints may

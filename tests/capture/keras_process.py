@@ -33,3 +33,11 @@ def started(backend: str, script: str, folder: Path, *under: str) -> str:
     assert "capture let go" not in done.stderr + done.stdout
     assert "capture stopped" not in done.stderr + done.stdout
     return done.stdout
+
+
+def unchanged(backend: str, script: str, folder: Path, *options: str) -> None:
+    """Record a script into `folder/run`, which prints what it prints without."""
+    plain = started(backend, script, folder)
+    run_it = (sys.executable, "-m", "traindx", "run", "--out", "run", "--quiet", *options, "--")
+    assert plain
+    assert started(backend, script, folder, *run_it).startswith(plain)

@@ -88,6 +88,29 @@ for variable, value in zip(model.trainable_variables, state[0]):
     variable.assign(value)
 ended(model)
 """
+BACKWARD = """
+import torch
+
+model, loss_fn = net(), keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+optimizer = keras.optimizers.SGD(keras.optimizers.schedules.CosineDecay(0.1, 40), momentum=0.9)
+trainable = model.trainable_weights
+for epoch in range(4):
+    for at in range(0, 128, 16):
+        loss = loss_fn(torch.from_numpy(y[at : at + 16]), model(x[at : at + 16], training=True))
+        if BY_GRAD:
+            grads = torch.autograd.grad(loss, [v.value for v in trainable])
+        else:
+            model.zero_grad()
+            loss.backward()
+            grads = [v.value.grad for v in trainable]
+        with torch.no_grad():
+            optimizer.apply(grads, trainable)
+        told["loss"].append(float(loss))
+        told["norm"].append(float(torch.sqrt(sum((g**2).sum() for g in grads))))
+    with torch.no_grad():
+        told["held"].append(float(loss_fn(torch.from_numpy(y[128:]), model(x[128:], training=False))))
+ended(model)
+"""
 PAIR = """
 import tensorflow as tf
 
@@ -169,6 +192,17 @@ def test_a_step_that_xla_compiles_is_left_alone(tmp_path: Path) -> None:
 @pytest.mark.skipif("jax" not in BACKENDS, reason="JAX is not installed")
 def test_a_stateless_loop(tmp_path: Path) -> None:
     own_loop(*recorded("jax", STATELESS, tmp_path))
+
+
+@pytest.mark.skipif("torch" not in BACKENDS, reason="PyTorch is not installed")
+@pytest.mark.parametrize("by_grad", [False, True])
+def test_a_loop_with_backward(by_grad: bool, tmp_path: Path) -> None:
+    run, truth = recorded("torch", BACKWARD.replace("BY_GRAD", str(by_grad)), tmp_path)
+    own_loop(run, truth)
+    assert run.framework == "keras"
+    assert sorted(run.panels["weight_norm"].modules) == ["dense", "dense_1"]
+    assert run.setup.word("loss") == "cross_entropy"
+    np.testing.assert_allclose(run.series["val/loss"].values[-1], truth["held"][-1], rtol=2e-6)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -28,6 +28,9 @@ def stays_quiet() -> dict[str, Run]:
         "another number of classes": run(
             {"train/loss": np.log(10) + 0.005 * noise.standard_normal(100)}, setup=Setup(classes=40)
         ),
+        "on its way down": run(
+            {"train/loss": np.linspace(0.692, 0.684, 130) + 0.002 * noise.standard_normal(130)}, setup=Setup(classes=2)
+        ),
         "the accuracy knows better": run(
             {"train/loss": 0.693 + 0.004 * noise.standard_normal(100), "val/accuracy": np.full(100, 0.93)}
         ),

@@ -34,6 +34,9 @@ def stays_quiet() -> dict[str, Run]:
         "warm-up": run({"train/loss": warm_up()[0]}),
         "slow but sure": run({"train/loss": np.linspace(2.3, 2.1, 300) + 0.02 * noise.standard_normal(300)}),
         "the metric improves": run({"train/loss": 0.7 + 0.01 * noise.standard_normal(100), "train/accuracy": accuracy}),
+        "little in few points, and surely": run(
+            {"train/loss": np.linspace(0.695, 0.686, 130) + 0.003 * noise.standard_normal(130)}
+        ),
         "fine-tune": run({"train/loss": fine_tune(200)}),
         "a score that is good from the start": run({"train/f1_score": 0.97 + 0.001 * noise.standard_normal(40)}),
     }

@@ -6,6 +6,8 @@ from tests.lookalikes import heavy_tailed, log_normal
 from tests.make import healthy_loss, rng, run
 from traindx.vocabulary.run import Run
 
+ORDER = rng(15).standard_normal(16)  # of sixteen batches: their strongest beat has a period of 2.7
+
 
 def fires() -> dict[str, Run]:
     noise = rng(1)
@@ -36,6 +38,7 @@ def stays_quiet() -> dict[str, Run]:
         "heavy-tailed": run({"train/loss": heavy_tailed()}),
         "log-normal": run({"train/loss": log_normal()}),
         "means since the epoch's start": means_of_epochs(),
+        "the same order again": run({"train/loss": 0.4 + 0.1 * np.tile(ORDER, 8) + 0.01 * noise.standard_normal(128)}),
         "a ripple on a real descent": run({"train/loss": healthy_loss(400) + 0.01 * np.sin(t / 5)}),
     }
 

@@ -24,6 +24,9 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     stairs = 2.3 * 0.7 ** np.floor(EPOCHS) + 0.03 * rng(1).standard_normal(400)
     return {
+        "mixed batches in a fixed order": run(
+            {"train/loss": healthy_loss(400) + 0.2 * np.tile(rng(4).standard_normal(40), 10), "epoch": EPOCHS}
+        ),
         "healthy": run({"train/loss": healthy_loss(400), "epoch": EPOCHS}),
         "steps down at each epoch": run({"train/loss": stairs, "epoch": EPOCHS}),
         "another period": run({"train/loss": healthy_loss(400) + 0.3 * np.sin(np.arange(400) / 5), "epoch": EPOCHS}),

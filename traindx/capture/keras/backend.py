@@ -61,11 +61,14 @@ class KerasBackend(ToldBackend):
         return super().rates(optimizer)[: len(self.given(optimizer))]
 
     def architecture(self, model: Any) -> dict[str, Fact]:
-        matrices = [
-            (short(layer.kernel.path, model), keras.ops.convert_to_numpy(values_of(model, [layer.kernel])[0]))
-            for layer in facts.plain_layers(model)
-            if type(layer).__name__ in ("Dense", "Conv1D", "Conv2D", "Conv3D")
-        ]
+        kernels = [
+            layer.kernel for layer in facts.plain_layers(model)
+            if layer.built and type(layer).__name__ in ("Dense", "Conv1D", "Conv2D", "Conv3D")
+        ]  # fmt: skip
+        own = [
+            one for one in kernels if isinstance(one, keras.Variable) and "float" in one.dtype
+        ]  # not of whole numbers
+        matrices = [(short(one.path, model), keras.ops.convert_to_numpy(values_of(model, [one])[0])) for one in own]
         return {**facts.architecture(model), **gains(matrices)}
 
     def size(self, parameter: Any) -> int:

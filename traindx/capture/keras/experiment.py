@@ -223,9 +223,13 @@ class Experiment:
         """The script is over: say what each intervention did, and let go."""
         for site, hook in self.hooks.ends:
             self.hooks.guarded(site, hook)
+        self.told()
+        self.withdraw()
+
+    def told(self) -> None:
+        """A record ends: say what each intervention did."""
         tell_touched(self.hooks, self.sites)
         tell_unused(self.hooks, self.sites, lambda site: site.unused or "there was nothing to change")
-        self.withdraw()
 
     def withdraw(self) -> None:
         """Let go of the script."""

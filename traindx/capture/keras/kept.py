@@ -13,15 +13,18 @@ FILE = "model.keras"
 
 
 class Kept:
-    """The model of the last `fit`, beside the record."""
+    """The model of the last `fit`, beside the record; where several models have a record each, that of the longest."""
 
     def __init__(self, stream: Stream, out: Path) -> None:
         self._stream, self._path = stream, out / FILE
+        self._of: Any = None  # the session that the file is of
+        self._steps = 0
 
-    def write(self, model: Any) -> None:
-        """Write the file; where that cannot be, the record says why."""
-        if rank_of_process():
+    def write(self, model: Any, steps: int) -> None:
+        """Write the file, after so many steps of the record; where that cannot be, the record says why."""
+        if rank_of_process() or (self._stream.opened is not self._of and steps <= self._steps):
             return
+        self._of, self._steps = self._stream.opened, steps
         try:
             model.save(self._path)
             self._stream.fact("model_sha256", hashlib.sha256(self._path.read_bytes()).hexdigest())

@@ -18,10 +18,13 @@ from traindx.capture.keras.interventions import parse
 from traindx.capture.keras.kept import Kept
 from traindx.capture.keras.loops import Loops
 from traindx.capture.keras.training import Listener, Training, refusal
+from traindx.capture.keras.turns import FEW, Turns, takes_up
 from traindx.capture.process.guard import say
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 from traindx.errors import ConfigError
+
+PROBES = ("structure", "leak", "growth", "modes", "memory", "latency")  # of `traindx check`, by PyTorch's hooks
 
 
 class Process(Protocol):
@@ -31,7 +34,10 @@ class Process(Protocol):
     ends: list[Callable[[], None]]
     out: Path
     experiments: dict[Stream, Callable[[], None]]
+    session: Session | None
+    look: Callable[[Session], None] | None
 
+    def begin_anew(self) -> None: ...
     def stream(self, make: Callable[..., Session]) -> Stream: ...
     def taken_over(self, by: Stream) -> bool: ...
 
@@ -42,7 +48,8 @@ def attach(process: Process, library: str) -> None:
 
 
 class Launched:
-    """The trainings of a script, which are recorded one after another into one session."""
+    """The trainings of a script, one after another. Those of one model, and of others that take up its weights, are
+    recorded into one session, other models into one of their own."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -51,13 +58,21 @@ class Launched:
         self._recorded: Any = self._backend  # a session's backend, of `fit` or of a loop
         self._batches = Batches()
         self._training: Training | None = None
+        self._turns = Turns(self._note)
         self._by_batch: Any = None  # the model that is trained by `train_on_batch`
+        self._before = 0  # steps in records that are closed
         self._said: set[str] = set()
         self._fitting = 0  # within `fit` and the like, which are no loops of the script's own
         self._experiment = self._of_request(process)
         self._kept = Kept(self._stream, process.out) if process.request.get("keep") else None
-        self._loops = Loops(self._stream, lambda: self._training is None and not self._fitting, self._looped)
+        self._loops = Loops(
+            self._stream,
+            lambda: self._training is None and not self._fitting,
+            self._looped,
+            self._claim,
+        )
         process.ends += [self._experiment.end, self.end]
+        self._stream.patches.replace(keras.utils, "set_random_seed", self._seeded)
         self._stream.patches.replace(Trainer, "fit", self._fit)
         self._stream.patches.replace(Trainer, "train_on_batch", self._train_on_batch)
 
@@ -81,6 +96,19 @@ class Launched:
         self._batches.remove()
         self._stream.detach()
 
+    def _claim(self) -> bool:
+        """Keras trains: other frameworks, through which it computes, keep silent and change nothing. False where one of
+        them is recorded already."""
+        if self._unknown or self._process.session is not None:
+            return False
+        self._process.look = self._look
+        with self._loops.lifted():  # what the others have wrapped below is put back, too
+            return self._process.taken_over(self._stream)
+
+    def _look(self, session: Session) -> None:
+        for probe in PROBES:
+            session.fact(f"{probe}_not_checked", "live models are looked at in PyTorch only")
+
     def _of(self, model: Any) -> Training | None:
         """The training of a model that begins; None where it is not to be recorded."""
         why = self._unknown or refusal(model)
@@ -90,11 +118,39 @@ class Launched:
                 self._said.add(why)
                 say(f"not recorded: {why}")
             return None
+        if not self._turns.fits(model):
+            return None
+        if self._training is not None and self._stands_alone(model, self._training):
+            self._begin_anew(self._training)
         if self._training is None and self._process.taken_over(self._stream):
             session = self._stream.session()
             if session is not None:
-                self._training = Training(session, self._backend, self._stepped, self._batches, self._experiment.rate)
+                self._training = Training(
+                    session, self._backend, self._stepped, self._batches, self._experiment.rate, again=True
+                )
         return self._training
+
+    def _stands_alone(self, model: Any, training: Training) -> bool:
+        """Whether a model has nothing to do with what is being recorded, which is enough for a record."""
+        if training.model is model or training.session.step < FEW:
+            return False
+        return not takes_up(model, training.model)
+
+    def _begin_anew(self, training: Training) -> None:
+        """What comes is a record of its own (a fold, another setting)."""
+        self._before += training.session.step
+        self._experiment.told()
+        training.end()
+        self._training, self._backend = None, KerasBackend()
+        self._recorded = self._backend
+        self._process.begin_anew()
+        self._stream.anew()
+
+    def _note(self, message: str) -> None:
+        """Something that the record leaves out, said once."""
+        say(message)
+        if self._stream.opened is not None:
+            self._stream.opened.event("note", message, "not-measured")
 
     def _looped(self) -> Session | None:
         """The session of a loop of the script's own; None where something else is recorded."""
@@ -110,7 +166,16 @@ class Launched:
         session = self._stream.opened
         if session is not None:
             self._experiment.stepped(self._backend)
-            self._stream.after_step(session.step)
+            self._stream.after_step(self._before + session.step)
+
+    def _seeded(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        def set_random_seed(seed: Any) -> Any:
+            self._stream.fact("seeds_set", "keras")
+            if isinstance(seed, int) and "seed" not in self._stream.known:
+                self._stream.fact("seed", seed)
+            return original(seed)
+
+        return set_random_seed
 
     def _told(self, named: dict[str, Any]) -> None:
         """What `fit` was given besides data."""
@@ -133,6 +198,7 @@ class Launched:
                 with self._within():
                     return original(model, *args, **named)
             bound.apply_defaults()
+            self._claim()
             self._experiment.fitted(model, bound.arguments)
             self._stream.safely(self._told, bound.arguments)
             self._stream.line("step", 1)
@@ -146,8 +212,10 @@ class Launched:
             try:
                 with self._experiment.fitting(), self._within():
                     found = original(*bound.args, **bound.kwargs)
-                if self._kept is not None:
-                    self._kept.write(model)
+                if listener.idle:
+                    self._told_beside(model, found.history)
+                elif self._kept is not None and self._stream.opened is not None:
+                    self._kept.write(model, self._stream.opened.step)
                 return found
             finally:
                 listener.on_train_end()
@@ -155,6 +223,13 @@ class Launched:
                     callbacks.callbacks.remove(listener)
 
         return fit
+
+    def _told_beside(self, model: Any, losses: dict[str, Any]) -> None:
+        """Of a model that takes turns with the one that is recorded."""
+        session = self._stream.opened
+        values = losses.get("loss")
+        if session is not None and values is not None:
+            session.metric(f"{model.name}_loss", values[-1] if isinstance(values, list) else values)
 
     @contextlib.contextmanager
     def _within(self) -> Iterator[None]:
@@ -172,7 +247,16 @@ class Launched:
 
     def _train_on_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def train_on_batch(model: Any, x: Any, y: Any = None, *args: Any, **named: Any) -> Any:
-            training = self._of(model) if self._stream.active and getattr(model, "compiled", False) else None
+            if not self._stream.active or not getattr(model, "compiled", False):
+                with self._within():
+                    return original(model, x, y, *args, **named)
+            self._claim()
+            if not self._turns.takes(model):
+                with self._within():
+                    result = original(model, x, y, *args, **named)
+                self._stream.safely(self._told_beside, model, first_of(result))
+                return result
+            training = self._of(model)
             if training is None or not (model.built and getattr(model.optimizer, "built", False)):
                 if training is not None:
                     self._experiment.by_hand(model)
@@ -192,3 +276,10 @@ class Launched:
             return result
 
         return train_on_batch
+
+
+def first_of(result: Any) -> dict[str, Any]:
+    """The loss that `train_on_batch` gave back, by its name."""
+    if isinstance(result, dict):
+        return result
+    return {"loss": result[0] if isinstance(result, list | tuple) else result}

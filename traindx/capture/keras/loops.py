@@ -1,14 +1,16 @@
-"""Loops of one's own in TensorFlow: `GradientTape` and an optimizer of Keras, within `tf.function` or without.
+"""Loops of one's own with an optimizer of Keras: in TensorFlow with `GradientTape`, within `tf.function` or without; in
+PyTorch with `backward` or `torch.autograd.grad`.
 
-`gradient` tells the loss, the optimizer's `apply` gradients, updates and weights by variable, Keras's losses what they
-are fed with. In a compiled function the host is told through `numpy_function`, which nothing that is computed depends
-on. Functions compiled by XLA, which cannot call the host, and several replicas are left alone, with a sentence. Loops
-on JAX and PyTorch are seen by their rooms."""
+`gradient` or `backward` tells the loss, the optimizer's `apply` gradients, updates and weights by variable, Keras's
+losses what they are fed with. In a compiled function the host is told through `numpy_function`, which nothing that is
+computed depends on. Functions compiled by XLA, which cannot call the host, and several replicas are left alone, with a
+sentence. Loops on JAX, and those whose optimizer is one of PyTorch, are seen by their rooms."""
 
 from __future__ import annotations
 
+import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -20,33 +22,63 @@ from keras.src.optimizers.base_optimizer import BaseOptimizer
 from traindx.capture.keras import facts
 from traindx.capture.keras.notes import norm
 from traindx.capture.process.guard import say
+from traindx.capture.process.patches import Patches
 from traindx.capture.session.leaves import Leaf
 from traindx.capture.session.stream import Stream
 from traindx.capture.session.traced import READINGS, Hearing, Steps, TracedBackend, counted
 
 
 class Loops:
-    """The loops of a script. `free()`: whether nothing else trains, as `fit` does; `opened(make)`: whether the stream's
-    session is of such a loop from here on."""
+    """The loops of a script. `free()`: whether nothing else trains, as `fit` does; `opened()`: the stream's session,
+    which is of such a loop from here on; `claim()`: other frameworks, through which Keras computes, keep silent."""
 
-    def __init__(self, stream: Stream, free: Callable[[], bool], opened: Callable[[], Any]) -> None:
+    def __init__(
+        self, stream: Stream, free: Callable[[], bool], opened: Callable[[], Any], claim: Callable[[], bool]
+    ) -> None:
         self.backend = TracedBackend("keras")
-        self._stream, self._free, self._opened = stream, free, opened
+        self._stream, self._free, self._opened, self._claim = stream, free, opened, claim
         self._steps: Steps | None = None
         self._optimizer: Any = None  # the one that counts the steps
         self._early: Any = None  # the loss of the first step, where it comes before anything is known of the step
         self._taping = self._inside = 0
         self._said = False
-        if keras.backend.backend() != "tensorflow":
+        self._made = {"keras": 0, "torch": 0}  # optimizers
+        self._ways = Patches()  # of what PyTorch has wrapped for itself, too
+        stream.ends.append(self._ways.undo)
+        if keras.backend.backend() == "tensorflow":
+            self._watch_tapes()
+        elif keras.backend.backend() == "torch":
+            self._watch_backward()
+        else:
             return
-        from keras.src.utils.module_utils import tensorflow
-
-        tape = tensorflow.GradientTape
-        stream.patches.replace(tape, "__enter__", partial(self._counting, 1))
-        stream.patches.replace(tape, "__exit__", partial(self._counting, -1))
-        stream.patches.replace(tape, "gradient", self._gradient)
         stream.patches.replace(BaseOptimizer, "apply", self._apply)
         stream.patches.replace(keras.losses.Loss, "__call__", self._loss)
+
+    def _watch_tapes(self) -> None:
+        from keras.src.utils.module_utils import tensorflow
+
+        tape, patches = tensorflow.GradientTape, self._stream.patches
+        patches.replace(tape, "__enter__", partial(self._counting, 1))
+        patches.replace(tape, "__exit__", partial(self._counting, -1))
+        patches.replace(tape, "gradient", self._gradient)
+
+    def _watch_backward(self) -> None:
+        from keras.src.backend.torch.trainer import torch
+
+        self._ways.replace(BaseOptimizer, "__init__", partial(self._making, "keras"))
+        self._ways.replace(torch.optim.Optimizer, "__init__", partial(self._making, "torch"))
+        self._ways.replace(torch.autograd, "backward", self._backward)
+        self._ways.replace(torch.autograd, "grad", self._backward)
+
+    @contextlib.contextmanager
+    def lifted(self) -> Iterator[None]:
+        """Meanwhile PyTorch is as it was."""
+        self._ways.undo()
+        try:
+            yield
+        finally:
+            if keras.backend.backend() == "torch":
+                self._watch_backward()
 
     def end(self) -> None:
         if self._steps is not None:
@@ -60,6 +92,30 @@ class Loops:
             return original(*args, **named)
 
         return counting
+
+    def _making(self, whose: str, original: Callable[..., Any]) -> Callable[..., Any]:
+        def init(*args: Any, **named: Any) -> Any:
+            self._made[whose] += 1
+            return original(*args, **named)
+
+        return init
+
+    def _backward(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """Gradients of PyTorch. With an optimizer of Keras, and none of PyTorch, they are on their way to it."""
+
+        def backward(outputs: Any, *args: Any, **named: Any) -> Any:
+            if self._made["keras"] and not self._made["torch"] and not self._inside and self._at_work():
+                self._stream.safely(self._differentiated, outputs)
+            return original(outputs, *args, **named)
+
+        return backward
+
+    def _differentiated(self, outputs: Any) -> None:
+        loss = outputs[0] if isinstance(outputs, list | tuple) else outputs
+        if self._steps is None and not self._claim():
+            return
+        if len(loss.shape) == 0 or loss.numel() == 1:
+            self._tell(self._heard_loss, loss.reshape(()))
 
     def _gradient(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def gradient(tape: Any, target: Any, *args: Any, **named: Any) -> Any:
@@ -89,14 +145,16 @@ class Loops:
                 return original(optimizer, grads, trainable_variables)
             grads = list(grads)
             variables = list(optimizer._trainable_variables if trainable_variables is None else trainable_variables)
-            before = self._stream.safely(self._copies, optimizer, variables)
+            with no_gradients():
+                before = self._stream.safely(self._copies, optimizer, variables)
             self._inside += 1
             try:
                 found = original(optimizer, grads, trainable_variables if trainable_variables is None else variables)
             finally:
                 self._inside -= 1
             if before is not None:
-                self._stream.safely(self._stepped, before[0], grads, variables, before[1:])
+                with no_gradients():
+                    self._stream.safely(self._stepped, before[0], grads, variables, before[1:])
             return found
 
         return apply
@@ -106,19 +164,19 @@ class Loops:
     def _at_work(self) -> bool:
         if not self._stream.active or not self._free():
             return False
-        why = why_not()
+        why = why_not() if keras.backend.backend() == "tensorflow" else ""
         if why and not self._said:
             self._said = True
             say(f"not recorded: {why}")
         return not why
 
     def _tell(self, hook: Callable[..., None], *values: Any, about: tuple[Any, ...] = ()) -> None:
-        from keras.src.utils.module_utils import tensorflow
-
         heard = Hearing(self._stream, hook, about)
-        if tensorflow.executing_eagerly():
+        if at_once():
             heard(*(ops.convert_to_numpy(value) for value in values))
         else:
+            from keras.src.utils.module_utils import tensorflow
+
             tensorflow.numpy_function(heard, [ops.convert_to_tensor(value) for value in values], [])
 
     def _copies(self, optimizer: Any, variables: list[Any]) -> list[Any] | None:
@@ -131,16 +189,12 @@ class Loops:
         return [ops.copy(rate), *(ops.copy(ops.convert_to_tensor(variable)) for variable in variables)]
 
     def _open(self, optimizer: Any, variables: list[Any]) -> bool:
-        from keras.src.utils.module_utils import tensorflow
-
         session = self._opened()
         if session is None:
             return False
         self._optimizer = optimizer
-        self.backend.trained = [
-            Leaf(v.path, v.path.rpartition("/")[0] or v.path, int(np.prod(v.shape)), tuple(v.shape)) for v in variables
-        ]
-        with tensorflow.init_scope():  # out of the function that is being traced
+        self.backend.trained = leaves_of(variables)
+        with untraced():
             self.backend.optimizer = facts.of_optimizer(optimizer)
         session.fact("keras_backend", keras.backend.backend())
         session.add_model(self.backend.trained)
@@ -171,10 +225,11 @@ class Loops:
         name = facts.LOSSES.get(kind, kind)
         name = "binary_cross_entropy_with_logits" if kind == "BinaryCrossentropy" and logits else name
         columns = kind == "CategoricalCrossentropy"
-        if self._taping:
+        training = bool(self._taping or getattr(outputs, "requires_grad", False))
+        if training:
             self._stream.fact("loss", name)
             self._stream.fact("loss_name", name)
-        self._tell(self._heard_answer, targets, outputs, value, about=(name, bool(self._taping), logits, columns))
+        self._tell(self._heard_answer, targets, outputs, value, about=(name, training, logits, columns))
 
     # On the host.
 
@@ -201,6 +256,44 @@ class Loops:
         elif name == "cross_entropy" and targets.ndim == outputs.ndim and targets.shape[-1] == 1:
             targets = targets[..., 0]
         self._steps.answered(name, training, outputs, targets, np.atleast_1d(value))
+
+
+def leaves_of(variables: list[Any]) -> list[Leaf]:
+    """Variables by their paths, without the model's name, where all are of one."""
+    tops = {v.path.partition("/")[0] for v in variables}
+    one = len(tops) == 1 and all(v.path.count("/") > 1 for v in variables)
+    paths = [v.path.partition("/")[2] if one else v.path for v in variables]
+    return [
+        Leaf(path, path.rpartition("/")[0] or path, int(np.prod(v.shape)), tuple(v.shape))
+        for path, v in zip(paths, variables, strict=True)
+    ]
+
+
+def at_once() -> bool:
+    """Whether values are at hand, and not those of a function that is being traced."""
+    if keras.backend.backend() != "tensorflow":
+        return True
+    from keras.src.utils.module_utils import tensorflow
+
+    return bool(tensorflow.executing_eagerly())
+
+
+def untraced() -> contextlib.AbstractContextManager[Any]:
+    """Out of a function that is being traced."""
+    if keras.backend.backend() != "tensorflow":
+        return contextlib.nullcontext()
+    from keras.src.utils.module_utils import tensorflow
+
+    return tensorflow.init_scope()  # type: ignore[no-any-return]
+
+
+def no_gradients() -> contextlib.AbstractContextManager[Any]:
+    """Nothing that is computed here is differentiated by PyTorch."""
+    if keras.backend.backend() != "torch":
+        return contextlib.nullcontext()
+    from keras.src.backend.torch.trainer import torch
+
+    return torch.no_grad()  # type: ignore[no-any-return]
 
 
 def why_not() -> str:

@@ -31,6 +31,7 @@ class Notes:
         self._loss = self.tracker.add_variable((), "zeros", name="traindx_loss")
         self._held = self.tracker.add_variable((2, len(self._place)), "zeros", name="traindx_gradients")
         self._waiting: Any = None
+        self.function: Any = None  # the compiled step that writes them
         self.seen: set[str] = set()
         self._update = self.tracker.update_state
         self.tracker.update_state = self._updated
@@ -39,6 +40,14 @@ class Notes:
         for optimizer, name in zip(self._optimizers, self._names, strict=True):
             hook = self._applied if name == "apply" else self._applied_statelessly
             setattr(optimizer, name, partial(hook, optimizer, getattr(optimizer, name)))
+
+    def stand(self, model: Any) -> bool:
+        """Whether all is as it was when they were made, the compiled step with it."""
+        same = self.function is not None and model.train_function is self.function
+        same = same and tracker_of(model) is self.tracker
+        ids = [id(variable) for variable in model.trainable_variables]
+        own = [id(one) for one in self._optimizers]
+        return same and ids == list(self._place) and [id(one) for one in optimizers_of(model)] == own
 
     def remove(self) -> None:
         """As it was before. Not amid an epoch: the compiled step counts the variables."""

@@ -15,7 +15,8 @@ from keras.src.backend.common.stateless_scope import StatelessScope
 
 from traindx.capture.arrays import activations as act
 from traindx.capture.arrays.data import Array
-from traindx.capture.keras.facts import activation_of
+from traindx.capture.keras.facts import activation_of, plain_layers
+from traindx.capture.keras.rounded import Rounded
 from traindx.capture.keras.state import mapping
 
 ROWS = 64  # samples that go through the model
@@ -33,7 +34,11 @@ class Pass:
         self._model, self._names = model, names
         self._units: dict[str, act.Units] = {}
         self._kinds: dict[str, act.Kind] = {}
-        self._compiled: Callable[..., Any] | None = None
+        self._compiled: dict[bool, Callable[..., Any]] = {}  # by whether weights are exchanged
+        self.rounded = Rounded()
+        self._whole = self.rounded.whole(plain_layers(model), names)
+        self.step = 0  # that the coming pass is of
+        self.quantized: dict[str, list[float]] = {}  # of the last pass, by layer
         self._rows, self._turn = 0, 0
 
     def __call__(self, inputs: Any) -> tuple[dict[str, list[float]], Array | None, int]:
@@ -45,11 +50,25 @@ class Pass:
         if count < max(self._rows, 1):
             return {}, None, 0
         taken = keras.tree.map_structure(lambda part: part[: self._rows], inputs)
-        outputs = self._outputs(taken)
+        try:
+            outputs = self._outputs(taken)
+        except TypeError:  # on JAX: of a layer with a gradient of its own, whose inside is traced by itself
+            if self.rounded.off:
+                raise
+            self.rounded.off = True
+            self._compiled.clear()
+            outputs = self._outputs(taken)
         answer = outputs.pop(OUTPUT, None)
         self._turn += 1
+        outputs |= self._whole
+        self.quantized = self.rounded.take(outputs, self.step)
         readings = {name: self._reading(name, values) for name, values in outputs.items() if values.size}
         return readings, answer, self._rows
+
+    def unrounded(self, inputs: Any) -> Array:
+        """The model's output with the weights that are kept, of the rows of the last pass."""
+        taken = keras.tree.map_structure(lambda part: part[: self._rows], inputs)
+        return self._outputs(taken, exchanged=True)[OUTPUT]
 
     def _reading(self, name: str, values: Array) -> list[float]:
         kind, rows = self._kinds.get(name, ""), act.rows_of(values, self._turn)
@@ -63,8 +82,8 @@ class Pass:
         part = None if part is None else np.asarray(part, np.float32)
         return [*act.measured(np.ascontiguousarray(rows, np.float32), kind, None, part), silent]
 
-    def _outputs(self, inputs: Any) -> dict[str, Array]:
-        """Arrays by layer, in the order of their calls."""
+    def _outputs(self, inputs: Any, exchanged: bool = False) -> dict[str, Array]:
+        """Arrays by layer, in the order of their calls; `exchanged`: weights that are rounded are used as kept."""
         chance, numbers = random.getstate(), np.random.get_state()
         try:
             backend = keras.backend.backend()
@@ -73,27 +92,36 @@ class Pass:
             if backend == "jax":
                 from keras.src.backend.jax.trainer import jit
 
-                self._compiled = self._compiled or jit(lambda held, given: self._forward(variables, held, given))
-                found = self._compiled(values, inputs)
+                if exchanged not in self._compiled:
+                    self._compiled[exchanged] = jit(
+                        lambda held, given: self._forward(variables, held, given, exchanged)
+                    )
+                found = self._compiled[exchanged](values, inputs)
             elif backend == "torch":
                 from keras.src.backend.torch.trainer import torch
 
                 with torch.no_grad(), torch.random.fork_rng(devices=[]):
-                    found = self._forward(variables, values, inputs)
+                    found = self._forward(variables, values, inputs, exchanged)
             else:
-                found = self._forward(variables, values, inputs)
+                found = self._forward(variables, values, inputs, exchanged)
             return {name: np.asarray(keras.ops.convert_to_numpy(value)) for name, value in found.items()}
         finally:
             random.setstate(chance)
             np.random.set_state(numbers)
 
-    def _forward(self, variables: list[Any], values: Any, inputs: Any) -> dict[str, Any]:
+    def _forward(self, variables: list[Any], values: Any, inputs: Any, exchanged: bool) -> dict[str, Any]:
         heard: dict[str, Any] = {}
+        weights: dict[str, Any] = {}
+        within = self.rounded.layers = []
         kinds, names = self._kinds, self._names
         original = keras.layers.Layer.__call__
 
         def call(layer: Any, *args: Any, **named: Any) -> Any:
-            output = original(layer, *args, **named)
+            within.append(layer)
+            try:
+                output = original(layer, *args, **named)
+            finally:
+                within.pop()
             name = names.get(id(layer))
             if name and hasattr(output, "shape") and name not in heard and len(heard) < MOST_LAYERS:
                 heard[name] = output
@@ -105,11 +133,12 @@ class Pass:
         with StatelessScope(state_mapping=list(zip(variables, values, strict=True)), collect_losses=True):
             keras.layers.Layer.__call__ = call
             try:
-                answer = self._model(inputs, **named)
+                with self.rounded.watching(names, weights, exchanged):
+                    answer = self._model(inputs, **named)
             finally:
                 keras.layers.Layer.__call__ = original
         answer = keras.tree.flatten(answer)[0]
         for name, output in heard.items():
             if output is answer:
                 kinds[name] = ""  # answers that are sure are no fault
-        return {**heard, OUTPUT: answer}
+        return {OUTPUT: answer} if exchanged else {**heard, **weights, OUTPUT: answer}

@@ -16,6 +16,7 @@ from traindx.capture.process.guard import quietly, say
 from traindx.capture.session.session import Session
 
 WANTED = {"loss", "gradients"}  # of each batch
+SEVERAL = 2  # fits of one model after which more are expected
 
 
 def refusal(model: Any) -> str:
@@ -43,17 +44,27 @@ def schedule_of(model: Any, schedule: Any) -> Callable[[int], Any]:
     return compiled
 
 
+def is_built_later(model: Any) -> bool:
+    """Whether the first step of `fit` makes layers of a model what they are; other backends do it before."""
+    layers = model._flatten_layers(include_self=False)
+    return keras.backend.backend() == "tensorflow" and any(not layer.built for layer in layers)
+
+
 class Training:
     """From the beginning of a `fit` (or of the first `train_on_batch`) to `end`. `stepped` is called whenever a step
     was, outside of all guards: it may end the script."""
 
     def __init__(
         self, session: Session, backend: KerasBackend, stepped: Callable[[], None], batches: Batches,
-        altered: Callable[[Any, float | None, int], float | None] = lambda _, rate, step: rate,
+        altered: Callable[[Any, float | None, int], float | None] = lambda _, rate, step: rate, again: bool = False,
     ) -> None:  # fmt: skip
+        """`again`: of a model that is fitted again and again the notes stay in it until `end`, for its step is not to
+        be compiled each time."""
+        self._again, self._fits = again, 0
         self.session, self._backend, self._stepped, self._batches = session, backend, stepped, batches
         self._altered = altered  # what an experiment makes of an optimizer's rate in a step
-        self._model: Any = None
+        self.model: Any = None
+        self._unbuilt: Any = None  # a model that its first step builds
         self._optimizer: Any = None
         self._counts: Any = None  # the one that counts the steps: the model's first, also when it gets another
         self._notes: Notes | None = None
@@ -63,11 +74,17 @@ class Training:
         self._first = 0  # steps that the optimizer had made before
 
     def begin(self, model: Any) -> None:
-        """`fit` begins: the data are there, the compiled step is not yet called."""
+        """`fit` begins: the data are there, the compiled step is not yet called. Of a model that its first step builds,
+        as TensorFlow does with those whose code calls their layers, the second step is the first that is recorded."""
+        if self._unbuilt is None and self.model is not model and is_built_later(model):
+            self._unbuilt = model
+            return
         made = tuple(self._batches.made)
-        self._release()  # of a `fit` that was broken off
+        if self._notes is None or not self._notes.stand(model):
+            self._release()  # of a `fit` that was broken off, or of a model that was compiled anew
+        self._fits = self._fits + 1 if self.model is model else 1
         self._optimizer, *others = optimizers_of(model)
-        other, self._model = self._model is not model, model
+        other, self.model = self.model is not model, model
         self._counts = self._optimizer if other else self._counts
         self._backend.trains(model, self._counts, [self._optimizer, *others])
         if other:
@@ -81,9 +98,11 @@ class Training:
         self.session.fact("device", device_of(model))
         if self._backend.seen is not None:
             self._backend.seen.compiled(model, self._backend.names())
-        self._notes = Notes(model, self.session.failed)
-        model.make_train_function(force=True)  # one that was compiled before knows nothing of the notes
-        self.session.clock.anew = self.session.step > 0
+        if self._notes is None:
+            self._notes = Notes(model, self.session.failed)
+            model.make_train_function(force=True)  # one that was compiled before knows nothing of the notes
+            self._notes.function = model.train_function
+            self.session.clock.anew = self.session.step > 0
         rate = getattr(self._inner, "_learning_rate", None)
         scheduled = isinstance(rate, keras.optimizers.schedules.LearningRateSchedule)
         self._schedule = schedule_of(model, rate) if scheduled else None
@@ -106,6 +125,14 @@ class Training:
         if isinstance(steps, int):
             self.session.fact("steps_per_epoch", steps)
 
+    def pause(self) -> None:
+        """`fit` has ended."""
+        self._unbuilt = None
+        if self._again and self._fits > SEVERAL:
+            self._batches.forget()
+        else:
+            self.end()
+
     def end(self) -> None:
         """Everything is as it was before."""
         self._batches.forget()
@@ -116,7 +143,7 @@ class Training:
         notes, self._notes = self._notes, None
         if notes is not None:
             notes.remove()
-            self._model.train_function = None
+            self.model.train_function = None
 
     def safely(self, hook: Callable[..., None], *given: Any) -> None:
         """Call a hook; if it fails, the session lets go. The variables stay until `fit` ends, which counts them."""
@@ -135,6 +162,11 @@ class Training:
             self._backend.before(self.session.watched.all_parameters(self._counts))
 
     def batch_ended(self) -> None:
+        if self._unbuilt is not None:
+            self._batches.take()
+            self.begin(self._unbuilt)
+            self._unbuilt = None
+            return
         if self._notes is None:
             return
         if self._notes.seen != WANTED:
@@ -142,7 +174,7 @@ class Training:
             self._say_once(f"the train step of this model does not show its {missing}")
             return
         self.drain()
-        loss, self._backend.held = self._notes.read(self._model)
+        loss, self._backend.held = self._notes.read(self.model)
         if has_scale(self._optimizer):
             self.session.metric("loss_scale", self._scale())
             if not np.isfinite(self._backend.held[0]).all():
@@ -151,11 +183,13 @@ class Training:
         optimizer = self._optimizer
         self._backend.rate = self._altered(optimizer, self._rate(), self._first + self.session.step)
         self.session.loss(loss)
+        if self._backend.seen is not None:
+            self._backend.seen.step = self.session.step
         self.session.optimizer_step_begin(self._counts, timed=False)
         self.session.optimizer_step_end(self._counts)
 
     def _scale(self) -> float:
-        held = values_of(self._model, [self._optimizer.dynamic_scale])[0]
+        held = values_of(self.model, [self._optimizer.dynamic_scale])[0]
         return float(keras.ops.convert_to_numpy(held))
 
     def stepped(self) -> None:
@@ -176,7 +210,7 @@ class Training:
         rate = getattr(self._inner, "_learning_rate", None)
         if not isinstance(rate, keras.Variable):
             return None
-        return float(keras.ops.convert_to_numpy(values_of(self._model, [rate])[0]))
+        return float(keras.ops.convert_to_numpy(values_of(self.model, [rate])[0]))
 
     def _say_once(self, message: str) -> None:
         if not self._said:
@@ -203,9 +237,11 @@ class Listener(keras.callbacks.Callback):  # type: ignore[misc] # of no known ty
         super().__init__()
         self._make, self._ended = training, ended
         self._made: Training | None = None
+        self.idle = False  # this `fit` was not recorded
 
     def on_train_begin(self, logs: Any = None) -> None:
         self._made = self._make(self.model)
+        self.idle = self._made is None
         if self._made is not None:
             self._made.safely(self._made.begin, self.model)
 
@@ -228,6 +264,6 @@ class Listener(keras.callbacks.Callback):  # type: ignore[misc] # of no known ty
 
     def on_train_end(self, logs: Any = None) -> None:
         if self._made is not None:
-            self._made.end()
+            self._made.pause()
         self._made = None
         self._ended()

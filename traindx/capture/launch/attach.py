@@ -43,6 +43,7 @@ class Process:
     def __init__(self, request: dict[str, Any]) -> None:
         self.request = request
         self.out = Path(request["out"])
+        self.records = 0  # that were closed: of models that were trained before, each by itself
         self.pid = os.getpid()
         self.session: Session | None = None
         self.stops = 0
@@ -100,9 +101,10 @@ class Process:
             self.not_recorded(why)
             return None
         try:
-            self.out.mkdir(parents=True, exist_ok=True)
-            os.close(os.open(self.out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-            self.session = make(self.out, rank=rank, **options_of(wanted))
+            out = self.out / f"model-{self.records + 1}" if self.records else self.out
+            out.mkdir(parents=True, exist_ok=True)
+            os.close(os.open(out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+            self.session = make(out, rank=rank, **options_of(wanted))
         except FileExistsError:
             self.report("second", rank=rank)
             return None
@@ -113,6 +115,13 @@ class Process:
         if wanted.get("asked"):
             close_when_asked(self.stopped)
         return self.session
+
+    def begin_anew(self) -> None:
+        """Another model is trained, by itself: what was recorded is closed, and the next session is one of its own."""
+        if self.session is not None:
+            self.session.close()
+        self.session = None
+        self.records += 1
 
     def not_recorded(self, why: str) -> None:
         """There can be no session: say so, here and to the launcher."""

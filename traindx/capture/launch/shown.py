@@ -22,7 +22,7 @@ TORCH = (
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "torch": TORCH,
-    "keras": COMPILED,
+    "keras": (*COMPILED, "quantized", "quantization gap"),
     "jax": COMPILED,
     "xgboost": EVERYWHERE,
     "lightgbm": EVERYWHERE,

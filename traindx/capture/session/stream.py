@@ -106,6 +106,10 @@ class Stream:
                 self.opened.fact(name, value)
         return self.opened
 
+    def anew(self) -> None:
+        """The session was closed; the next one is of another model. Facts of the script hold for it, too."""
+        self.opened = None
+
     def fact(self, name: str, value: Fact | None) -> None:
         """A setup fact; facts found before anything trains wait for the session."""
         if value is None or self.known.get(name) == value:

@@ -60,7 +60,8 @@ def sniff_folder(path: Path) -> float:
 
 
 def read_folder(path: Path) -> list[RawLog]:
-    """The run of a folder. Raises ReadError when no stream of it can be read."""
+    """The run of a folder, and those of models that the same script trained after it (`model-2` ...). Raises ReadError
+    when no stream of it can be read."""
     log = RawLog(str(path), NAME, axis_kind="step")
     _setup(path / "setup.json", log)
     streams: list[tuple[str, Stream]] = []
@@ -80,7 +81,19 @@ def read_folder(path: Path) -> list[RawLog]:
     if len(ranks) > 1:
         log.facts["ranks_reporting"] = len(ranks)
     _all_events(path, log)
-    return [log]
+    return [log, *further(path)]
+
+
+def further(path: Path) -> list[RawLog]:
+    """Of models that have a record of their own; one that was cut off before its first step has none."""
+    found: list[RawLog] = []
+    for folder in sorted(path.glob("model-[0-9]*"), key=lambda one: (len(one.name), one.name)):
+        if folder.is_dir() and any(folder.glob("steps-*.arrows")):
+            try:
+                found += read_folder(folder)
+            except NotALog:
+                continue
+    return found
 
 
 def _stream(source: Source) -> Stream:

@@ -12,6 +12,7 @@ from traindx.features.middle import median
 from traindx.features.noise import robust_sigma
 from traindx.features.scores import is_late, late, scale_of, scores, skill
 from traindx.features.shared import Features
+from traindx.features.trends import slope
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import Evidence, rule, threshold
 from traindx.vocabulary.run import Run
@@ -74,7 +75,7 @@ def loss_at_chance(
         return
     early = curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes
     to_the_digit = run.axis == "epoch" and bool(np.abs(curve.values / level - 1).max() < exact / 3)
-    if moves(tail, steady * level) or (early and not to_the_digit):
+    if moves(tail, steady * level) or falls_below(curve.values, found, exact) or (early and not to_the_digit):
         return
     frozen = len(tail) > 2 and bool(np.ptp(tail) == 0) and curve.n > 2 * 4 and bool(np.ptp(curve.values) > 0)
     yield Evidence(
@@ -85,6 +86,22 @@ def loss_at_chance(
         values={"name": name, "level": level, "classes": found, "chance": chance_loss(found)},
         points=(EvidencePoint(name, float(curve.steps[-1]), level, chance_loss(found), "nats"),),
     )
+
+
+def falls_below(
+    values: np.ndarray,
+    classes: int,
+    least: float,
+    *,
+    clear: float = threshold(4.0, "x standard error", basis="theory", source="the slope of all points is no noise"),
+) -> bool:
+    """Whether a loss is on its way down from chance: below it, and by its slope since the first tenth of the run (which
+    begins anywhere) surely falling, by more than `least` of its level."""
+    later = values[len(values) // 10 :]
+    if len(later) < 24 or float(median(later)) >= chance_loss(classes) * (1 - least):
+        return False
+    tilt = slope(later)
+    return -tilt.change > max(clear * tilt.error, least * float(median(later)))
 
 
 def scores_know_nothing(

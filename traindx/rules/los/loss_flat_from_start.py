@@ -14,6 +14,7 @@ from traindx.features.plateaus import improvement
 from traindx.features.scores import best_skill, is_late, scale_of, skill, words_of
 from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS, block_medians
+from traindx.features.trends import slope
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
 from traindx.vocabulary.run import Run
 
@@ -136,13 +137,24 @@ def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) 
     fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
     unsure = max(error, trend_error(curve))
-    if fall > moved or (fall > surely * unsure > 0 and fall > moved / 4):
+    if fall > moved or (fall > moved / 4 and (fall > surely * unsure > 0 or falls(curve, fall > surely * error))):
         return True
     if curve.start - curve.best > max(dip, surely * unsure) or fall < -max(dip, surely * error):
         return True
     if error > hidden:
         raise CannotJudge("its noise could hide a real improvement")
     return False
+
+
+def falls(
+    curve: Curve,
+    ends: bool,
+    *,
+    clear: float = threshold(4.0, "x standard error", basis="theory", source="the slope of all points is no noise"),
+) -> bool:
+    """Whether all points together fall, where the `ends` of the run do by themselves."""
+    tilt = slope(curve.oriented)
+    return ends and -tilt.change > clear * tilt.error > 0
 
 
 def scattered(curve: Curve, many: float, surely: float, some: float, same: float) -> Iterator[Evidence]:

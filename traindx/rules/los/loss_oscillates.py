@@ -8,8 +8,8 @@ import numpy as np
 
 from traindx.features.curve import Curve
 from traindx.features.middle import median
-from traindx.features.noise import difference_noise
-from traindx.features.oscillation import Swing, swing, tosses
+from traindx.features.noise import autocorrelation, difference_noise
+from traindx.features.oscillation import Swing, clipped, detrended, swing, tosses
 from traindx.features.plateaus import improvement
 from traindx.features.shared import Features
 from traindx.features.trends import slope
@@ -65,8 +65,9 @@ def loss_oscillates(
 
     ## When it is wrong
     Noise alone is not oscillation and does not fire, nor does a period of one epoch: means since the epoch's start, and
-    data that come in the same order, draw a saw-tooth. Cyclic schedules, rising and falling losses of adversarial nets
-    and evaluations on alternating data sets swing on purpose.
+    data that come in the same order, draw a saw-tooth. Where the epoch is not told, a pattern that is like itself after
+    several periods more than after fewer is taken for such an order. Cyclic schedules, rising and falling losses of
+    adversarial nets and evaluations on alternating data sets swing on purpose.
 
     ## What to try
     Halve the learning rate, or the momentum, or double the batch.
@@ -98,10 +99,20 @@ def regular(features: Features, curve: Curve, bars: tuple[float, float, float, f
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
     stuck = slope(y).change > -2 * found.amplitude
-    if found.kind == "periodic" and is_epoch(features, curve, found.period):
+    if found.kind == "periodic" and (is_epoch(features, curve, found.period) or is_part_of_longer(y, found.period)):
         return
     if found.kind != "alternating" or stuck:
         yield swings(curve, y, found, scale, stuck=stuck, growing=grows(y, growing))
+
+
+def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> bool:
+    """Whether a swing is the beat of something that comes again after several of its periods: a swing by itself is less
+    and less like itself the further it is moved, so a later period that is more alike than an earlier one, by
+    `sigmas` standard errors of an autocorrelation, is none of it."""
+    residual = clipped(detrended(y))
+    lags = [round(k * period) for k in range(1, int(len(y) / 2 / period) + 1)]
+    alike = np.array([autocorrelation(residual, lag) for lag in lags])
+    return bool(len(alike) > 1 and (alike - np.minimum.accumulate(alike)).max() > sigmas / len(y) ** 0.5)
 
 
 def swings(curve: Curve, y: np.ndarray, found: Swing, scale: float, *, stuck: bool, growing: bool) -> Evidence:

@@ -38,11 +38,12 @@ def loss_repeats_each_epoch(
 
     ## What it sees
     The loss less its trend, folded by the epoch: the mean profile explains a third of what is left, over three epochs
-    or more.
+    or more. Mixed batches that come in the same order again are no shape: each place differs from its neighbours as
+    from any other, and by no more than batches drawn at random.
 
     ## Why it matters
-    Shuffled data have no place in an epoch. A repeated shape means that batches come in the same order: sorted by
-    class, by length, by source.
+    Shuffled data have no place in an epoch. A repeated shape means that batches come in an order: sorted by class, by
+    length, by source.
 
     ## When it is wrong
     A log that prints the running mean since the epoch's start falls within each epoch by construction (said as such
@@ -70,6 +71,8 @@ def loss_repeats_each_epoch(
     swing = float(np.ptp(profile))
     if share < explained or (not skewed and (swing < visible * curve.span or swing < curve.noise)):
         return
+    if is_mixed(curve.values[skip:], round(period), usual_batch(run)):
+        return
     # A steady fall within each epoch and a jump back is what memorizing in a fixed order does not do.
     rising = float(np.polyfit(np.arange(len(profile)), profile, 1)[0]) > 0
     yield Evidence(
@@ -80,6 +83,44 @@ def loss_repeats_each_epoch(
         values={"share": share, "shape": "rising within it" if rising else "falling within it"},
         points=(EvidencePoint("train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"),),
     )
+
+
+def usual_batch(run: Run, *, unknown: float = 32.0) -> float:
+    """Samples in a batch; where that is not known, what is usual."""
+    return run.setup.number("batch_size") or unknown
+
+
+def is_mixed(
+    values: Floats,
+    period: int,
+    batch: float,
+    *,
+    alike: float = threshold(
+        2.0, "standard errors", basis="theory", source="places without an order differ so from their neighbours: 97.7 %"
+    ),
+    varied: float = threshold(
+        3.0,
+        "x the mean loss, over the root of the batch size",
+        basis="convention",
+        source="losses of samples spread by one to three times their mean",
+    ),
+) -> bool:
+    """Whether the losses at the places of an epoch, over all epochs, are in no order: neighbours differ as much as any
+    two (von Neumann's ratio, 1 within `alike` standard errors), and by no more than batches of so many samples."""
+    epochs = len(values) // period
+    if epochs < 1 or period < 3:
+        return False
+    table = values[: epochs * period].reshape(epochs, period)
+    table = table[np.isfinite(table).all(1)]
+    if not len(table):
+        return False
+    level = float(np.abs(table).mean())
+    profile = (table - table.mean(1, keepdims=True)).mean(0)
+    spread = float(profile.var())
+    if not 0 < spread <= (varied * level) ** 2 / batch:
+        return False
+    ratio = float(np.mean(np.diff(profile) ** 2)) / (2 * spread)
+    return bool(ratio > 1 - alike * ((period - 2) / (period**2 - 1)) ** 0.5)
 
 
 def points_per_epoch(features: Features, curve: Curve) -> float | None:
