@@ -156,12 +156,15 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "optimizer-takes-time",
         "step-compiles-again",
         "graph-is-kept",
+        "first-steps-take-time",
     ),
     "DST": (
         "rank-straggles",
         "ranks-disagree",
         "rank-stops-reporting",
         "ranks-see-same-data",
+        "gradients-are-not-averaged",
+        "batch-grows-with-ranks",
     ),
     "ENV": (
         "seed-not-set",

@@ -55,7 +55,7 @@ def first_steps_take_time(
     usual = float(median(seconds[int(early) :]))
     head = seconds[: int(early)]
     excess = float((head[head > slow * usual] - usual).sum())
-    whole = usual * max(float(found.steps[-1] - found.steps[0]) + 1, len(seconds)) + excess
+    whole = usual * len(seconds) + excess
     if excess < least or excess < some * whole:
         return
     yield Evidence(
