@@ -149,6 +149,21 @@ def idle(run: Run, evidence: Evidence) -> list[float]:
     return [float(np.median(x / values(run, "time/step"))) for x in (spent, beyond)]
 
 
+def waiting_or_idle(run: Run, evidence: Evidence) -> list[float]:
+    if "time/idle" in run.series:
+        return idle(run, evidence)
+    waited, step = (float(np.median(values(run, f"time/{part}"))) for part in ("synchronize", "step"))
+    return [min(waited, step - waited) / step]
+
+
+def first(run: Run, evidence: Evidence) -> list[float]:
+    recorded = run.setup.number("first_step_seconds")
+    seconds = [*([] if recorded is None else [recorded]), *values(run, "time/step").tolist()]
+    usual = float(np.median(seconds[10:]))
+    more = sum(one - usual for one in seconds[:10] if one > 2 * usual)
+    return [more / sum(seconds)]
+
+
 def updating(run: Run, evidence: Evidence) -> list[float]:
     own, *rest = (values(run, f"time/{part}") for part in ("optimizer", "forward", "backward"))
     return [float(np.median(own / (own + sum(rest))))]
@@ -183,7 +198,8 @@ SERIES: dict[str, tuple[Naive, float]] = {
     "ranks-see-same-data": (same, 0.006),
     "quantized-inputs-clipped": (column("quant/act_clipped"), 0.006),
     "step-idles": (idle, 0.01),
-    "host-waits-for-accelerator": (idle, 0.01),
+    "host-waits-for-accelerator": (waiting_or_idle, 0.02),
+    "first-steps-take-time": (first, 0.02),
     "optimizer-takes-time": (updating, 0.01),
     "copies-take-time": (copying, 0.01),
     "operators-are-tiny": (starting, 0.01),

@@ -93,12 +93,14 @@ def falls_below(
     classes: int,
     least: float,
     *,
+    begun: float = threshold(0.1, "of the run", basis="convention", source="a net's first loss lies anywhere"),
+    enough: float = threshold(24, "points", basis="convention", source="fewer have no slope of their own"),
     clear: float = threshold(4.0, "x standard error", basis="theory", source="the slope of all points is no noise"),
 ) -> bool:
     """Whether a loss is on its way down from chance: below it, and by its slope since the first tenth of the run (which
     begins anywhere) surely falling, by more than `least` of its level."""
-    later = values[len(values) // 10 :]
-    if len(later) < 24 or float(median(later)) >= chance_loss(classes) * (1 - least):
+    later = values[int(begun * len(values)) :]
+    if len(later) < enough or float(median(later)) >= chance_loss(classes) * (1 - least):
         return False
     tilt = slope(later)
     return -tilt.change > max(clear * tilt.error, least * float(median(later)))
