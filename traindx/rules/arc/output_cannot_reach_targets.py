@@ -33,8 +33,8 @@ def output_cannot_reach_targets(
 
     What it sees: outputs that never leave the range of a ReLU (exactly 0 at least), sigmoid (0 to 1) or tanh (-1 to
     1), beside real-valued targets that do; scores for a cross-entropy that end in a ReLU (exactly 0 at least) or a
-    sigmoid; for a binary one, which may be given probabilities, in a ReLU; an output that is one constant. High where the run does not learn, medium where that cannot be told, low
-    where it learns all the same.
+    sigmoid; for a binary one, which may be given probabilities, in a ReLU; an output that is one constant. High where
+    the run does not learn, medium where that cannot be told, low where it learns all the same.
 
     Why it matters: the loss cannot fall below what lies out of reach, and saturated or dead outputs pass no gradient.
 
