@@ -30,5 +30,8 @@ def stays_quiet() -> dict[str, Run]:
             outputs_last_activation="none",
             modules="",
         ),
+        "zeros alone, from nobody knows what": told(
+            "relu_scores", outputs_max=0.0, outputs_last_activation="", modules=""
+        ),
         "a sigmoid on targets of 0 to 1": told("sigmoid_values", targets_min=0.0, targets_max=1.0),
     }

@@ -87,9 +87,9 @@ def last_activation(run: Run) -> str:
 
 def bounded(low: float, high: float, last: str, edge: float, near: float) -> str:
     """Which activation bounds the outputs: "relu", "sigmoid", "tanh" or "". Without its name (""), the bound must
-    be touched (a ReLU's: a least value of exactly 0)."""
+    be touched (a ReLU's: a least value of exactly 0, and others: a layer of zeros gives zeros alone)."""
     within = low >= -edge and high <= 1 + edge
-    if last == "relu" or (not last and low == 0.0 and high != 1.0):
+    if last == "relu" or (not last and low == 0.0 < high != 1.0):
         return "relu" if low >= 0 else ""
     if last == "sigmoid" or (not last and within and 0 <= max(low, 1 - high) <= near):
         return "sigmoid" if within else ""
