@@ -4,13 +4,15 @@ round nothing."""
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import traindx
-from tests.capture.keras_process import BACKENDS, unchanged
+from tests.capture.keras_process import BACKENDS, environment, unchanged
 from traindx.capture.arrays import levels
 from traindx.vocabulary.run import Run
 
@@ -119,6 +121,25 @@ trained(model)
     assert shown.values.max() < 0.2
     bad = {found.slug for found in traindx.diagnose(run).first.findings if found.code.startswith("QNT")}
     assert not bad
+
+
+def test_what_is_packed_is_not_called_unrounded() -> None:
+    pytest.importorskip("torch")
+    script = """
+import keras
+from traindx.capture.keras.facts import architecture, plain_layers
+from traindx.capture.keras.rounded import Rounded
+
+model = keras.Sequential([keras.Input((16,)), keras.layers.Dense(8)])
+layers = plain_layers(model)
+names = {id(layer): layer.name for layer in layers}
+assert Rounded().facts(layers, names) == {"quantized": False}
+model.quantize("int4")
+assert architecture(model)["quantized"] is True
+assert Rounded().facts(layers, names) == {}
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], env=environment("torch"), capture_output=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_levels_are_measured_as_in_pytorch() -> None:

@@ -2,16 +2,19 @@
 
 - `notes`: the loss of each batch, and norm and zeros of each variable's gradient, computed within the train step,
   compiled or not, of one optimizer or several, and held in two more variables of the model's loss tracker. Metrics
-  are not saved with a model, and these two are gone when `fit` ends.
+  are not saved with a model, and these two are gone when `fit` ends; in a model that is fitted again and again, when
+  the script ends.
 - `state`: the values of variables amid an epoch.
 - `facts`: what the model, `compile` and the optimizer say.
 - `batches`: the batches on their way to the step.
-- `passes`: on sampled steps, what the layers put out for a batch, by a pass of its own.
+- `passes`: on sampled steps, what the layers put out for a batch, by a pass of its own. `rounded`: weights
+  that they use rounded.
 - `looks`, `backend`: all of it in a session's words. They speak to Keras alone, whatever its backend.
 - `training`: one model as it is fitted. `watching`: `traindx.watch`. `launched`: scripts under `traindx run`.
   `traindx.keras.Watch` is the callback.
 
-- `loops`: loops of one's own in TensorFlow. On JAX and PyTorch they are those rooms'.
+- `turns`: which of several models is recorded.
+- `loops`: loops of one's own with an optimizer of Keras, in TensorFlow and PyTorch. On JAX they are that room's.
 - `experiment`, `interventions`, `alter`: a training that is changed from outside. `kept`: the model that it ends with.
 
 Of `steps_per_execution` batches the last one is recorded; with `gradient_accumulation_steps` each batch counts as a

@@ -121,6 +121,8 @@ class Rounded:
         if counts:
             return {"quantized": True, "quantized_levels": min(counts), "quantized_modules": len(counts),
                     "quantized_in": "training"}  # fmt: skip
+        if self.off or any(getattr(one, "quantization_mode", None) for one in layers):  # packed, or out of sight
+            return {}
         own = [one for one in layers if not type(one).__module__.startswith("keras.")]
         unseen = [one for one in own if any(len(v.shape) > 1 for v in one._trainable_variables)]
         return {} if any(names.get(id(one)) not in self.plain for one in unseen) else {"quantized": False}
