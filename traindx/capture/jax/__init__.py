@@ -1,7 +1,8 @@
 """JAX: loops with optax.
 
 - `launched`: scripts under `traindx run`, unmodified. What is called while a step is traced also tells the host what
-  was computed (`tell`, a primitive without results); `steps` pairs it and hands it to a session.
+  was computed (`tell`, a primitive without results; `readings`: what of a step; `near`: what the host reads of it
+  itself; `dispatch`: how it is started); `session/traced` pairs it and hands it to a session.
 - `monitor`: an optax transformation whose state holds the gradient's norm of each leaf. It is compiled with the step,
   calls nothing on the host, and changes no number of the training. `discover` finds that state in the optimizer's for
   `traindx.watch`, `backend` speaks for it.

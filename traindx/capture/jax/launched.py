@@ -15,9 +15,11 @@ from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
+from jax._src.interpreters import pxla
 
 from traindx.capture.arrays.activations import Kind
 from traindx.capture.jax.arguments import batch_in, closed_over
+from traindx.capture.jax.dispatch import settle, without_tokens
 from traindx.capture.jax.names import leaves_of
 from traindx.capture.jax.near import Near
 from traindx.capture.jax.readings import at_hand, of_weights, tell_step
@@ -73,6 +75,7 @@ class Launched:
         self._last: tuple[str, Any] = ("", None)  # the activation that was called last, and what it gave
         process.ends.append(self.end)
         replace = self._stream.patches.replace
+        replace(pxla.ExecuteReplicated, "__init__", without_tokens)
         replace(jax, "value_and_grad", self._value_and_grad)
         replace(jax, "grad", self._grad)
         for home in (jax.nn, jnp):
@@ -86,7 +89,7 @@ class Launched:
 
     def end(self) -> None:
         if self._steps is not None:
-            jax.effects_barrier()
+            settle()
             self._steps.end()
         self._stream.detach()
 
@@ -349,7 +352,7 @@ class Launched:
         known, self._differentiated = self._differentiated, []
         weights = weights if len(weights) == len(leaves) else at_hand(known, gradients)
         self._given = bool(weights)
-        here = Hearing(self._stream, self._heard_arrays, (len(leaves), self._given))
+        here = Hearing(self._stream, self._heard_arrays, ())
         tell_step(here, Hearing(self._stream, self._heard_step, ()), gradients, updates, weights)
 
     def _open(self, leaves: list[Any]) -> bool:
@@ -364,15 +367,14 @@ class Launched:
         session.add_model(leaves)
         session.add_optimizer(self._backend)
         self._steps = Steps(session, self._backend, functools.partial(counted, self._stream))
-        self._near = Near(session, self._backend)
+        self._near = Near(self._steps, self._backend)
         if self._rate is not None:
             self._steps.rated(self._rate)
         return True
 
-    def _heard_arrays(self, count: int, given: bool, *values: Any) -> None:
-        """Gradients and weights as they lie in memory; or gradients, and the norms of updates."""
+    def _heard_arrays(self, place: int, *values: Any) -> None:
         if self._steps is not None:
-            self._steps.step(self._near.arrived(values[:count], values[count:], given))
+            self._near.heard(place, *values)
 
     def _heard_step(self, readings: Any) -> None:
         if self._steps is not None:

@@ -1,42 +1,49 @@
-"""Gradients and weights as they lie in the host's memory: norms of gradients at every step, the rest where a step is
-sampled, of a part of each that moves on from sample to sample."""
+"""Weights as they lie in the host's memory, where a step is sampled: a part of each that moves on from one to the next,
+before the step and after it, and now and then all of them."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 
 from traindx.capture.arrays.activations import square_sum
 from traindx.capture.arrays.data import Array
 from traindx.capture.arrays.windows import sizes, window
-from traindx.capture.session.session import Session
-from traindx.capture.session.traced import ROWS, TracedBackend
+from traindx.capture.session.traced import ROWS, Steps, TracedBackend
 from traindx.capture.signals import weights as of_weights
-
-SMALL = 1e-30  # sums of squares below lose digits in single precision
 
 
 class Near:
-    """Reads what a step told. What is kept is copied: the arrays end with the call."""
+    """Hears what a step tells, and hands its readings on. What is kept is copied: arrays end with the call."""
 
-    def __init__(self, session: Session, backend: TracedBackend) -> None:
-        self._session, self._backend = session, backend
+    def __init__(self, steps: Steps, backend: TracedBackend) -> None:
+        self._steps, self._session, self._backend = steps, steps.session, backend
         self._turn = 0
-        self._before: list[Array] = []  # parts of the weights before the sampled step whose readings are `_open`
-        self._open: Array | None = None
+        self._sizes = np.full((2, 1), np.nan)  # of the weights before the step that is being told, where they were read
+        self._before: list[Array] = []  # parts of them, where it is sampled
+        self._open: Array | None = None  # readings of a sampled step, which lack what changed
 
-    def arrived(self, gradients: Sequence[Array], rest: Sequence[Array], given: bool) -> Callable[[], Array]:
-        """A step: what reads it, once it is known whether it is sampled. `rest`: the weights before it if they are
-        `given`, else one array with the norms of updates."""
-        weights = rest if given else ()
-        self._over(weights)
-        return partial(self._read, gradients, weights, None if given else rest[0])
+    def heard(self, place: int, *values: Array) -> None:
+        """The weights before a step, where there are any; then norms and shares of zeros of its gradients, and of
+        updates where there are no weights."""
+        if place == 0:
+            self._over(values)
+            self._steps.comes()  # now it is known whether this step is sampled
+            self._begin(values)
+            return
+        held = np.full((ROWS, len(values[0])), np.nan)
+        held[: len(values)] = values
+        if len(values) > 2:
+            held[6] = held[2] == 0
+        held[3:5] = self._sizes
+        if self._before:
+            self._open = held
+        self._steps.add(held)
 
     def _over(self, weights: Sequence[Array]) -> None:
-        """The weights after the step that was read last."""
+        """The weights after the step before."""
         held, self._open = self._open, None
         if held is None or not weights:
             return
@@ -48,37 +55,17 @@ class Near:
                 held[[2, 5, 6], place] = square_sum(change) ** 0.5, size**0.5, share
         self._spent(began)
 
-    def _read(self, gradients: Sequence[Array], weights: Sequence[Array], updates: Array | None) -> Array:
-        """`[ROWS, p]` of a step; what changed is filled in when the next one comes, unless the norms of `updates` are
-        given."""
-        session = self._session
-        held = np.full((ROWS, len(gradients)), np.nan)
-        if session.sampling or session.pace.gradients(session.habits.steps):
-            held[0] = [norm_of(gradient) for gradient in gradients]
-        if session.sampling:
-            began = time.perf_counter()
-            self._turn += 1
-            parts = [window(gradient, self._turn) for gradient in gradients]
-            held[1] = [1 - np.count_nonzero(part) / max(1, len(part)) for part in parts]
-            if updates is not None:
-                held[2] = updates
-                held[6] = held[2] == 0
-            if weights and (self._turn - 1) % of_weights.FAMILY.apart == 0:
-                held[3:5] = sizes(weights).reshape(2, -1)
-            if weights:
-                self._before, self._open = [window(values, self._turn) for values in weights], held
-            self._spent(began)
-        return held
+    def _begin(self, weights: Sequence[Array]) -> None:
+        self._before, self._sizes = [], np.full((2, 1), np.nan)
+        if not self._session.sampling or not weights:
+            return
+        began = time.perf_counter()
+        self._turn += 1
+        self._before = [window(values, self._turn) for values in weights]
+        if (self._turn - 1) % of_weights.FAMILY.apart == 0:
+            self._sizes = sizes(weights).reshape(2, -1)
+        self._spent(began)
 
     def _spent(self, began: float) -> None:
         if self._backend.seen is not None:
             self._backend.seen.seconds += time.perf_counter() - began
-
-
-def norm_of(values: Array) -> float:
-    """The L2 norm of an array."""
-    flat = values.reshape(-1)
-    square = square_sum(flat)
-    if square < SMALL and flat.size and (flat.max() > 0 or flat.min() < 0):
-        square = float(np.square(flat, dtype=np.float64).sum())
-    return square**0.5

@@ -1,9 +1,10 @@
 """What is computed of gradients, updates and weights within a compiled step, for the host to be told.
 
-`near`: on the processor the host is given gradients and weights as they lie in memory, and reads them itself (`near`
-module): XLA sums without vectors there, and `lax.cond`, to sum at some steps only, has what feeds the sums fused
-otherwise: the training is not the same to the last bit. The update stays where it is, for that reason: the host takes
-it from the weights before and after. `far`: elsewhere all of it is computed at every step."""
+`near`: on the processor the host is given the weights as they lie in memory, and reads them where a step is sampled
+(`near` module); the update is what changed from one step to the next. Only what is there anyway may be given: a
+gradient or an update that the host is given has to be written to memory where it was part of a larger computation
+before, and the training is not the same to the last bit (nor where `lax.cond` reads it at some steps only). So
+gradients are summed up within the step. `far`: elsewhere all of it is."""
 
 from __future__ import annotations
 
@@ -34,12 +35,12 @@ def traced(value: Any) -> bool:
 
 
 def tell_step(here: Hear, elsewhere: Hear, gradients: Any, updates: Any, weights: Any) -> None:
-    """Tell the leaves of a step; of weights there may be none. `here` hears what `near` gives, `elsewhere` what `far`
+    """Tell the arrays of a step; of weights there may be none. `here` hears what `near` gives, `elsewhere` what `far`
     does."""
     told = [jnp.asarray(value) for value in (*gradients, *updates, *weights)]
     otherwise = Way(far, elsewhere)
-    plain = all(value.dtype in READ_HERE for value in told)
-    tell_by(Way(near, here) if plain else otherwise, otherwise, len(gradients), *told)
+    plain = all(value.dtype in READ_HERE for value in told[2 * len(gradients) :])
+    tell_by(Way(near, here, placed=True) if plain else otherwise, otherwise, len(gradients), *told)
 
 
 def divided(values: Sequence[Any], count: int) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
@@ -47,25 +48,29 @@ def divided(values: Sequence[Any], count: int) -> tuple[Sequence[Any], Sequence[
     return values[:count], values[count : 2 * count], values[2 * count :]
 
 
-def near(values: Sequence[Any], count: int) -> list[Any]:
-    """Gradients and weights; the norms of updates where there are no weights."""
+def near(values: Sequence[Any], count: int) -> list[list[Any]]:
+    """Weights, where there are any; then norms and shares of zeros of gradients, and norms of updates where there are
+    no weights."""
     gradients, updates, weights = divided(values, count)
-    return [*gradients, *(weights or [jnp.stack([norm(u) for u in updates])])]
+    rest = [] if weights else [norms(updates)]
+    return [list(weights), [norms(gradients), zeros(gradients), *rest]]
 
 
-def far(values: Sequence[Any], count: int) -> list[Any]:
+def far(values: Sequence[Any], count: int) -> list[list[Any]]:
     """`[READINGS, p]` (`session/traced.py`); NaN of weights that are not given."""
     gradients, updates, weights = divided(values, count)
-    rows = [
-        jnp.stack([norm(g) for g in gradients]),
-        jnp.stack([jnp.mean((g == 0).astype(jnp.float32)) for g in gradients]),
-        jnp.stack([norm(u) for u in updates]),
-    ]
-    held = of_weights(weights) if weights else jnp.full((2, count), jnp.nan)
-    return [jnp.concatenate([jnp.stack(rows), held])]
+    rows = jnp.stack([norms(gradients), zeros(gradients), norms(updates)])
+    return [[jnp.concatenate([rows, of_weights(weights) if weights else jnp.full((2, count), jnp.nan)])]]
+
+
+def norms(arrays: Sequence[Any]) -> Any:
+    return jnp.stack([norm(values) for values in arrays])
+
+
+def zeros(arrays: Sequence[Any]) -> Any:
+    return jnp.stack([jnp.mean((values == 0).astype(jnp.float32)) for values in arrays])
 
 
 def of_weights(weights: Sequence[Any]) -> Any:
     """`[2, p]`: norms and largest values."""
-    largest = [jnp.max(jnp.abs(w)).astype(jnp.float32) for w in weights]
-    return jnp.stack([jnp.stack([norm(w) for w in weights]), jnp.stack(largest)])
+    return jnp.stack([norms(weights), jnp.stack([jnp.max(jnp.abs(w)).astype(jnp.float32) for w in weights])])

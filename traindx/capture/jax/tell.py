@@ -7,6 +7,7 @@ of them first, which takes fifteen times as long."""
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -14,22 +15,32 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax._src.debugging import debug_effect
+from jax._src.debugging import DebugEffect
 from jax._src.sharding_impls import ShardingContext
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
 READ = 1 << 14  # values of an array that leave it, whole samples
+MARK = np.zeros((), np.float32)
 Hear = Callable[..., None]
 
 
 class Way(NamedTuple):
-    """How values reach the host: what `make(values, count)` computes of them is heard."""
+    """How values reach the host: each of the groups that `make(values, about)` gives is heard by a call of its own, the
+    first before the others. `placed`: with its place among them."""
 
-    make: Callable[[Sequence[Any], int], Sequence[Any]]
+    make: Callable[[Sequence[Any], Any], Sequence[Sequence[Any]]]
     hear: Hear
+    placed: bool = False
 
 
+class Telling(DebugEffect):  # type: ignore[misc]
+    """What keeps a computation that tells something from being dropped."""
+
+    __str__ = lambda self: "Telling"  # noqa: E731
+
+
+TELLING = Telling()
 tell_p = Primitive("traindx_tell")
 tell_p.multiple_results = True
 host_p = Primitive("traindx_host")  # what is left of it once it is compiled
@@ -38,19 +49,19 @@ host_p.multiple_results = True
 
 def tell(hear: Hear, *values: Any) -> None:
     """Call `hear` with these arrays (of large ones the first samples) each time that this is computed."""
-    tell_by(Way(parts, hear), Way(parts, hear), 0, *values)
+    tell_by(Way(parts, hear), Way(parts, hear), None, *values)
 
 
-def tell_by(near: Way, far: Way, count: int, *values: Any) -> None:
-    """Tell these arrays by one way where they lie in the host's memory, by another where they do not. `count` is handed
-    to what is made of them."""
+def tell_by(near: Way, far: Way, about: Any, *values: Any) -> None:
+    """Tell these arrays by one way where they lie in the host's memory, by another, of one group, where they do not.
+    `about` is handed to what makes the groups."""
     plain = (jax.lax.stop_gradient(jnp.asarray(value)) for value in values)
-    tell_p.bind(*plain, near=near, far=far, count=count)
+    tell_p.bind(*plain, near=near, far=far, about=about)
 
 
-def parts(values: Sequence[Any], count: int = 0) -> list[Any]:
+def parts(values: Sequence[Any], about: None) -> list[list[Any]]:
     """The first samples of each array."""
-    return [part(value) for value in values]
+    return [[part(value) for value in values]]
 
 
 def part(values: Any) -> Any:
@@ -60,18 +71,18 @@ def part(values: Any) -> Any:
     return values[: max(1, READ * values.shape[0] // math.prod(values.shape))]
 
 
-def _at_once(*values: Any, near: Way, far: Way, count: int) -> list[Any]:
+def _heard(way: Way, place: int) -> Hear:
+    return functools.partial(way.hear, place) if way.placed else way.hear
+
+
+def _at_once(*values: Any, near: Way, far: Way, about: Any) -> list[Any]:
     """Outside of what is compiled."""
     devices = set().union(*(value.devices() for value in values))
     if len(devices) == 1 and devices.pop().platform == "cpu":
-        near.hear(*(np.asarray(value) for value in near.make(values, count)))
+        for place, group in enumerate(near.make(values, about)):
+            _heard(near, place)(*(np.asarray(value) for value in group))
     else:
-        jax.debug.callback(far.hear, *far.make(values, count))
-    return []
-
-
-def _by_callback(*values: Any, hear: Hear) -> list[Any]:
-    jax.debug.callback(hear, *values)
+        jax.debug.callback(far.hear, *far.make(values, about)[0])
     return []
 
 
@@ -82,24 +93,28 @@ def _here(context: Any) -> bool:
     return alone and tuple(context.module_context.platforms) == ("cpu",)
 
 
-def _lowered(context: Any, *operands: Any, near: Way, far: Way, count: int) -> Any:
-    way = near if _here(context) else far
-
-    def made(*values: Any) -> list[Any]:
-        host_p.bind(*way.make(values, count), hear=way.hear)
+def _lowered(context: Any, *operands: Any, near: Way, far: Way, about: Any) -> Any:
+    def made_far(*values: Any) -> list[Any]:
+        jax.debug.callback(far.hear, *far.make(values, about)[0])
         return []
 
-    return mlir.lower_fun(made, multiple_results=True)(context, *operands)
+    def made_near(*values: Any) -> list[Any]:
+        first, *rest = near.make(values, about)
+        (mark,) = host_p.bind(*first, hear=_heard(near, 0), after=0)
+        for place, group in enumerate(rest, 1):
+            host_p.bind(mark, *group, hear=_heard(near, place), after=1)
+        return []
+
+    return mlir.lower_fun(made_near if _here(context) else made_far, multiple_results=True)(context, *operands)
 
 
-def _direct(context: Any, *operands: Any, hear: Hear) -> Any:
-    """Arrays are read-only and end with the call: it copies what it keeps."""
-    if not _here(context):
-        return mlir.lower_fun(_by_callback, multiple_results=True)(context, *operands, hear=hear)
+def _direct(context: Any, *operands: Any, hear: Hear, after: int) -> Any:
+    """Arrays are read-only and end with the call: it copies what it keeps. The first `after` of them only say that
+    other calls come before this one, as its own result says to others."""
 
-    def call(*values: Any) -> tuple[()]:
-        hear(*values)
-        return ()
+    def call(*values: Any) -> tuple[Any]:
+        hear(*values[after:])
+        return (MARK,)
 
     known = context.avals_in, context.avals_out
     return mlir.emit_python_callback(context, call, None, list(operands), *known, has_side_effect=True)[0]
@@ -117,9 +132,9 @@ def _differentiated(primals: Any, tangents: Any, **ways: Any) -> tuple[list[Any]
 
 
 tell_p.def_impl(_at_once)
-tell_p.def_effectful_abstract_eval(lambda *values, **ways: ([], {debug_effect}))
+tell_p.def_effectful_abstract_eval(lambda *values, **ways: ([], {TELLING}))
 batching.primitive_batchers[tell_p] = _batched
 ad.primitive_jvps[tell_p] = _differentiated
 mlir.register_lowering(tell_p, _lowered)
-host_p.def_effectful_abstract_eval(lambda *values, hear: ([], {debug_effect}))
+host_p.def_effectful_abstract_eval(lambda *values, **how: ([jax.core.ShapedArray((), jnp.float32)], {TELLING}))
 mlir.register_lowering(host_p, _direct)

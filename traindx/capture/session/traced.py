@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -84,6 +85,7 @@ class TracedLooks(ToldLooks):
             self._view.habits.samples += len(inputs)
 
     def finish(self) -> None:
+        began = time.perf_counter()
         self._turn += 1
         readings = {name: self._reading(name, kind, values) for name, (kind, values) in self.heard.items()}
         if readings and self._view.wants("activations"):
@@ -92,6 +94,7 @@ class TracedLooks(ToldLooks):
         if self.answer is not None and np.isfinite(self.answer.outputs).all():
             self.data.outputs(self.answer.outputs)
             self._view.scalars.update(answers(self.answer.outputs, self.answer.targets, self.data))
+        self.seconds += time.perf_counter() - began
 
     def _reading(self, name: str, kind: act.Kind, values: Array) -> list[float]:
         rows = act.rows_of(values, self._turn)
@@ -181,6 +184,7 @@ class Steps:
         self._losses: deque[tuple[float, list[Array]]] = deque(maxlen=4096)
         self._steps: deque[Array] = deque()
         self._told = {"losses": 0, "steps": 0, "rates": 0}
+        self._each = {"losses": 1, "rates": 1}  # a step
         self._finished = 0  # steps that the session was told
         self._held: list[tuple[int, Answer]] = []  # of evaluations, with the steps told before
         self._targets = False  # batches hold their targets
@@ -227,13 +231,22 @@ class Steps:
         self._weights = np.array(values, np.float64)
 
     def step(self, readings: Any) -> None:
-        """`[READINGS, p]` of an update; or a function that gives `[ROWS, p]`, called when the steps before are over and
-        it is known whether this one is sampled."""
+        """`[READINGS, p]` of an update."""
+        self.comes()
+        self.add(np.array(readings, np.float64))
+
+    def comes(self) -> None:
+        """Another step is told: those before it are over."""
         with self._lock:
-            self._told["steps"] += 1
             while self._steps:
                 self._finish()
-            self._steps.append(readings() if callable(readings) else np.array(readings, np.float64))
+
+    def add(self, held: Array) -> None:
+        """`[ROWS, p]`, or what a step tells."""
+        with self._lock:
+            self._steps.append(held)
+            self._told["steps"] += 1
+            self._each = {of: max(1, round(self._told[of] / self._told["steps"])) for of in self._each}
 
     def end(self) -> None:
         with self._lock:
@@ -248,7 +261,7 @@ class Steps:
         if len(held) == READINGS:
             unchanged = np.where(np.isfinite(held[3]), held[2] == 0, np.nan)
             held = np.concatenate([held, held[3:4], unchanged[None]])
-        for _ in range(max(1, round(self._told["losses"] / self._told["steps"]))):
+        for _ in range(self._each["losses"]):
             if self._losses:
                 value, batch = self._losses.popleft()
                 if batch:
@@ -261,7 +274,7 @@ class Steps:
         if np.isfinite(held[1:3]).any(1).all():
             out = set(np.flatnonzero(self._backend.left_out).tolist())
             self._backend.frozen = out if self._backend.frozen is None else self._backend.frozen & out
-        for _ in range(max(1, round(self._told["rates"] / self._told["steps"]))):
+        for _ in range(self._each["rates"]):
             if self._rates:
                 self._backend.rate = self._rates.popleft()
         self.session.optimizer_step_begin(self._backend, timed=False)
