@@ -94,6 +94,8 @@ def test_players_take_turns(backend: str, tmp_path: Path) -> None:
     (run,) = traindx.read_all(tmp_path / "run")
     assert sum("several models are trained in turns" in event.message for event in run.events) == 1
     assert run.points in (29, 30)  # the first may build the optimizer
+    assert run.setup.flag("models_in_turns") is True
+    assert not {"loss-diverges", "simple-model-does-better"} & {f.slug for f in traindx.diagnose(run).first.findings}
     (beside,) = [name for name in run.series if name.startswith("train/sequential") and name.endswith("_loss")]
     assert len(run.series[beside]) >= 28
 

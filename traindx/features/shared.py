@@ -48,7 +48,9 @@ class Features:
     @cached_property
     def is_game(self) -> bool:
         """Whether several optimizers work against or beside each other, each with a loss of its own, from early on
-        (as capture records them): then no single loss tells of progress."""
+        (as capture records them), or models that take turns: then no single loss tells of progress."""
+        if self.run.setup.flag("models_in_turns"):
+            return True
         second = [s for n, s in self.run.series.items() if n.startswith("optimizer/1/") and len(s)]
         losses = [s for n, s in self.run.series.items() if OTHER_LOSS.match(n) and len(s)]
         first, last = self.run.first_step, self.run.last_step

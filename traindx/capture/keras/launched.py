@@ -58,7 +58,7 @@ class Launched:
         self._recorded: Any = self._backend  # a session's backend, of `fit` or of a loop
         self._batches = Batches()
         self._training: Training | None = None
-        self._turns = Turns(self._note)
+        self._turns = Turns(self._take_turns)
         self._by_batch: Any = None  # the model that is trained by `train_on_batch`
         self._before = 0  # steps in records that are closed
         self._said: set[str] = set()
@@ -146,9 +146,10 @@ class Launched:
         self._process.begin_anew()
         self._stream.anew()
 
-    def _note(self, message: str) -> None:
-        """Something that the record leaves out, said once."""
+    def _take_turns(self, message: str) -> None:
+        """What the record leaves out is said once."""
         say(message)
+        self._stream.fact("models_in_turns", True)
         if self._stream.opened is not None:
             self._stream.opened.event("note", message, "not-measured")
 

@@ -51,6 +51,8 @@ def simple_model_does_better(
     Sources: Karpathy (2019), A recipe for training neural networks (baselines first).
     """
     found = beside(run, features)
+    if features.is_game:
+        raise CannotJudge("what a player answers hangs on the other")
     if found is None:
         raise CannotJudge("the net's answers or those of simple predictors are not comparable, or they tell nothing")
     if found.behind < surely or found.share >= most:
