@@ -70,7 +70,7 @@ def rank(
     if causes is None:  # what is known of logs, and of how far a run is from others, is known of our own causes
         alone, part = log_terms(signs, run), carried(signs, run, features)
         terms = [tempered(t, alone.get(slug, {}), part) for slug, t in zip(slugs, terms, strict=True)]
-    far = distance_from_home(values) if run.panels and causes is None else None
+    far = distance_from_home(values) if is_comparable(run) and causes is None else None
     heat = 1.0 if far is None else float(fit.temper.heat(far))
     bases, terms = cooled(bases, terms, heat)
     scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
@@ -89,6 +89,12 @@ def rank(
         others = [float(shared(one, fit.temper, far, slugs)[kept[0]]) for one in members]
         found[0] = msgspec.structs.replace(found[0], interval=spread(found[0].probability, others))
     return tuple(found)
+
+
+def is_comparable(run: Run) -> bool:
+    """Whether modules were recorded beyond their gradients, as in all that the distance from home was fitted on: what
+    shows fewer signs is far from all of them, and no stranger for that."""
+    return any(not name.startswith("grad_") for name in run.panels)
 
 
 def listed(probabilities: Floats, slugs: Sequence[str]) -> list[int]:
