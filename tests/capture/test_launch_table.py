@@ -8,7 +8,7 @@ from tests.capture.styles_frameworks import FRAMEWORKS
 from tests.capture.table import HEAD, PAGE, SCRIPTED, TAIL
 
 WITHOUT_TRAINING = {"inference_only", "no_torch", "exits_mid_step"}
-WITHOUT_TRUTH = {"autograd_grad", "two_shards"}  # other tests know what is in them
+WITHOUT_TRUTH = {"autograd_grad", "pretend_accelerator", "two_shards"}  # other tests know what is in them
 
 
 def test_every_script_has_a_style() -> None:

@@ -155,6 +155,6 @@ def values_of(signs: Mapping[str, Sign]) -> dict[str, float]:
             continue
         size = 1.0 if key.startswith("fact:") or "=" in key else sign.strength * GRAVITY[sign.severity]
         values[key] = size
-        for mark in sign.marks:
+        for mark in sorted(sign.marks):  # sums are the same to the last digit
             values[f"{key}:{mark}"] = size
     return values

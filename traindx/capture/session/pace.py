@@ -31,8 +31,8 @@ DISTURBED = 4.0  # times the cheapest sample: what a sample took beyond that, so
 
 
 class Pace:
-    """Decides which steps are sampled. `every`: a fixed interval, or None to adapt. `budget`: the share of the run's
-    time that capture may take."""
+    """Decides which steps are sampled. `every`: a fixed interval, at which all is measured whatever it takes, or None to
+    adapt. `budget`: the share of the run's time that capture may take."""
 
     def __init__(self, every: int | None = None, budget: float = BUDGET) -> None:
         self._every, self._budget = every, budget
@@ -91,7 +91,7 @@ class Pace:
             self._cost += weight * (cost - self._cost)
         self._spent += cost
         early = max(1, int((START_SHARE if self._spent < START_SECONDS else STAYS_SHARE) * step))
-        if self._cost > LONGEST * self._share() * self._step_seconds > 0 and step > WARM:
+        if self._every is None and self._cost > LONGEST * self._share() * self._step_seconds > 0 and step > WARM:
             self._left_out += [dearest for dearest in self._dearest() if dearest][:1]
         self._next = step + min(self.interval(), early) - 1  # so many steps are then finished
 
