@@ -31,8 +31,8 @@ DISTURBED = 4.0  # times the cheapest sample: what a sample took beyond that, so
 
 
 class Pace:
-    """Decides which steps are sampled. `every`: a fixed interval, at which all is measured whatever it takes, or None to
-    adapt. `budget`: the share of the run's time that capture may take."""
+    """Decides which steps are sampled. `every`: a fixed interval, at which all is measured whatever it takes, or None
+    to adapt. `budget`: the share of the run's time that capture may take."""
 
     def __init__(self, every: int | None = None, budget: float = BUDGET) -> None:
         self._every, self._budget = every, budget
