@@ -42,16 +42,24 @@ class Windows:
         return self._shares()
 
     def end(self, count: int) -> Array:
-        """`[3 * count]`: norms of the changes, of the weights before, shares that did not change; NaN where unknown."""
+        """`[3 * count]`: as `changed`, NaN where unknown."""
         out = np.full((3, count), np.nan)
         before, self._before = self._before, None
         if before is not None:
             for place, (old, new) in enumerate(zip(before, self._now(self.turn), strict=True)):
-                size = square_sum(old)
-                if len(old) and size - size == 0:
-                    change = new - old
-                    out[:, place] = square_sum(change) ** 0.5, size**0.5, np.count_nonzero(change == 0) / len(change)
+                if len(old):
+                    out[:, place] = changed(old, new)
         return out.reshape(-1)
+
+
+def changed(old: Array, new: Array) -> tuple[float, float, float]:
+    """Norm of the change from `old[n]` to `new[n]`, norm of `old`, share that did not change. Of weights that are not
+    finite any more the norms are infinite, so that nothing is told of their module by what else it holds."""
+    change = new - old
+    moved, size = square_sum(change) ** 0.5, square_sum(old) ** 0.5
+    if not (np.isfinite(moved) and np.isfinite(size)):
+        return np.inf, np.inf, np.nan
+    return moved, size, np.count_nonzero(change == 0) / len(change)
 
 
 def sizes(values: Sequence[Array]) -> Array:

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from traindx.capture.arrays.activations import square_sum
 from traindx.capture.arrays.data import Array
-from traindx.capture.arrays.windows import sizes, window
+from traindx.capture.arrays.windows import changed, sizes, window
 from traindx.capture.session.traced import ROWS, Steps, TracedBackend
 from traindx.capture.signals import weights as of_weights
 
@@ -49,10 +48,8 @@ class Near:
             return
         began = time.perf_counter()
         for place, (old, values) in enumerate(zip(self._before, weights, strict=True)):
-            change, size = window(values, self._turn) - old, square_sum(old)
-            if len(old) and size - size == 0:
-                share = np.count_nonzero(change == 0) / len(change)
-                held[[2, 5, 6], place] = square_sum(change) ** 0.5, size**0.5, share
+            if len(old):
+                held[[2, 5, 6], place] = changed(old, window(values, self._turn))
         self._spent(began)
 
     def _begin(self, weights: Sequence[Array]) -> None:

@@ -12,9 +12,9 @@ from traindx.vocabulary.run import Floats
 
 def panels(modules: Modules, values: Floats) -> Iterator[Panel]:
     """From `[3, parameters]`: norms of the changes, of the weights before, shares that did not change; NaN where not
-    measured."""
+    measured. An infinite norm is that of a parameter that is not finite: nothing is told of its module."""
     change, size, unchanged = values.reshape(3, -1)
-    known = np.isfinite(change)
+    known = ~np.isnan(change)
     with np.errstate(divide="ignore", invalid="ignore"):
         moved = modules.summed(np.where(known, change**2, 0))
         ratio = np.sqrt(moved / modules.summed(np.where(known, size**2, 0)))
