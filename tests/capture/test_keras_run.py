@@ -70,9 +70,8 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     assert setup.flag("loss_input_looks_like_probabilities") is False
     assert setup.number("train_val_overlap_share") in (0, None)  # None: a busy machine let go of some batches
     found = traindx.diagnose(untimed(run)).first
-    # With a seed, Keras on TensorFlow draws the same order in every epoch: its shuffle begins anew with the data set.
-    expected = {"loss-repeats-each-epoch"} if backend == "tensorflow" else set()
-    assert {finding.slug for finding in found.findings if finding.severity in BAD} == expected
+    # With a seed, Keras on TensorFlow draws the same order in every epoch, of mixed batches: no fault is told for that.
+    assert not {finding.slug for finding in found.findings if finding.severity in BAD}
     seen_of = families({*run.series, *run.panels})
     rounded = {"quantized", "quantization gap"}  # there is nothing rounded
     assert {kind for kind, names in seen_of.items() if names} - {"scaling"} == set(SHOWN["keras"]) - rounded
