@@ -115,6 +115,20 @@ def test_short_formats_are_computed_within_the_step(tmp_path: Path, kind: Any) -
     np.testing.assert_allclose(read[0, :READINGS], np.asarray(found), rtol=1e-6)
 
 
+@pytest.mark.parametrize("kind", [jnp.float32, jnp.bfloat16])
+def test_a_leaf_that_is_not_finite_is_told_as_infinite_by_either_way(tmp_path: Path, kind: Any) -> None:
+    told = Told(tmp_path)
+    w = {"bias": jnp.ones(7, kind), "kernel": jnp.full((5, 7), jnp.nan, kind)}
+    compiled = jax.jit(functools.partial(step, told, True, []))
+    for x in X[:3]:
+        w, _ = compiled(w, jnp.array(x, kind))
+    read = told.end()
+    assert set(told.ways) == {"here" if kind == jnp.float32 else "elsewhere"}
+    assert np.isinf(read[:2, [2, 5], 1]).all()  # not told of the bias alone
+    assert np.isnan(read[:2, 6, 1]).all()
+    assert np.isfinite(read[:2, [2, 5, 6], 0]).all()
+
+
 def test_eager_scanned_and_rematerialized(tmp_path: Path) -> None:
     w = jax.tree.map(jnp.array, WEIGHTS)
     eager = Told(tmp_path / "eager")

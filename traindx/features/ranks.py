@@ -19,7 +19,7 @@ SMALLEST = 1e-30  # what is divided by
 LARGEST = 1e30  # what is beyond is no time and no norm
 MANY = 8  # processes among which one hardly moves the median
 DATA_PARALLEL = ("distributeddataparallel", "fullyshardeddataparallel", "fully_shard")  # wrappers
-# Optimizers whose step is as long for gradients twice as large, by words in their names.
+# Optimizers of that kind, by words in their names: see `is_scale_free`.
 SCALE_FREE = ("adam", "adagrad", "rmsprop", "adadelta", "adafactor", "lion", "rprop", "muon")
 ALIKE = 1e-3  # of their size, by which sums over averaged gradients may differ: their terms cancel in part
 
@@ -31,6 +31,11 @@ class ByRank(NamedTuple):
     ranks: tuple[int, ...]
     steps: Floats
     values: Floats
+
+
+def is_scale_free(run: Run) -> bool:
+    """Whether a step is as long for gradients twice as large."""
+    return any(word in run.setup.word("optimizer") for word in SCALE_FREE)
 
 
 def ranks_of(run: Run) -> tuple[int, ...]:

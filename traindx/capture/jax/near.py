@@ -10,7 +10,7 @@ import numpy as np
 
 from traindx.capture.arrays.data import Array
 from traindx.capture.arrays.windows import changed, sizes, window
-from traindx.capture.session.traced import ROWS, Steps, TracedBackend
+from traindx.capture.session.traced import READINGS, ROWS, Steps, TracedBackend
 from traindx.capture.signals import weights as of_weights
 
 
@@ -32,10 +32,8 @@ class Near:
             self._steps.comes()  # now it is known whether this step is sampled
             self._begin(values)
             return
-        held = np.full((ROWS, len(values[0])), np.nan)
+        held = np.full((ROWS if len(values) == 2 else READINGS, len(values[0])), np.nan)
         held[: len(values)] = values
-        if len(values) > 2:
-            held[6] = held[2] == 0
         held[3:5] = self._sizes
         if self._before:
             self._open = held

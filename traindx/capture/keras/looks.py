@@ -54,13 +54,12 @@ class KerasLooks(ToldLooks):
         self._pass, self._model, self._names = Pass(model, wanted), model, names
 
     def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None:
-        given = targets
         wanted = array(targets)
         if self._loss is not None and wanted is not None:
             wanted = self._loss.labels(wanted)
         self.data.look(inputs, wanted, bool(training), self._view.sampling, *whose)
         if training:
-            self._latest = inputs, wanted, given
+            self._latest = inputs, wanted, targets
             found = array(inputs)
             if found is not None:
                 self._view.habits.samples = len(found)  # a step takes one; another was peeked at to build the model

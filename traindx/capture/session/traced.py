@@ -173,6 +173,15 @@ class ToldUpdates:
         return self._backend.held[[2, 5, 6]].reshape(-1)
 
 
+def completed(held: Array) -> Array:
+    """`[ROWS, p]` of what a step tells of whole leaves; those that are not finite as in `arrays/windows.changed`."""
+    known = ~np.isnan(held[3]).all()
+    whole = np.isfinite(held[2]) & (np.isfinite(held[3]) | ~known)
+    change, size = (np.where(whole, row, np.inf) for row in held[2:4])
+    unchanged = np.where(whole, held[2] == 0, np.nan)
+    return np.stack([*held[:2], change, *held[3:], size, unchanged])
+
+
 class Steps:
     """What comes from the host's callbacks, in whatever thread: paired and handed to the session in order. Losses of a
     step may arrive after it, so a step waits until the next one comes. What is kept is copied: an array that is told
@@ -258,9 +267,7 @@ class Steps:
         held = self._steps.popleft()
         if self._weights is not None and not np.isfinite(held[3:5]).any():
             held[3:5] = self._weights
-        if len(held) == READINGS:
-            unchanged = np.where(np.isfinite(held[3]), held[2] == 0, np.nan)
-            held = np.concatenate([held, held[3:4], unchanged[None]])
+        held = completed(held) if len(held) == READINGS else held
         for _ in range(self._each["losses"]):
             if self._losses:
                 value, batch = self._losses.popleft()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from traindx.features.middle import median
-from traindx.features.ranks import DATA_PARALLEL, SCALE_FREE, apart, by_rank, exchanged, ranks_of
+from traindx.features.ranks import DATA_PARALLEL, apart, by_rank, exchanged, is_scale_free, ranks_of
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -57,10 +57,9 @@ def batch_grows_with_ranks(
     rate = float(rates.values.max()) if rates is not None and rates.n else setup.number("lr")
     if not own or rate is None:
         raise CannotJudge("the samples of a step or the rate are not known")
-    adaptive = any(word in setup.word("optimizer") for word in SCALE_FREE)
-    scale, law = (math.sqrt(ranks), "the square root, for " + setup.word("optimizer")) if adaptive else (
-        float(ranks), "in proportion, for SGD"
-    )  # fmt: skip
+    scale, law = float(ranks), "in proportion, for SGD"
+    if is_scale_free(run):
+        scale, law = math.sqrt(ranks), f"the square root, for {setup.word('optimizer')}"
     yield Evidence(
         last=run.last_step,
         values={"ranks": ranks, "own": own, "whole": ranks * own, "scale": scale, "law": law, "rate": rate},

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from traindx.features.ranks import SCALE_FREE, exchanged
+from traindx.features.ranks import exchanged, is_scale_free
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import EvidencePoint
 from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
@@ -68,7 +68,7 @@ def gradients_are_not_averaged(
         return
     ratio, ranks = found.ratio / before, found.ranks
     way = "summed" if abs(ratio / ranks - 1) <= near else "divided" if abs(ratio * ranks - 1) <= near else "other"
-    free = any(word in setup.word("optimizer") for word in SCALE_FREE)
+    free = is_scale_free(run)
     last = float(found.steps[-1])
     yield Evidence(
         onset=float(found.steps[0]),

@@ -10,8 +10,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from traindx.capture.arrays.levels import JUDGED, quantized_levels
 from traindx.capture.process.patches import WRAPPER
-from traindx.capture.torch.measure.levels import JUDGED, quantized_levels, rows_of
+from traindx.capture.torch.measure.levels import rows_of
 from traindx.capture.torch.measure.quantization import FUNCTIONS, behind
 
 

@@ -1,17 +1,11 @@
-"""Levels that the values of a quantized weight lie on, and what is left of its parameter."""
+"""What is left of the parameter of a quantized weight, measured where it lies; levels are counted on the host
+(`arrays/levels`)."""
 
 from __future__ import annotations
 
 import torch
 
-from traindx.capture.arrays.levels import FEWEST_STEPS, STRAY
-from traindx.capture.arrays.levels import JUDGED as JUDGED
-from traindx.capture.arrays.levels import READ as READ
-from traindx.capture.arrays.levels import TOLERANCE as TOLERANCE
-from traindx.capture.arrays.levels import levels as levels
-from traindx.capture.arrays.levels import on_grid as on_grid
-from traindx.capture.arrays.levels import quantized_levels as quantized_levels
-from traindx.capture.arrays.levels import steps as steps
+from traindx.capture.arrays.levels import FEWEST_STEPS, STRAY, TOLERANCE
 from traindx.capture.torch.measure.views import local
 
 MOVED_READ = 1 << 12  # values of a weight that are compared with those of a step before

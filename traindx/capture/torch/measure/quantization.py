@@ -20,11 +20,12 @@ import torch
 from torch import nn
 from torch.fx import GraphModule
 
+from traindx.capture.arrays.levels import JUDGED, READ, quantized_levels
 from traindx.capture.process.patches import Make, Patches
 from traindx.capture.torch.hooks import traced
 from traindx.capture.torch.measure.attention import something_is_compiled
 from traindx.capture.torch.measure.graph import nodes_of
-from traindx.capture.torch.measure.levels import JUDGED, MOVED_READ, READ, measured, moved, quantized_levels, rows_of
+from traindx.capture.torch.measure.levels import MOVED_READ, measured, moved, rows_of
 from traindx.capture.torch.measure.ranges import Ranges
 from traindx.capture.torch.measure.views import local
 from traindx.capture.torch.measure.within import Within

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from traindx.capture.torch.measure.levels import TOLERANCE, on_grid, steps
+from traindx.capture.arrays.levels import TOLERANCE, on_grid, steps
 from traindx.capture.torch.measure.views import local
 
 READ = 1 << 12  # values of an input
