@@ -42,7 +42,8 @@ SURE = 0.8  # probability from which an answer has to be right
 
 def half_of(label: Mapping[str, Any]) -> str:
     """The part that a label belongs to: by the SHA-256 of its repository, so that new logs do not move old ones."""
-    repository = label.get("repo") or label["source"].partition(":")[0]
+    # Some labels name no repository: each of those counts as a repository of its own.
+    repository = label.get("repo") or (label["source"] or label["id"]).partition(":")[0]
     first, second = hashlib.sha256(repository.strip().encode()).digest()[:2]
     return HALVES[1 + second % 2] if first % 2 else HALVES[0]
 
