@@ -82,7 +82,7 @@ def test_demo_prints_the_report_and_tells_the_truth(tmp_path: Path) -> None:
     done = traindx("demo", cwd=tmp_path)
     assert done.status == 0
     assert "learning rate is too high" in done.out
-    assert "What was wrong: the learning rate was raised to 1.0" in done.err
+    assert "What was wrong: the learning rate rises to 3.0" in done.err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -199,7 +199,7 @@ def broken(case: Case) -> str | None:
     if grave and ends_not_finite(case):
         return "the loss is not finite and does not come back"
     if diverged_for_good(case):
-        return "the loss has diverged and ends above where it began"
+        return "the loss has diverged, and what had been learned is lost"
     if "scale-lost" in case.aspects.get("steps-skipped-often", frozenset()):
         return "the loss scale has sunk to nothing: the gradients are not finite, and no step is taken any more"
     if "frozen" in case.aspects.get("loss-at-chance", frozenset()):

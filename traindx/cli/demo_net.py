@@ -52,12 +52,12 @@ class Fault(NamedTuple):
 
 FAULTS = {
     "learning-rate-too-high": Fault(
-        Recipe(lr=1.0, warmup=1500),
+        Recipe(lr=3.0, warmup=3000),
         ("learning-rate-too-high",),
-        "the learning rate was raised to 1.0 over 1500 steps; this net learns well with 0.05",
+        "the learning rate rises to 3.0 over 3,000 steps; for this network 0.05 works",
     ),
     "learning-rate-too-low": Fault(
-        Recipe(lr=2e-6), ("learning-rate-too-low",), "the learning rate was 0.000002; this net learns well with 0.05"
+        Recipe(lr=2e-6), ("learning-rate-too-low",), "the learning rate is 0.000002; for this network 0.05 works"
     ),
     "overfitting": Fault(
         Recipe(samples=200, width=128, weight_decay=0.0, label_noise=0.2, lr=0.02, steps=2000),
