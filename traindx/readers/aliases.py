@@ -16,7 +16,21 @@ from traindx.vocabulary.signals import direction_of
 
 TRAIN_WORDS = frozenset({"train", "training", "tr", "trn", "learn", "fit", "trl"})
 VAL_WORDS = frozenset(
-    {"val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "tel", "te", "vl"}
+    {
+        "val",
+        "valid",
+        "validate",
+        "validation",
+        "eval",
+        "evaluation",
+        "test",
+        "testing",
+        "dev",
+        "heldout",
+        "tel",
+        "te",
+        "vl",
+    }
     | {"holdout"}
 )
 # Words around a quantity that do not change what it is.

@@ -14,6 +14,7 @@ FORMATS: tuple[tuple[Any, ...], ...] = (
     ('traindx.readers.formats.keras_log', 'keras-csv', 0.85, False, True, False),
     ('traindx.readers.formats.lightning_csv', 'lightning-csv', 0.9, False, True, True),
     ('traindx.readers.formats.mlflow', 'mlflow', 0.95, True, True, True),
+    ('traindx.readers.formats.mlflow_metric', 'mlflow-metric', 0.9, False, True, False),
     ('traindx.readers.formats.mmengine_json', 'mmengine-json', 0.95, False, True, False),
     ('traindx.readers.formats.sacred', 'sacred', 0.98, False, True, True),
     ('traindx.readers.formats.sb3', 'stable-baselines', 0.98, False, True, True),

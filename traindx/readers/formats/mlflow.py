@@ -106,7 +106,7 @@ def read_folder(path: Path) -> list[RawLog]:
         if meta.get("lifecycle_stage") == "deleted":
             continue
         events: list[Event] = []
-        metrics = {key: points_of(file, events) for key, file in files_under(folder / "metrics")}
+        metrics = {key: points_of(Source(str(file), file), events) for key, file in files_under(folder / "metrics")}
         if any(metrics.values()):
             params = {key: small_text(f).decode("utf-8", "replace")[:500] for key, f in files_under(folder / "params")}
             log = run_log(str(folder), metrics, params, str(meta.get("status", "")))
@@ -125,10 +125,10 @@ def files_under(folder: Path) -> Iterator[tuple[str, Path]]:
                 yield file.relative_to(folder).as_posix(), file
 
 
-def points_of(file: Path, events: list[Event]) -> list[Point]:
+def points_of(file: Source, events: list[Event]) -> list[Point]:
     """The lines `time value step` of a metric file (old stores leave the step out)."""
     points, broken = [], 0
-    text = whole(Source(str(file), file), events).decode("utf-8", "replace")
+    text = whole(file, events).decode("utf-8", "replace")
     for i, line in enumerate(text.splitlines()):
         numbers = [text_number(word) for word in line.split()]
         if len(numbers) in (2, 3) and None not in numbers:
@@ -137,7 +137,8 @@ def points_of(file: Path, events: list[Event]) -> list[Point]:
         elif line.strip():
             broken += 1
     if broken:
-        events.append(Event("parse-warning", f"{broken} lines of {file.name} are damaged; left out", place=file.name))
+        name = Path(file.name).name
+        events.append(Event("parse-warning", f"{broken} lines of {name} are damaged; left out", place=name))
     return points
 
 

@@ -53,12 +53,13 @@ def sniff(source: Source) -> float:
 
 
 def is_text(head: bytes) -> bool:
-    """Whether bytes are text: few control characters, in an encoding that is known."""
+    """Whether bytes are text: few control characters, in an encoding that is known, or with metrics in what is ASCII
+    (a model summary drawn in the box characters of another encoding stands before the log)."""
     if encoding_of(head) == "utf-16":
         return True
     odd = len(BINARY.findall(head))
     broken = head.decode("utf-8", errors="replace").count("\ufffd")
-    return odd <= 0.01 * len(head) + 1 and broken <= 0.1 * len(head)
+    return odd <= 0.01 * len(head) + 1 and (broken <= 0.1 * len(head) or METRIC.search(head) is not None)
 
 
 def is_json(head: bytes) -> bool:

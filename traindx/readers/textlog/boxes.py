@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from traindx.readers.textlog.grammar import Field, Key, metric_name
+from traindx.readers.textlog.grammar import Field
+from traindx.readers.textlog.keys import Key, metric_name
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.words import counter_of
 
@@ -29,7 +30,10 @@ class Boxes:
         self.cells: dict[Field, float] = {}
 
     def claims(self, line: str) -> Callable[[str, int], None] | None:
-        return self.take if len(line) < WIDEST and line[:1] in ("|", "│", "┃") and LINE.match(line.rstrip()) else None
+        if len(line) >= WIDEST or line[:1] not in ("|", "│", "┃") or not LINE.match(line.rstrip()):
+            return None
+        headings = line[0] == "┃" and not any(c.isdigit() for c in line)  # Rich draws those of a table so
+        return None if headings else self.take
 
     def take(self, line: str, row: int) -> None:
         found = LINE.match(line.rstrip())

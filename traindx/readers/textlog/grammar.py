@@ -10,54 +10,26 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from traindx.readers.textlog.keys import Key, key_before, metric_name, slug
 from traindx.readers.textlog.tokens import TIME, TOKEN, scale_of, short_unit
-from traindx.readers.textlog.words import counter_of, evidence, is_side, role_in, role_of_key, role_only
+from traindx.readers.textlog.words import COUNTERS, counter_of, evidence, role_in, role_of_key, role_only
 
 LONGEST_LINE = 16384  # longer lines are data, not prints
 MOST_FIELDS = 400
 REACH = 300  # characters before a number in which its key is looked for
 LONGEST_BAR = 2000  # characters of a line that may hold a progress bar and a dict
 
-STRONG = re.compile(
-    r"""["'’”`)\]*]{0,3}\s*(?:={1,2}|:{1,2}|->|=>|→)\s*["'“‘`(\[<{*]{0,3}(?:(?:tensor|array|np\.float\d+|np\.\w+|float|mx\.\w+)\(\[?)?\s*$"""
-)
-WEAK = re.compile(r"""[\s\[(<#"'*]*$""")
-CUT = re.compile(r"(?<=\w):(?=[A-Za-z_])|[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?|\s?>{1,3}\s|→|\)\s")
-EDGES = " \t\"'“”‘’`*_-–—>#•~<&+:"
-PAREN_UNIT = re.compile(r"\s*[(\[](ms|s|sec|secs|seconds|us|%|[KMG]i?B|bytes|h|min|hours)[)\]]$", re.IGNORECASE)
 LINE_UNIT = re.compile(r"\b(?:time|memory)\s*\((ms|s|MB|GB|MiB|GiB)\)\s*\|", re.IGNORECASE)
-LEVELS = frozenset(
-    (
-        "info",
-        "debug",
-        "warning",
-        "warn",
-        "error",
-        "notice",
-        "and",
-        "the",
-        "with",
-        "a",
-        "an",
-        "stats",
-        "parameter",
-        "metric",
-    )
-)
-TAILS = frozenset(("is", "was", "of", "equals", "equal", "at", "about", "now"))
-OPEN = "to from than by after before in on for with every per and or the x until took elapsed within"
-DANGLING = frozenset(OPEN.split())
-SPANS = frozenset(("in", "took", "for", "elapsed", "duration", "within"))
 FRACTIONS = frozenset(("epoch", "epochs", "kimg"))  # counters that may be printed as fractions
-KEY = re.compile(r"^[\w\s./@\-'()%+^&:|~°µ↑↓*#]+$")
-NOT_KEY = re.compile(
-    r"\.(?:py|cpp|cc|c|h|hpp|cu|cuh|js|go|rs|ipynb|sh|json|yaml|yml|pt|pth|bin)$|^/|//|^\.|\.\.\.|\(\)|^self\.",
-    re.IGNORECASE,
-)
-MOMENT = re.compile(
-    r"^(?:epoch|step|iter\w*|round|batch)[\s_]+(?:start|end|begin|done|finished|complete[d]?)[\s_]+", re.IGNORECASE
-)
 BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
+# A counter between a name and its value: `loss at step 12: 7.49`, `loss (step 12): 7.49`, `loss after 12 steps: 7.49`.
+NAME_THEN_COUNTER = re.compile(
+    r"(?P<name>.*\w)(?:\s+(?:at|after|for|in|of|on)\s+(?:the\s+)?|\s*[@(]\s*)(?P<counter>[\w ]+)"
+)
+NAME_THEN_COUNT = re.compile(r"(?P<name>.*\w)\s+after")
+COUNTED_THINGS = re.compile(r"\s+(?P<counter>[a-z_]+s)(?=\W)", re.IGNORECASE)
+INDEXED = re.compile(r"(?P<name>\w[\w ./-]*)\[$")  # `loss[12] = 7.49`
+INDEX_ENDS = re.compile(r"\]\s*[:=]")
 BEHIND = re.compile(r"\s+([A-Za-z][A-Za-z_ ]{1,24}?)\s*(?=[,;|)]|$|\s{2})")  # `3.21 avg loss,`
 THINGS = re.compile(r" [a-z]+s\b(?!:|=)")  # `wrote 3 files`
 RANK = re.compile(r"(?:\brank[ :_=]?|^\[default)(\d{1,5})\b", re.IGNORECASE)
@@ -97,13 +69,6 @@ class Parsed(NamedTuple):
     rank: int
 
 
-class Key(NamedTuple):
-    text: str
-    strong: bool
-    lead: str
-    unit: str
-
-
 def parse(line: str) -> Parsed:
     """The fields of a line, in order. A line without any has an empty tuple."""
     reader = LineReader(line)
@@ -139,7 +104,8 @@ class LineReader:
         self.others: list[tuple[int, int]] = []
         self.side = self.key_side = ""
         self.stamp: tuple[int, int] | None = None
-        self.last_kind = ""
+        self.passed = 0  # characters behind a number that belong to it
+        self.last_kind = self.waiting = ""  # `waiting`: a metric's name whose counter stands before its value
         self.named = self.closing = False
         self.lead = ""
         told = RANK.search(line, 0, 120)
@@ -154,6 +120,8 @@ class LineReader:
             return
         if token["ratio"] is not None:
             self.ratio(token)
+        elif token["numbered"] is not None:
+            self.numbered(token)
         else:
             self.others.append(token.span())
             if kind in ("date", "glog") and self.stamp is None and not self.fields:
@@ -163,7 +131,7 @@ class LineReader:
     def number(self, token: re.Match[str]) -> None:
         value = token["value"]
         gap = self.line[max(self.floor, token.start() - REACH) : token.start()]
-        key = key_before(gap)
+        key = self.key_of(gap, token)
         wordy = value[-1] in "nNfFyY"
         if wordy and not (key.strong or evidence(key.text) or gap.strip() in ("", "(")):
             return  # the word "nan" in a sentence
@@ -176,7 +144,38 @@ class LineReader:
             self.fields.append(field)
             self.spans.append(token.span("value"))
             self.last_kind = field.kind
-        self.floor = token.end()
+        self.floor = token.end() + self.passed
+
+    def key_of(self, gap: str, token: re.Match[str]) -> Key:
+        """The key of a number. Where a counter stands between a metric's name and its value, the name waits for it."""
+        key, self.passed = key_before(gap), 0
+        if self.waiting and not key.text and not gap.strip(" ])>-:="):
+            key = Key(self.waiting, True, "", "")
+        self.waiting = ""
+        if not token["value"].isdigit():
+            return key
+        things = COUNTED_THINGS.match(self.line, token.end())
+        if named := NAME_THEN_COUNTER.fullmatch(key.text):
+            counter = named["counter"]
+        elif things and (named := NAME_THEN_COUNT.fullmatch(key.text)):
+            counter, self.passed = things["counter"], things.end() - token.end()
+        elif INDEX_ENDS.match(self.line, token.end()) and not self.fields and (named := INDEXED.search(gap)):
+            counter = "step"
+        else:
+            return key
+        name = key_before(named["name"] + ":").text
+        if counter_of(counter) is None or not evidence(name):
+            self.passed = 0
+            return key
+        self.waiting, self.side = name, role_of_key(name) or self.side
+        return Key(counter, True, key.lead, "")
+
+    def numbered(self, token: re.Match[str]) -> None:
+        """`Epoch-12`, `step #12`."""
+        name = token["thing"].lower()
+        self.fields.append(Field(name, "counter", COUNTERS[name], whole=True))
+        self.spans.append(token.span("count"))
+        self.last_kind = "counter"
 
     def field_of(self, key: Key, token: re.Match[str], unit: str, whole: bool) -> Field | None:
         gap = self.line[max(self.floor, token.start() - REACH) : token.start()]
@@ -298,11 +297,6 @@ class LineReader:
         return unique
 
 
-def slug(text: str) -> str:
-    """The last few words of a text as one word."""
-    return "_".join(re.findall(r"[A-Za-z]{2,}", re.split(r"[\]|]|\s-\s", text)[-1])[-4:]).lower()
-
-
 def is_loose(field: Field) -> bool:
     """Whether a field has no key of its own: `3ms/step`, `in 2.5s`."""
     return field.name == "duration" or ("/" in field.name and field.name.split("/")[0] in (*TIME, "it", "iter", "step"))
@@ -312,67 +306,3 @@ def value_is_whole(token: re.Match[str]) -> bool:
     """Whether a value is a whole number however it is printed (`global_step=18.00`)."""
     whole, _, rest = token["value"].partition(".")
     return whole.isdigit() and not rest.strip("0")
-
-
-def key_before(gap: str) -> Key:
-    """The key at the end of the text between two numbers, and the text before the key."""
-    found = STRONG.search(gap)
-    head = gap[: found.start()] if found else WEAK.sub("", gap, count=1)
-    if found:
-        closers = len(found[0]) - len(found[0].lstrip(")"))
-        head += ")" * min(closers, head.count("(") - head.count(")"))
-    unit = ""
-    given = PAREN_UNIT.search(head)
-    if given:
-        head, unit = head[: given.start()], given[1]
-    begin = 0
-    for cut in CUT.finditer(head):
-        begin = cut.end()
-    text = head[begin:].strip(EDGES)
-    text = text.lstrip("(") if ")" not in text else text  # `(epoch: 1, iters: 100) loss: 0.3`
-    if "..." in text:  # Megatron's options: `lr ......... 0.00015`
-        text = ""
-    words = [w for w in text.split() if any(c.isalnum() for c in w) or w == "#"]
-    while (
-        words
-        and words[0].lower() in LEVELS
-        and (len(words) > 1 or words[0].lower() in ("info", "debug", "warning", "and"))
-    ):
-        words.pop(0)
-    for place, word in enumerate(words[:-1]):
-        if word in ("INFO", "WARNING", "DEBUG", "ERROR"):  # `trainer INFO step`
-            words = words[place + 1 :]
-            break
-    if found and len(words) > 1:
-        glued = (
-            "=" in found[0] and found[0].strip(" ") == found[0] and words[-2].lower() != "time"
-        )  # MXNet's `Time cost=`
-        named = any(mark in words[-1] for mark in "_/") and not role_in(" ".join(words[:-1]))
-        if glued or named:
-            begin += len(text) - len(words[-1])
-            words = words[-1:]
-    return Key(" ".join(words), bool(found), head[:begin], unit)
-
-
-def metric_name(key: Key, unit: str) -> str:
-    """The column name that a key gives, "" when it is no name of a metric: a file, a sentence, a
-    rank, a time that is left."""
-    words = MOMENT.sub("", key.text).split()
-    timed = unit in TIME
-    if timed and words and words[-1].lower() in SPANS:
-        return "duration"
-    while len(words) > 1 and words[-1].lower() in (*TAILS, "value"):
-        words.pop()
-    name = "_".join(words).strip(EDGES)
-    if name.count("(") != name.count(")"):
-        name = name.strip("()")
-    sentence = len(words) > (6 if key.strong else 4) or len(name) > 80
-    if not words or sentence or words[-1].lower() in DANGLING or not re.search(r"[^\W\d_]", name):
-        return ""
-    if not KEY.match(name) or NOT_KEY.search(name) or is_side(name) or is_side(words[-1]):
-        return ""
-    if timed and not re.search(
-        r"time|elapsed|dur|latency|sec|step_avg|avg|duration|data|dt|^t$|total", name, re.IGNORECASE
-    ):
-        return f"{name}_time"
-    return "" if timed and name.lower() in ("total", "left") else name

@@ -15,11 +15,13 @@ from traindx.readers.textlog.detection import Detection
 from traindx.readers.textlog.events import EventLog
 from traindx.readers.textlog.facts import Facts
 from traindx.readers.textlog.grammar import LONGEST_LINE, Parsed, parse
+from traindx.readers.textlog.histories import Histories
 from traindx.readers.textlog.lines import signature
 from traindx.readers.textlog.marks import Marks
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tables import Tables
 from traindx.readers.textlog.variants import Variant
+from traindx.readers.textlog.words import evidence
 
 Handler = Callable[[str, int], None]
 
@@ -51,6 +53,7 @@ class Scanner:
         self.boxes = Boxes(self.records)
         self.tables = Tables(self.records)
         self.detection = Detection(self.records)
+        self.histories = Histories(self.records)
         self.events = EventLog(stream, self.dispatch)
         self.facts = Facts()
         self.marks = Marks()
@@ -68,6 +71,8 @@ class Scanner:
         self.last_row = max(row, self.last_row)
         self.boxes.flush()
         self.detection.replace_tables()
+        if not any(evidence(field.name) == 2 for variant in self.variants for field in variant.fields):
+            self.histories.flush()
 
     def dispatch(self, line: str, row: int) -> None:
         """Read one line out of turn."""
@@ -118,7 +123,7 @@ class Scanner:
             return None
         if "iteration" in line and WRAPPED.match(line):
             return self.wrapped
-        forms = (self.detection, self.boxes, self.tables, self.events)
+        forms = (self.detection, self.boxes, self.tables, self.histories, self.events)
         return next((h for h in (form.claims(line) for form in forms) if h is not None), None)
 
     def remember(self, mark: bytes, handler: Handler | None) -> None:

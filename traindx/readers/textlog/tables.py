@@ -10,11 +10,11 @@ from traindx.readers.textlog.grammar import Field
 from traindx.readers.textlog.records import Records
 
 CELL = re.compile(
-    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan|[-+]?inf|\d+/\d+|[\d:]+|-{1,3}|n/a|none|all",
+    r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?(?:%|[GMK]i?B?|s)?|[-+]?nan|[-+]?inf|\d+/\d+|[\d:]+|\([\d:]+\)|-{1,3}|n/a|none|all",
     re.IGNORECASE,
 )
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
-SPLITS = (re.compile(r"\s*[|│]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
+SPLITS = (re.compile(r"\s*[|│┃]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
 PREFIX = re.compile(r"^(?:\[[^\]]*\d[:/]\d[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
 BAR = re.compile(r":?\s*\d+%\|[^\]]*\]?\s*$")  # behind which nothing is said
 VALUE = re.compile(r"(?<![\w-])(?:nan|inf)(?!\w)", re.IGNORECASE)
@@ -84,7 +84,7 @@ def body(line: str) -> str:
 
 def cut(split: re.Pattern[str], text: str) -> list[str]:
     """Cells of a line; a bar at either end does not make an empty one."""
-    return [c.strip() for c in split.split(text.strip("|│ \t"))]
+    return [c.strip() for c in split.split(text.strip("|│┃ \t"))]
 
 
 def is_heading(text: str) -> bool:
@@ -104,9 +104,9 @@ def is_heading(text: str) -> bool:
 
 def row_cells(text: str) -> list[str]:
     """The cells of a line that holds nothing but numbers, else none."""
-    if not text or not (text[0].isdigit() or text[0] in "|│+-.an"):
+    if not text or not (text[0].isdigit() or text[0] in "|│┃+-.an"):
         return []
-    split = SPLITS[0] if text[0] in "|│" or "|" in text else SPLITS[2] if "," in text else SPLITS[3]
+    split = SPLITS[0] if text[0] in "|│┃" or "|" in text else SPLITS[2] if "," in text else SPLITS[3]
     cells = cut(split, text)
     return cells if all(CELL.fullmatch(c) for c in cells) and any(c[:1].isdigit() for c in cells) else []
 

@@ -35,7 +35,7 @@ NEVER = """eta required wall train_wall pid port seed rank local_rank gpu gpus g
 SIDE = frozenset(NEVER.split())
 
 TRAIN = r"train|training|trn"
-HELD = r"val|valid|validation|validating|eval|evaluation|evaluating|evaluate|test|testing|dev|heldout|held-out|holdout"
+HELD = r"val|valid(?:ate|ation|ating)?|eval|evaluat(?:e|ion|ing)|test|testing|dev|heldout|held-out|holdout"
 ROLE = re.compile(rf"(?<![\w./\\-])(?:(?P<train>{TRAIN})|(?P<val>{HELD}))(?![\w/\\-]|\.\w|=)", re.IGNORECASE)
 ROLE_ONLY = re.compile(rf"(?:{TRAIN}|{HELD})", re.IGNORECASE)
 ROLE_IN_KEY = re.compile(
@@ -66,8 +66,8 @@ def counter_of(key: str) -> tuple[str, int] | None:
     """Name and rank of the counter that a key means, or None. `Training Iteration`, `Epoch(val)`
     and `validation loss at iteration` are counters; `number of skipped iterations` is not."""
     plain = re.sub(r"\(.*?\)", "", in_english(key)).lower().strip(" #:._-[]'\"")
-    found = re.search(r"(?:\bat|\bafter|@)\s+(iteration|step|epoch|update|iter|batch)$", plain)
-    if found:
+    found = re.search(r"(?:\bat|\bafter|@)\s+(\w+)$", plain)
+    if found and COUNTERS.get(found[1], 9) < 4:
         plain = found[1]
     joined = re.sub(r"\s+", "_", plain)
     if joined in COUNTERS:

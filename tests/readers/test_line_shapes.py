@@ -1,0 +1,102 @@
+"""Line shapes that nobody has sent yet: drawn from a grammar, written with known numbers, and read back."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import traindx
+from benchmarks.line_shapes import INSIDE, Shape, draw, misread, written
+from traindx.errors import ReadError
+from traindx.vocabulary.run import Run
+
+LOSSES = [f"{3.0 * 0.9**i + 0.01 * (i % 3):.4f}" for i in range(20)]
+PLAIN = Shape("inside", "step", "{c} {n}", ("train loss",), ": ", ", ", "", "", 4, 0, 0, "utf-8")
+
+
+def read(folder: Path, text: str | bytes, name: str = "train.log") -> Run:
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    (run,) = traindx.read_all(folder / name)
+    return run
+
+
+def assert_losses(run: Run, name: str = "train/loss") -> None:
+    assert run.series[name].values.tolist() == [float(loss) for loss in LOSSES]
+
+
+@pytest.mark.parametrize("form", INSIDE)
+@pytest.mark.parametrize("name", ["Loss", "discriminator loss", "val_loss"])
+def test_a_counter_between_the_name_and_the_value(form: str, name: str) -> None:
+    shape = PLAIN._replace(inside=form, metrics=(name,))
+    text, values, steps = written(shape, random.Random(0))
+    assert misread(text.encode(), values, steps) == ""
+
+
+def test_shapes_drawn_by_chance_are_read_back() -> None:
+    wrong = []
+    for number in range(300):
+        rng = random.Random(f"tests-{number}")
+        shape = draw(rng)
+        text, values, steps = written(shape, rng)
+        if misread(text.encode(shape.encoding), values, steps):
+            wrong.append(shape)
+    assert len(wrong) <= 3, wrong  # 0.3 % of 3,000 when this was written
+
+
+def test_times_in_brackets_end_the_rows_of_a_table(tmp_path: Path) -> None:
+    rows = [f"{i:<9} {loss}    {loss}    (00:{i + 10})" for i, loss in enumerate(LOSSES)]
+    assert_losses(read(tmp_path, "\n".join(["epoch     train_loss  valid_loss  time", *rows])), "val/loss")
+
+
+def test_a_table_with_heavy_lines_around_its_headings(tmp_path: Path) -> None:
+    head = ["┏━━━━━━━┳━━━━━━━━┓", "┃ Epoch ┃ Loss   ┃", "┡━━━━━━━╇━━━━━━━━┩"]
+    rows = [f"│ {i:<5} │ {loss} │" for i, loss in enumerate(LOSSES)]
+    assert_losses(read(tmp_path, "\n".join([*head, *rows, "└───────┴────────┘"])))
+
+
+def test_box_characters_of_another_encoding_before_the_log(tmp_path: Path) -> None:
+    summary = ("═" * 60 + "\n║ Model ║\n") * 60
+    log = "".join(f"epoch {i} loss {loss}\n" for i, loss in enumerate(LOSSES))
+    assert_losses(read(tmp_path, summary.encode("cp437") + log.encode()))
+
+
+def test_the_file_of_one_mlflow_metric(tmp_path: Path) -> None:
+    lines = [f"{1628697792090 + 1000 * i} {loss} {5 * i}" for i, loss in enumerate(LOSSES)]
+    run = read(tmp_path, "\n".join(lines) + "\n", "train_loss")
+    assert_losses(run)
+    assert run.series["train/loss"].steps[-1] == 95
+
+
+@pytest.mark.parametrize("form", ["train_loss = [{}]", "TRAIN_LOSS:[{}]", "'train_loss': [{}],"])
+def test_a_history_in_one_line(form: str, tmp_path: Path) -> None:
+    assert_losses(read(tmp_path, f"Done.\n{form.format(', '.join(LOSSES))}\n"))
+
+
+def test_a_history_that_is_printed_as_it_grows(tmp_path: Path) -> None:
+    lines = [f"train_loss = [{', '.join(LOSSES[:n])}]" for n in range(3, 21)]
+    assert_losses(read(tmp_path, "\n".join(lines)))
+
+
+def test_lists_of_classes_are_no_history(tmp_path: Path) -> None:
+    lines = [f"IoU: [0.{i}, 0.{i + 20}, 0.{i + 40}]" for i in range(10, 30)]
+    with pytest.raises(ReadError):
+        read(tmp_path, "\n".join(lines))
+    losses = "\n".join(f"epoch {i} loss {loss}" for i, loss in enumerate(LOSSES))
+    run = read(tmp_path, f"{losses}\naccuracy: [0.5, 0.7, 0.2]\n")
+    assert_losses(run)
+    assert set(run.series) == {"train/loss"}
+
+
+def test_numbers_behind_a_hash_are_outputs_not_steps(tmp_path: Path) -> None:
+    lines = [f"Iteration {i * 20}, Train net output #0: loss = {loss}" for i, loss in enumerate(LOSSES)]
+    run = read(tmp_path, "\n".join(lines))
+    (series,) = run.series.values()
+    assert np.array_equal(series.steps, np.arange(20) * 20.0)
+
+
+def test_validate_is_a_word_for_validation(tmp_path: Path) -> None:
+    lines = [f"epoch {i} Train Loss: 0.5{i} Validate Loss: {loss}" for i, loss in enumerate(LOSSES)]
+    assert_losses(read(tmp_path, "\n".join(lines)), "val/loss")
