@@ -47,11 +47,26 @@ def test_sections_of_both_ways_to_write_them() -> None:
 
 
 def test_unknown_names(tmp_path: Path) -> None:
-    for word, said in (("loss-plateau", "did you mean loss-plateaus"), ("LOS04", "LOS004"), ("qqqq", "--list")):
+    for word, said in (("loss-platoes", "did you mean loss-plateaus"), ("LOS04", "LOS004"), ("qqqq", "--list")):
         done = traindx("explain", word, cwd=tmp_path)
         assert (done.status, done.out) == (2, "")
         assert done.err.startswith("traindx: error: nothing is called")
         assert said in done.err
+
+
+def test_the_words_of_the_field_find_their_pages(tmp_path: Path) -> None:
+    wanted = {
+        ("overfitting",): "insufficient-regularization (cause)",
+        ("grokking",): "delayed-generalization (pattern)",
+        ("double-descent",): "epoch-wise-double-descent (pattern)",
+        ("vanishing", "gradients"): "GRD001 gradients-vanish-with-depth (rule)",
+        ("plateau",): "LOS004 loss-plateaus (rule)",
+        ("dead", "relu"): "dead-relus (cause)",
+    }
+    for words, heading in wanted.items():
+        done = traindx("explain", *words, cwd=tmp_path)
+        assert done.out.splitlines()[0] == heading
+    assert "See also\n  " in traindx("explain", "plateau", cwd=tmp_path).out
 
 
 def test_list_and_wrong_use(tmp_path: Path) -> None:

@@ -14,20 +14,28 @@ EXAMPLES = """\b
 Examples:
   traindx explain LOS004
   traindx explain learning-rate-too-high
+  traindx explain vanishing gradients
   traindx explain --list
 """
 MAX_LINE = 100
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("word", required=False, metavar="CODE-or-slug")
+@click.argument("words", nargs=-1, metavar="CODE-or-slug")
 @click.option("--list", "listing", is_flag=True, help="List everything that has a page.")
-def explain(word: str | None, listing: bool) -> int:
-    """Print the page of a rule, cause, fix or pattern."""
-    if (word is None) != listing:
+def explain(words: tuple[str, ...], listing: bool) -> int:
+    """Print the page of a rule, cause, fix or pattern, by its name or by words in its title."""
+    if bool(words) == listing:
         raise click.UsageError("give a code or slug, or --list", click.get_current_context())
-    emit(contents(pages()) if word is None else "\n\n\n".join(printed(page) for page in find(word)), None)
+    emit(contents(pages()) if listing else answer(find(" ".join(words))), None)
     return 0
+
+
+def answer(found: Sequence[Page]) -> str:
+    """The first page, and the names of the others."""
+    width = max(len(page.slug) for page in found)
+    others = [f"  {page.slug:{width}}  {page.title}"[: stdout_width()].rstrip() for page in found[1:]]
+    return "\n".join([printed(found[0]), *(["", "See also", *others] if others else [])])
 
 
 def printed(page: Page) -> str:

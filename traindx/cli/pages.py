@@ -18,6 +18,8 @@ from traindx.errors import UnknownPage
 HEADINGS = ("What it sees", "Why it matters", "When it is wrong", "What to try", "Sources")
 SECTION = re.compile(rf"^(?:##\s*)?({'|'.join(HEADINGS)})(?::[ \t]*|[ \t]*\n)", re.MULTILINE)
 
+ENDING = re.compile(r"(?<=\w{3})(?:t?ting|ning|ing|ed|es|s)$")
+
 
 class Page(NamedTuple):
     """What can be explained. `code` is empty except for rules; `links` are other pages' slugs, by
@@ -136,15 +138,25 @@ def sections(text: str) -> list[tuple[str, str]]:
 
 
 def find(word: str) -> list[Page]:
-    """The pages of a code or slug. Raises UnknownPage with the nearest names."""
+    """The pages of a code or slug, or those about some words. Raises UnknownPage with the nearest names."""
     everything = pages()
     wanted = word.strip().lower().replace("_", "-").replace(" ", "-")
-    found = [page for page in everything if wanted in (page.code.lower(), page.slug)]
+    found = [page for page in everything if wanted in (page.code.lower(), page.slug)] or about(wanted, everything)
     if found:
         return found
     near = nearest(wanted, everything)
     hint = f"did you mean {' or '.join(near)}?" if near else "`traindx explain --list` shows all"
     raise UnknownPage(f"nothing is called {word!r}; {hint}")
+
+
+def about(wanted: str, everything: Sequence[Page], *, least: int = 3) -> list[Page]:
+    """Pages whose name or title has every word of `wanted` of `least` letters or more, but for its ending: "vanishing
+    gradients" finds gradients-vanish-with-depth. Those with the words in their name first, causes before rules."""
+    words = [ENDING.sub("", word) for word in wanted.split("-") if len(word) >= least]
+    starts = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in words]
+    matching = [page for page in everything if starts and all(s.search(f"{page.slug} {page.title}") for s in starts)]
+    order = ("cause", "pattern", "rule", "fix")
+    return sorted(matching, key=lambda p: (-sum(bool(s.search(p.slug)) for s in starts), order.index(p.kind)))
 
 
 def nearest(wanted: str, everything: Sequence[Page]) -> list[str]:
