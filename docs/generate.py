@@ -10,13 +10,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from docs import architecture, catalogues, command_line, curves, frameworks, indexes, interventions, modules
+from docs import api, architecture, catalogues, command_line, curves, frameworks, indexes, interventions, modules
 
 FOLDER = Path(__file__).parent
 
 NOTE = "<!-- Made by `python -m docs.generate` from the code: change it there. -->\n\n"
 
 PAGES: dict[str, Callable[[], str]] = {
+    "api.md": api.page,
     "architecture.md": architecture.page,
     "cli.md": command_line.cli_page,
     "frameworks.md": frameworks.page,

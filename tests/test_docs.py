@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -51,6 +52,7 @@ def test_every_pattern_has_a_figure_of_a_run_that_shows_it() -> None:
         assert curves.seen(slug).status == "fired"
 
 
+@cache  # the pages of rules and causes have hundreds of links to each other
 def anchors(path: Path) -> set[str]:
     """The heading anchors of a page, as GitHub makes them."""
     text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)

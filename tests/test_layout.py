@@ -87,12 +87,6 @@ def test_public_names() -> None:
     assert set(PUBLIC) <= set(dir(traindx))
 
 
-def test_the_version_is_that_of_the_project() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert traindx.__version__ == project["version"]
-    assert f"## {traindx.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
 def calls(path: Path) -> Iterator[tuple[int, str]]:
     """Dotted names of everything that is called in a file, with the line."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -51,10 +51,15 @@ HOMES = {
     "traindx.vocabulary.run": ("Run", "Series"),
 }
 
+# Integrations with frameworks: modules that are imported when they are first named (`traindx.optax.monitor()`).
+CALLBACKS = ("catboost", "hf", "keras", "lightgbm", "lightning", "optax", "xgboost")
+
 
 def __getattr__(name: str) -> Any:
     import importlib
 
+    if name in CALLBACKS:
+        return importlib.import_module(f"traindx.{name}")
     for home, names in HOMES.items():
         if name in names:
             return getattr(importlib.import_module(home), name)
