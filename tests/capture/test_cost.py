@@ -215,7 +215,7 @@ def test_update_ratios_are_of_the_weights_before_the_step(tmp_path: Path) -> Non
 
 def test_rows_wait_for_others_but_not_for_long() -> None:
     done: list[int] = []
-    queue = Queue(lambda row: done.append(row.step), lambda waiting: [])
+    queue = Queue(lambda row: done.append(row.step), lambda waiting: [], lambda what, error: None)
     queue.add(Row(1, 100.0), device=False)
     assert done == [1]
     for i in range(TOGETHER - 1):

@@ -74,7 +74,8 @@ def test_only_models_of_the_next_token_are_asked() -> None:
     assert asked(Attends(False), apart=2) == {}  # the token after the next is foretold
     tagger = Future()
     tokens = torch.randint(0, WORDS, (4, 9))
-    tagger.called(Attends(False), (tokens,), {})
+    model = Attends(False)
+    tagger.called(model, (tokens,), {})
     tagger.want(tokens % 3)
     assert tagger.facts() == {}
 

@@ -14,6 +14,7 @@ Kind = Literal["", "rectifier", "squasher", "tanh output", "sigmoid output"]
 Array = np.ndarray[Any, np.dtype[Any]]
 
 SAMPLE = 1 << 14  # values of an output that are read
+SMALL = 1e-15  # sums of squares below this have squares that are zero in single precision
 RANK_ROWS, RANK_COLUMNS = 32, 128  # samples and features that the effective rank is taken of
 ENOUGH = 64  # samples after which a unit that was never active counts as silent
 SATURATED = 3.0  # |pre-activation| beyond which tanh and sigmoid are flat
@@ -122,6 +123,12 @@ def host_rank(part: Array | None) -> float:
     level = square_sum(part.ravel())
     if level - level != 0:
         return float("nan")
+    if level < SMALL:
+        peak = float(np.maximum.reduce(np.abs(part.ravel())))
+        if not peak:
+            return 0.0
+        part = np.divide(part, peak, dtype=np.float64)
+        level = square_sum(part.ravel())
     centred = part - np.add.reduce(part, 0) / len(part)
     gram = np.dot(centred, centred.T.copy()).ravel()
     trace = square_sum(centred.ravel())

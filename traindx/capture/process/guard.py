@@ -1,4 +1,5 @@
-"""Capture never stops the training it watches: what fails is said once, and capture lets go."""
+"""Capture never stops the training it watches, and no failure but one to write ends the recording: what fails is
+said once, and left out."""
 
 from __future__ import annotations
 
@@ -12,6 +13,9 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 import numpy as np
 
 NO_MEMORY = ("out of memory", "can't allocate memory", "Cannot allocate memory")
+UNWRITABLE = (OSError, MemoryError)  # failures after which nothing can be recorded
+ONCE, FROM_HERE = "could not be measured at step {}", "not measured from step {} on"
+MOST_WORDS = 300  # characters of an error that are said
 OLD_NUMPY = int(np.__version__.split(".")[0]) < 2
 Given = ParamSpec("Given")
 Result = TypeVar("Result")
@@ -33,6 +37,7 @@ class Fallible(Protocol):
     @property
     def clock(self) -> Stopwatch: ...
 
+    def leave_out(self, what: str, error: Exception, how: str) -> None: ...
     def failed(self, where: str, error: Exception) -> None: ...
 
 
@@ -40,8 +45,9 @@ Self = TypeVar("Self", bound=Fallible)
 
 
 def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concatenate[Self, Given], None]:
-    """A method that does nothing once its object is inactive, that hands any exception to `failed`
-    instead of to the training loop that called it, and whose time is no part of the training's."""
+    """A method that does nothing once its object is inactive, that hands any exception to `leave_out`
+    (or `failed`, where a record cannot be written) instead of to the training loop that called it, and whose time is
+    no part of the training's."""
 
     @functools.wraps(method)
     def inner(self: Self, *args: Given.args, **kwargs: Given.kwargs) -> None:
@@ -55,7 +61,10 @@ def guarded(method: Callable[Concatenate[Self, Given], None]) -> Callable[Concat
             else:
                 method(self, *args, **kwargs)
         except Exception as error:  # noqa: BLE001 - the one place where whatever is raised must not go on
-            self.failed(method.__name__, error)
+            if isinstance(error, UNWRITABLE):
+                self.failed(method.__name__, error)
+            else:
+                self.leave_out(method.__name__.replace("_", " "), error, ONCE)
         finally:
             if outermost:
                 clock.leave()
@@ -78,6 +87,11 @@ def quietly(function: Callable[Given, Result], *args: Given.args, **kwargs: Give
         context = _quiet[threading.get_ident()] = contextvars.copy_context()
         context.run(np.seterr, all="ignore")
     return context.run(function, *args, **kwargs)
+
+
+def described(error: Exception) -> str:
+    """An error in one line."""
+    return f"{type(error).__name__}: {str(error)[:MOST_WORDS]}"
 
 
 def say(message: str) -> None:

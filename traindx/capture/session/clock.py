@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from traindx.capture.process.compilations import Compilations
@@ -65,6 +66,8 @@ class Clock:
         self.now, self.queued, self.compiled = now, queued, compiled
         self.own = 0.0  # spent in capture so far
         self._entered: float | None = None
+        self.apart: Callable[[], AbstractContextManager[object]] = nullcontext  # entered while capture is at work
+        self._aside: AbstractContextManager[object] | None = None
         self._began: dict[str, float] = {}
         self._sums: dict[str, float] = {}
         self._last: float | None = None
@@ -79,12 +82,16 @@ class Clock:
         if self._entered is not None:
             return False
         self._entered = self.now()
+        self._aside = self.apart()
+        self._aside.__enter__()
         return True
 
     def leave(self) -> None:
         if self._entered is not None:
+            if self._aside is not None:
+                self._aside.__exit__(None, None, None)
             self.own += self.now() - self._entered
-            self._entered = None
+            self._entered = self._aside = None
 
     @property
     def within(self) -> bool:
@@ -163,9 +170,10 @@ class Clock:
             out["mem/device"] = used
 
 
-def live_clock() -> Clock:
+def live_clock(apart: Callable[[], AbstractContextManager[object]]) -> Clock:
     """One that also tells what a step was without a processor, and what was compiled in it."""
     clock = Clock(queued=Queued())
+    clock.apart = apart
     clock.compiled = Compilations(lambda: clock.within)
     return clock
 

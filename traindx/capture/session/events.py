@@ -168,4 +168,5 @@ class MetricLogged(NamedTuple):
     value: Any
 
 
+ASIDE = (MetricLogged, ValidationPassed)  # what still counts when there are no more steps
 OPENING = (ModelFound, BatchSeen, ScalerFound, BackwardBegins, StepBegins)

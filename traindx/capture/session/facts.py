@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import platform
 import sys
+from typing import TYPE_CHECKING
 
+from traindx.vocabulary.setup import Fact
 from traindx.vocabulary.signals import SIGNALS
+
+if TYPE_CHECKING:
+    from traindx.capture.session.clock import Clock
+    from traindx.capture.session.habits import Habits
+    from traindx.capture.session.pace import Pace
+    from traindx.capture.session.steps import Steps
+    from traindx.capture.session.watched import Watched
 
 LOADED = ("torch", "keras", "tensorflow", "jax", "flax", "optax", "numpy", "lightning", "transformers", "accelerate")
 CANONICAL = frozenset(kind.name for kind in SIGNALS)
@@ -24,3 +33,22 @@ def versions() -> dict[str, str]:
         if found is not None:
             out[name] = str(found)
     return out
+
+
+def script() -> dict[str, str]:
+    """What was started, as it is recorded."""
+    return {"path": sys.argv[0] if sys.argv else "", "argv": " ".join(sys.argv[1:])}
+
+
+def facts_of(
+    watched: Watched, given: dict[str, Fact], habits: Habits, clock: Clock, pace: Pace, steps: Steps
+) -> dict[str, Fact]:
+    """What is known by now; what was `given` counts before what was seen."""
+    facts = {**watched.facts(), **given, **habits.facts(), **clock.facts()}
+    if pace.left_out:
+        facts["not_measured"] = ", ".join(pace.left_out)
+    for signal, step in steps.first_bad.items():
+        facts[f"nonfinite_first_step/{signal}"] = step
+    if "lr" in steps.latest and "lr" not in facts:
+        facts["lr"] = steps.latest["lr"]
+    return facts

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from traindx.capture.process.weak import reference
 from traindx.capture.session.backend import Backend, Updates
-from traindx.capture.session.layout import Layout
+from traindx.capture.session.layout import Gone, Layout
 from traindx.capture.session.movement import Movement
 from traindx.capture.signals import by_parameter, catalogue
 from traindx.capture.signals.family import Modules, Panel
@@ -30,13 +32,16 @@ class Plan(NamedTuple):
 
 class Measures:
     """All models and optimizers of a session. Readings are added to `vectors` (kind, about, values)
-    and `gathered`; `panels` turns them into signals once they are on the host."""
+    and `gathered`; `panels` turns them into signals once they are on the host. What the script lets go is let go here
+    at once; `let_go` is called then."""
 
-    def __init__(self, backend: Backend) -> None:
-        self.backend, self.layout = backend, Layout()
+    def __init__(self, backend: Backend, let_go: Callable[[], None] = lambda: None) -> None:
+        self.backend, self._let_go = backend, let_go
+        self.layout = Layout(backend, self._parameters_gone)
         self.movement = Movement(self.layout, backend)
-        self.optimizers: list[Any] = []
-        self.held: dict[int, Ints] = {}  # id(optimizer) -> places of its parameters
+        self._optimizers: list[Callable[[], Any]] = []
+        self.held: dict[int, Ints] = {}  # id(optimizer) -> places of its parameters; below 0 of those that are gone
+        self.ever: set[int] = set()  # places that an optimizer has held
         self.vectors: list[tuple[str, Any, Any]] = []
         self.gathered: list[tuple[Ints, Any, float]] = []  # places, norms or their squares, factor
         self._updates: dict[int, Updates | None] = {}
@@ -56,19 +61,36 @@ class Measures:
     def device(self) -> bool:
         """Whether parameters lie on an accelerator: readings then stay there until fetched."""
         if self._device is None and self.layout.parameters:
-            self._device = self.backend.elsewhere(self.layout.parameters)
+            self._device = self.backend.elsewhere([p for _, p in self.layout.alive()])
         return bool(self._device)
+
+    @property
+    def optimizers(self) -> list[Any]:
+        """In their order; None stands for one that is gone."""
+        return [optimizer() for optimizer in self._optimizers]
 
     def add_optimizer(self, optimizer: Any) -> None:
         if id(optimizer) not in self.held:
-            self.optimizers.append(optimizer)
+            self._optimizers.append(reference(optimizer, partial(self._gone, id(optimizer))))
             self._hold(optimizer)
+
+    def _gone(self, key: int, _reference: Any) -> None:
+        """An optimizer is no more, and another may get its id."""
+        self.held[-len(self.held) - 1] = self.held.pop(key)
+        self._updates.pop(key, None)
+        self._changes += 1
+        self._parameters_gone()
+
+    def _parameters_gone(self) -> None:
+        self._plans.clear()
+        self._let_go()
 
     def _hold(self, optimizer: Any) -> None:
         """Places of an optimizer's parameters (again when groups were added)."""
         given = self.backend.given(optimizer)
-        self.layout.add_loose((p for p in given if id(p) not in self.layout.place), type(optimizer).__name__)
+        self.layout.add_loose((p for p in given if id(p) not in self.layout.place), optimizer)
         self.held[id(optimizer)] = np.array([self.layout.place[id(p)] for p in given], np.int64)
+        self.ever.update(self.held[id(optimizer)].tolist())
         self._changes += 1
 
     def plan(self, optimizer: Any) -> Plan:
@@ -78,18 +100,26 @@ class Measures:
         known = self._plans.get(id(optimizer))
         if known is not None and known.key == (count, len(self.layout.parameters), self._changes):
             return known
-        if optimizer is not None and count != len(self.held[id(optimizer)]):
+        if optimizer is not None and (count != len(self.held[id(optimizer)]) or self._lost(optimizer)):
             self._hold(optimizer)
         every = self.layout.parameters
         places = np.arange(len(every)) if optimizer is None else self.held[id(optimizer)]
-        if self.optimizers and optimizer is self.optimizers[0]:
+        if self._optimizers and optimizer is not None and optimizer is self._optimizers[0]():
             taken = np.zeros(len(every), bool)
             taken[np.concatenate(list(self.held.values()))] = True
             places = np.append(places, np.flatnonzero(~taken))
+        if self.layout.lost:
+            places = places[np.isin(places, [place for place, _ in self.layout.alive()])]
         own = len(places) if optimizer is None else count
         found = Plan((count, len(every), self._changes), places, [every[i] for i in places], own)
         self._plans[id(optimizer)] = found
         return found
+
+    def _lost(self, optimizer: Any) -> bool:
+        """Whether modules are gone to whose parameters an optimizer holds on."""
+        return bool(self.layout.lost) and any(
+            type(self.layout.parameters[place]) is Gone for place in self.held[id(optimizer)]
+        )
 
     def places(self, optimizer: Any) -> Ints:
         """The places of `plan` alone."""
@@ -178,7 +208,7 @@ class Measures:
         found = self._grouped.get(places.tobytes())
         if found is None:
             owners, group = np.unique(self.layout.owner[places], return_inverse=True)
-            sizes = np.array([self.backend.size(self.layout.parameters[i]) for i in places], np.float64)
+            sizes = np.array([self.layout.size(i) for i in places], np.float64)
             found = Modules("\n".join(self.layout.modules[m] for m in owners), group, sizes)
             self._grouped[places.tobytes()] = found
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -49,15 +49,19 @@ class Movement:
         self._counts[ASKED, places[asked]] += 1
         self._counts[MOVED, places[asked & (unchanged < 1)]] += 1
 
-    def facts(self, optimizers: Iterable[Any]) -> dict[str, Fact]:
-        """Counts and names of parameters by what is wrong with them (docs/capture.md)."""
+    def facts(self, optimizers: Iterable[Any], ever: Collection[int] = ()) -> dict[str, Fact]:
+        """Counts and names of parameters by what is wrong with them (docs/capture.md). `ever`: places that an
+        optimizer has held, which counts of those that are gone."""
         self._fit()
         layout, counts = self._layout, self._counts
-        held = {id(p) for o in optimizers for p in self._backend.given(o)}
-        wanted = np.array([self._backend.trainable(p) for p in layout.parameters], bool)
-        inside = np.array([id(p) in held for p in layout.parameters], bool)
+        held = {id(p) for o in optimizers if o is not None for p in self._backend.given(o)}
+        every = range(len(layout.parameters))
+        wanted = np.array([layout.trainable(i) for i in every], bool)
+        inside = np.array([i in ever for i in every], bool)
+        for place, parameter in layout.alive():
+            inside[place] = id(parameter) in held
         often = counts[SEEN] >= max(FEWEST, min(CHECKS, int(counts[SEEN].max(initial=0))))
-        sizes = [self._backend.size(p) for p in layout.parameters]
+        sizes = [layout.size(i) for i in every]
         out: dict[str, Fact] = {
             "parameters": sum(sizes),
             "parameters_total": sum(sizes),

@@ -36,8 +36,13 @@ class Row:
 class Queue:
     """Rows in the order of steps, handed on when all their numbers are here and enough have gathered."""
 
-    def __init__(self, finish: Callable[[Row], None], fetch: Callable[[list[Any]], list[Vector]]) -> None:
-        self._finish, self._fetched = finish, fetch
+    def __init__(
+        self,
+        finish: Callable[[Row], None],
+        fetch: Callable[[list[Any]], list[Vector]],
+        failed: Callable[[str, Exception], None],
+    ) -> None:
+        self._finish, self._fetch_all, self._failed = finish, fetch, failed
         self._rows: list[Row] = []
         self._emptied = 0.0
 
@@ -48,6 +53,16 @@ class Queue:
         if urgent or len(self._rows) >= TOGETHER or (not device and row.at - self._emptied >= PATIENCE):
             self._emptied = row.at
             self.fetch()
+
+    def _fetched(self, values: list[Any]) -> list[Vector]:
+        """Numbers that lie elsewhere; where they cannot be had together, those that can, and NaN for the rest."""
+        try:
+            return self._fetch_all(values)
+        except Exception as error:  # noqa: BLE001 - a value without memory is no reason to lose the others
+            if len(values) > 1:
+                return [self._fetched([value])[0] for value in values]
+            self._failed("a number that lies elsewhere", error)
+            return [np.full(getattr(values[0], "shape", ()) or (1,), np.nan)]
 
     def fetch(self) -> None:
         """Copy what is waiting to the host, one copy a device, and hand all rows on."""

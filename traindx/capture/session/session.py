@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from traindx.capture.process.guard import guarded, say
+from traindx.capture.process.guard import FROM_HERE, described, guarded, say
 from traindx.capture.process.ranks import processes_of_run
+from traindx.capture.process.weak import reference
 from traindx.capture.session.backend import Backend
 from traindx.capture.session.clock import live_clock
-from traindx.capture.session.facts import signal_name, versions
+from traindx.capture.session.facts import facts_of, script, signal_name, versions
 from traindx.capture.session.habits import Habits
 from traindx.capture.session.losses import Losses
 from traindx.capture.session.pace import BUDGET as BUDGET_TIME
@@ -34,8 +34,8 @@ class Session:
     """Measures a training whose parts are told to it, and writes the native store to `out`.
 
     No method raises, draws a random number, keeps a graph alive or changes an order of
-    operations. A failure inside is said once on stderr and as an event; the session then lets go
-    of everything (`active` is False) and the training goes on.
+    operations. A failure inside is said once on stderr and as an event, and the recording goes on without what
+    failed; only where it cannot be written the session lets go of everything (`active` is False).
 
     `every`: measure modules on every n-th step; None adapts to the cost. `budget`: bytes on disk.
     `curvature`: the Hessian's extreme eigenvalues now and then, for a sixth of the time. `rank`: place among
@@ -62,23 +62,23 @@ class Session:
         self.active, self.backend = True, backend
         self.step = 0  # optimizer steps done
         self.recorder = Recorder(self.folder, budget=budget, rank=rank)
-        self.clock, self.habits, self.pace = live_clock(), Habits(), Pace(every, overhead)
-        self.steps = Steps(self.recorder, self.pace, self._panels, self.note)
-        self._queue = Queue(self.steps.take, backend.fetch)
+        self.clock, self.habits, self.pace = live_clock(backend.apart), Habits(), Pace(every, overhead)
+        self._dropped: set[str] = set()  # what failed once, and was said
+        self.watched = Watched(
+            backend, self.clock, self.habits, self.leave_out, self._tell, self.pace,
+            updates=updates, patient=patient, curvature=curvature,
+        )  # fmt: skip
+        self.steps = Steps(self.recorder, self.pace, self.watched.panels, self.note)
+        self._queue = Queue(self.steps.take, backend.fetch, self.leave_out)
         self._facts: dict[str, Fact] = {"world_size": processes_of_run()} if processes_of_run() > 1 else {}
         self._losses = Losses()
         self._scalars: dict[str, Any] = {}
         self._early: list[Row] = []
-        self.watched = Watched(
-            backend, self.clock, self.habits, self.failed, self._tell, self.pace,
-            updates=updates, patient=patient, curvature=curvature,
-        )  # fmt: skip
-        self._primary: Any = None
-        self._scaler: Any = None
-        self._skipped = 0
+        self._primary: Callable[[], Any] | None = None
+        self._scaler: Callable[[], Any] = lambda: None
+        self._skipped, self.over = 0, False  # over: the optimizer that counts the steps is gone
         self._by_backward = self._begins = False  # steps are backward passes; these are told as they begin
-        self._facts_due, self._own = 0.0, 0.0
-        self._ended_by = ""
+        self._facts_due, self._own, self._ended_by = 0.0, 0.0, ""
         self.wants_losses = True  # `before_backward` has still something to look for
         self._losing = False  # the loss is differentiated by capture itself
         self.sampling = self.phases = True  # the coming step is measured; timed by its phases, which are worth telling
@@ -104,7 +104,7 @@ class Session:
     @guarded
     def add_scaler(self, scaler: Any) -> None:
         """A GradScaler: its scale is recorded with each step."""
-        self._scaler = scaler
+        self._scaler = reference(scaler)
 
     # What happens in a step, in the order of the loop. All are optional.
     @guarded
@@ -205,7 +205,7 @@ class Session:
     def optimizer_step_begin(self, optimizer: Any, timed: bool = True) -> None:
         """An optimizer is about to use the gradients. Not `timed`: a whole step is told once it was made."""
         if self._primary is None:
-            self._primary, self._early = optimizer, []
+            self._primary, self._early = reference(optimizer, lambda _: setattr(self, "over", True)), []
         self.watched.step_begin(optimizer, self.sampling)
         if timed:
             self.clock.begin("optimizer")
@@ -217,7 +217,7 @@ class Session:
         if self.sampling:
             self.watched.step_end(optimizer)
         self.watched.stepped(optimizer)
-        if optimizer is self._primary and not self._by_backward:
+        if self._primary is not None and optimizer is self._primary() and not self._by_backward:
             self._finish_step(optimizer)
 
     @guarded
@@ -225,7 +225,7 @@ class Session:
         """Gradients are being zeroed. With a scaler, gradients that no step has used mean that the
         step was skipped."""
         self.watched.zeroed()
-        if self._scaler is not None and self.habits.backwards:
+        if self._scaler() is not None and self.habits.backwards:
             self.skipped()
 
     @guarded
@@ -311,10 +311,18 @@ class Session:
             self.note("note", "the training was recorded to its end", "ended")
         self.recorder.close()
         self.clock.close()
-        self._primary = self._scaler = None
+
+    def leave_out(self, what: str, error: Exception, how: str = FROM_HERE) -> None:
+        """Something could not be measured: say so once. The rest goes on."""
+        if what in self._dropped or not self.active:
+            return
+        self._dropped.add(what)
+        message = f"{what}: {how.format(self.step + 1)} ({described(error)}); the recording goes on"
+        self.note("note", message, "signal-dropped")
+        say(message)
 
     def failed(self, where: str, error: Exception) -> None:
-        """A hook raised: say so once and let go."""
+        """The record cannot be written: say so once and let go."""
         if not self.active:
             return
         self.active = False
@@ -341,9 +349,6 @@ class Session:
         """Whether what the loss is fed with is still looked at: `outputs` and targets are worth telling."""
         return self.active and self.watched.looks.curious
 
-    def _panels(self, kind: str, about: Any, values: Any) -> Any:
-        return self.watched.panels(kind, about, values)
-
     def _count_backwards(self) -> None:
         """No optimizer steps: backward passes are the steps, those so far included."""
         for row in self._early:
@@ -363,9 +368,10 @@ class Session:
         if samples and scalars.get("time/step"):
             scalars["throughput"] = samples / scalars["time/step"]
         self.clock.memory(self.backend.device_memory if watched.device else None, scalars)
-        if self._scaler is not None:
+        scaler = self._scaler()
+        if scaler is not None:
             scalars["skipped_steps"] = float(self._skipped)
-            scale = getattr(self._scaler, "_scale", None)
+            scale = getattr(scaler, "_scale", None)
             if scale is not None:
                 scalars["loss_scale"] = self.backend.number(scale)
         self.pace.stepped(self.step, scalars.get("time/step", 0.0))
@@ -389,12 +395,6 @@ class Session:
     def _write_setup(self) -> None:
         """Replace setup.json by what is known now."""
         self._facts_due = time.time() + FACTS_EVERY
-        facts = {**self.watched.facts(), **self._facts, **self.habits.facts(), **self.clock.facts()}
-        if self.pace.left_out:
-            facts["not_measured"] = ", ".join(self.pace.left_out)
-        for signal, step in self.steps.first_bad.items():
-            facts[f"nonfinite_first_step/{signal}"] = step
-        if "lr" in self.steps.latest and "lr" not in facts:
-            facts["lr"] = self.steps.latest["lr"]
-        script = {"path": sys.argv[0] if sys.argv else "", "argv": " ".join(sys.argv[1:])}
-        self.recorder.setup({"framework": self.backend.name, "script": script, "versions": versions(), "facts": facts})
+        facts = facts_of(self.watched, self._facts, self.habits, self.clock, self.pace, self.steps)
+        about = {"framework": self.backend.name, "script": script(), "versions": versions()}
+        self.recorder.setup({**about, "facts": facts})

@@ -7,12 +7,13 @@ import os
 import threading
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from traindx.capture.process.guard import quietly, say
+from traindx.capture.process.guard import ONCE, UNWRITABLE, described, quietly, say
 from traindx.capture.process.patches import Lines, Patches
-from traindx.capture.session.events import OPENING
+from traindx.capture.session.events import ASIDE, OPENING
 from traindx.capture.session.hearing import HEARD
 from traindx.capture.session.session import Session
 from traindx.vocabulary.setup import Fact
@@ -34,18 +35,18 @@ class Scene:
     fed: int = 0  # calls of roots in training since the last step
     within_function: bool = False  # something is compiled that cannot be looked into
     # the loop
-    optimizers: set[int] = field(default_factory=set)  # ids
-    primary: int | None = None  # id of the optimizer that steps first, which counts the steps
+    optimizers: int = 0  # that were made
+    primary: int | None = None  # id of the optimizer that steps first, which counts the steps; 0 when it is gone
     main: set[int] | None = None  # ids of its parameters
     trained: set[int] = field(default_factory=set)  # ids of those of all optimizers
     steps: int = 0
     inside_backward: bool = False
     main_line: str = ""  # of the first backward pass
-    scaled: tuple[Any, Any] | None = None  # what the loss scaler gave last, and got
+    scaled: tuple[Any, Any] | None = None  # what the loss scaler gave last, and got: weak references
     # an experiment
     held_back: bool = False  # this step is none (accumulation)
     # the loaders
-    loader: Any = None
+    loader: Any = None  # weak reference
     data: int | None = None  # id of the data whose batch was drawn last
     trained_data: set[int] = field(default_factory=set)  # ids of the data that was trained on
     most: int = 0  # values in the largest tensor of the batch drawn last
@@ -67,6 +68,10 @@ class Stream:
     ) -> None:
         self.open_session, self.lines, self.after_step, self.report = open_session, lines, after_step, report
         self.active = True
+        self.apart: Callable[[], AbstractContextManager[object]] = (
+            nullcontext  # as a backend's, before there is a session
+        )
+        self.missed: set[str] = set()  # what failed before there was one
         self.let_go = False  # something failed; steps are still counted, for whoever wants to end after so many
         self.thread: threading.Thread | None = None  # that trains what is recorded
         self.lock = threading.RLock()
@@ -91,7 +96,7 @@ class Stream:
         heard = HEARD.get(kind)
         if heard is not None:
             session = self.session() if kind in OPENING else self.opened
-            if session is not None:
+            if session is not None and not (session.over and kind not in ASIDE):
                 heard(session, event)
 
     def session(self) -> Session | None:
@@ -126,17 +131,20 @@ class Stream:
         return place
 
     def safely(self, hook: Callable[..., Any], *given: Any) -> Any:
-        """Call a hook; if it fails, say so once and let go. The training goes on, and its clock stands
-        still meanwhile."""
+        """Call a hook; if it fails, say so once. The training and the recording go on, and the clock stands still
+        meanwhile."""
         if not self.active or self.elsewhere():
             return None
         with self.lock:
             clock = None if self.opened is None else self.opened.clock
             outermost = clock is not None and clock.enter()
             try:
-                return quietly(hook, *given) if outermost else hook(*given)
+                if outermost:
+                    return quietly(hook, *given)
+                with self.apart() if clock is None else nullcontext():
+                    return hook(*given)
             except Exception as error:  # noqa: BLE001 - a training is never stopped by its observer
-                self.failed(getattr(hook, "__name__", "a hook"), error)
+                self.left_out(getattr(hook, "__name__", "a hook"), error)
                 return None
             finally:
                 if clock is not None and outermost:
@@ -162,6 +170,16 @@ class Stream:
                     self.opened.event(
                         "note", "another thread trains, too: what it does is not recorded", "other-thread"
                     )
+
+    def left_out(self, what: str, error: Exception) -> None:
+        """A hook raised: the rest goes on, unless there is no room or no memory for it."""
+        if isinstance(error, UNWRITABLE):
+            self.failed(what, error)
+        elif self.opened is not None:
+            self.opened.leave_out(what.replace("_", " "), error, ONCE)
+        elif what not in self.missed:
+            self.missed.add(what)
+            say(f"{what} failed ({described(error)}); the recording goes on without it")
 
     def failed(self, where: str, error: Exception) -> None:
         session = self.opened

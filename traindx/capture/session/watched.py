@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from traindx.capture.session.backend import Backend, Failed, Tell
 from traindx.capture.session.clock import Clock
 from traindx.capture.session.habits import Habits
-from traindx.capture.session.layout import Layout
+from traindx.capture.session.layout import Gone, Layout
 from traindx.capture.session.measures import Measures
 from traindx.capture.session.noise import NoiseScale
 from traindx.capture.session.pace import Pace
@@ -22,23 +23,39 @@ class Watched:
     """What the backend is asked, and when. It is the `View` of the backend's looks."""
 
     def __init__(
-        self, backend: Backend, clock: Clock, habits: Habits, failed: Failed, tell: Tell, pace: Pace, *,
+        self, backend: Backend, clock: Clock, habits: Habits, dropped: Failed, tell: Tell, pace: Pace, *,
         updates: bool, patient: bool, curvature: bool,
     ) -> None:  # fmt: skip
         self.backend, self.clock, self.habits = backend, clock, habits
-        self.failed, self.tell, self.pace = failed, tell, pace
+        self._tell_dropped, self.tell, self.pace = dropped, tell, pace
+        self._refused: set[str] = set()  # what has failed, and is tried no more
         self.updates, self.patient, self.curvature = updates, patient, curvature
-        self.measures = Measures(backend)
+        self.measures = Measures(backend, self._let_go)
         self.scalars: dict[str, Any] = {}
         self.facts_seen: dict[str, Fact] = {}
         self.sampling = True
         self.forward_end: float | None = None
         self._clip: tuple[Any, float] | None = None
         self._zeroed = False
-        self._small: list[Any] = []
+        self._small: list[int] = []  # places of the smallest parameters
         self._noise, self._first_norm = NoiseScale(), 0.0
         self._seconds = 0.0  # told already of what looks have spent
         self.looks = backend.looks(self)
+
+    def attempt(self, what: str, measure: Callable[..., Any], *given: Any) -> Any:
+        """What `measure(*given)` gives; None once it has failed, which drops what is measured, and nothing else."""
+        if what in self._refused:
+            return None
+        try:
+            return measure(*given)
+        except Exception as error:  # noqa: BLE001 - one signal is dropped, and said
+            self.dropped(what, error)
+            return None
+
+    def dropped(self, what: str, error: Exception) -> None:
+        """Something cannot be measured from here on; the rest can."""
+        self._refused.add(what)
+        self._tell_dropped(what, error)
 
     @property
     def optimizers(self) -> list[Any]:
@@ -77,8 +94,8 @@ class Watched:
         self.layout.add(parts)
         for fact, value in self.backend.architecture(model).items():
             self.facts_seen.setdefault(fact, value)
-        parameters = [p for p in self.layout.parameters if self.backend.trainable(p)]
-        self._small = sorted(parameters, key=self.backend.size)[:SMALLEST]
+        places = [place for place, p in self.layout.alive() if self.backend.trainable(p)]
+        self._small = sorted(places, key=self.layout.size)[:SMALLEST]
         self.looks.add_model(model, name)
 
     def add_optimizer(self, optimizer: Any) -> bool:
@@ -92,14 +109,16 @@ class Watched:
         """Whether gradients of the step before are still there as a backward pass begins."""
         if self._zeroed or not self._small:
             return False if self._zeroed else None
-        return self.backend.stale(self._small, self.device)
+        there = [p for p in (self.layout.parameters[place] for place in self._small) if type(p) is not Gone]
+        return self.backend.stale(there, self.device)
 
     def first_micro_batch(self) -> None:
         """The model is called again before a step: the gradients there are of the first micro-batch."""
         wanted = self.sampling and self.habits.backwards == 1 and not self._first_norm
-        if wanted and self.optimizers and not self.device:
+        first = self.optimizers[0] if wanted and self.optimizers and not self.device else None
+        if first is not None:
             began = time.perf_counter()
-            self._first_norm = self.measures.norm_so_far(self.optimizers[0])
+            self._first_norm = self.measures.norm_so_far(first)
             self.measures.seconds += time.perf_counter() - began
 
     def _noise_scale(self) -> None:
@@ -132,9 +151,9 @@ class Watched:
             if self.forward_end is not None and self.habits.backwards <= 1:
                 self.clock.guess("backward", self.clock.at() - self.forward_end)
             self.forward_end = None
-        factor = self._gradients(optimizer)
+        factor = self.attempt("gradients", self._gradients, optimizer) or 1.0
         if sampled and self.updates:
-            self.measures.begin(optimizer)
+            self.attempt("updates of weights", self.measures.begin, optimizer)
         if (sampled or self.looks.waiting) and (optimizer is None or optimizer is self.optimizers[0]):
             self.looks.step_begins(optimizer, sampled, factor, self.scalars)
 
@@ -176,13 +195,13 @@ class Watched:
 
     def step_end(self, optimizer: Any) -> None:
         if self.updates:
-            self.measures.end(optimizer)
+            self.attempt("updates and weights", self.measures.end, optimizer)
 
     def stepped(self, optimizer: Any) -> None:
         """Rates of an optimizer that has just stepped; its gradients are used up."""
         self._zeroed = False
         prefix = self._prefix(optimizer)
-        for signal, rate in self.backend.told_rates(optimizer):
+        for signal, rate in self.attempt("learning rates", lambda: list(self.backend.told_rates(optimizer))) or ():
             self.scalars[prefix + signal] = rate
 
     def finish(self, optimizer: Any, sampled: bool) -> float:
@@ -191,7 +210,7 @@ class Watched:
             self.step_begin(None, sampled)
         self._noise_scale()
         if sampled:
-            self.looks.finish()
+            self.attempt("activations", self.looks.finish)
         cost, self.measures.seconds = self.measures.seconds, 0.0
         spent, self._seconds = self.looks.seconds - self._seconds, self.looks.seconds
         return cost + spent
@@ -203,8 +222,8 @@ class Watched:
 
     def panels(self, kind: str, about: Any, values: Any) -> Any:
         """The signals in one reading."""
-        own = self.measures.knows(kind)
-        return self.measures.panels(kind, about, values) if own else self.looks.panels(kind, about, values)
+        own: Any = self.measures if self.measures.knows(kind) else self.looks
+        return self.attempt(f"signals of {kind}", lambda: list(own.panels(kind, about, values))) or ()
 
     def take_scalars(self) -> dict[str, Any]:
         out, self.scalars = self.scalars, {}
@@ -212,8 +231,14 @@ class Watched:
 
     def facts(self) -> dict[str, Fact]:
         """Everything that is known of models, optimizers and data so far."""
-        measured = {**self.measures.facts(), **self.measures.movement.facts(self.optimizers)}
+        moved = self.attempt("movement", self.measures.movement.facts, self.optimizers, self.measures.ever)
+        measured = {**self.measures.facts(), **(moved or {})}
         return {**self.facts_seen, **measured, **self.looks.facts()}
+
+    def _let_go(self) -> None:
+        """The script has let a model or an optimizer go: nothing of them is held for a later step."""
+        if hasattr(self, "looks"):
+            self.looks.let_go()
 
     def release(self) -> None:
         """Take all hooks away."""

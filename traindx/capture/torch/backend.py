@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from traindx.capture.session.backend import Backend, Looks, Rate, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
 from traindx.capture.torch.looks import TorchLooks
+from traindx.capture.torch.measure.apart import apart
 from traindx.capture.torch.measure.parameters import Updates, gradient_norms, gradient_squares
 from traindx.capture.torch.measure.shards import whole_number
 from traindx.capture.torch.measure.tree import Tree, architecture
@@ -146,6 +148,9 @@ class TorchBackend(Backend):
 
     def device_memory(self) -> float | None:
         return float(torch.cuda.memory_allocated()) if torch.cuda.is_available() else None
+
+    def apart(self) -> AbstractContextManager[object]:
+        return apart()
 
     def looks(self, view: View) -> Looks:
         return TorchLooks(view, self.tree)

@@ -57,6 +57,32 @@ class Listeners:
         self.after: tuple[Handle, ...] = ()
 
 
+class LastMoments(dict[int, Callable[[nn.Module], object]]):
+    """By the id of a module, what is asked of it when the script lets it go: `__del__` is called while it is still
+    whole, before its weak references are told, and keeps nothing alive. A class that has a `__del__` of its own is not
+    asked, nor is what the collector finds."""
+
+    def ask(self, module: nn.Module, hook: Callable[[nn.Module], object]) -> None:
+        if not self:
+            nn.Module.__del__ = lambda module: self.goes(module)
+        self[id(module)] = hook
+
+    def goes(self, module: nn.Module) -> None:
+        hook = self.pop(id(module), None) if self else None
+        if hook is not None:
+            hook(module)
+            if not self:
+                self.forget()
+
+    def forget(self) -> None:
+        self.clear()
+        if "__del__" in vars(nn.Module):
+            del nn.Module.__del__
+
+
+LAST_MOMENTS = LastMoments()
+
+
 class Calls(dict[int, Listeners]):
     """Listeners by the id of their module."""
 
@@ -77,16 +103,18 @@ class Calls(dict[int, Listeners]):
 
     def hear_before(self, module: nn.Module, hook: Before, first: bool = False) -> Handle:
         """Have `hook(module, args, named)` called before the module is; `first`: before the other listeners."""
+        place = id(module)  # a handle must not hold the module
         with self.lock:
-            handle = Handle(lambda it: self.remove(id(module), it), hook)
+            handle = Handle(lambda it: self.remove(place, it), hook)
             listeners = self.of(module)
             listeners.before = (handle, *listeners.before) if first else (*listeners.before, handle)
             return handle
 
     def hear_after(self, module: nn.Module, hook: After) -> Handle:
         """Have `hook(module, args, output)` called once the module has answered."""
+        place = id(module)
         with self.lock:
-            handle = Handle(lambda it: self.remove(id(module), it), hook)
+            handle = Handle(lambda it: self.remove(place, it), hook)
             listeners = self.of(module)
             listeners.after = (*listeners.after, handle)
             return handle

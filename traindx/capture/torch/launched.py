@@ -15,6 +15,7 @@ from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
 from traindx.capture.torch.interventions import parse
+from traindx.capture.torch.measure.apart import apart
 
 VARIABLE = "TRAINDX_CAPTURE"
 BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
@@ -35,6 +36,7 @@ class Process(Protocol):
 def attach(process: Process, library: str) -> None:
     """Look for trainings in PyTorch from here on."""
     request, stream = process.request, process.stream(torch_session)
+    stream.apart = apart
     discovery = Discovery(stream)
     if request.get("probes"):
         from traindx.capture.torch.checks.last_step import Live

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,8 +13,9 @@ from torch import nn
 from traindx.capture.session.backend import View
 from traindx.capture.signals import activations, attention, quantization, quantized_inputs
 from traindx.capture.signals.family import Panel
-from traindx.capture.torch.hooks import CALLS
+from traindx.capture.torch.hooks import CALLS, LAST_MOMENTS
 from traindx.capture.torch.measure.batch import data, outputs_of
+from traindx.capture.torch.measure.call_again import watched_by_others
 from traindx.capture.torch.measure.closer import Closer
 from traindx.capture.torch.measure.forward import ForwardProbe
 from traindx.capture.torch.measure.future import Future
@@ -39,15 +41,15 @@ class TorchLooks:
 
     def __init__(self, view: View, tree: Tree) -> None:
         self._view, self.tree = view, tree
-        self.probe = ForwardProbe(tree, view.failed, view.clock)
+        self.probe = ForwardProbe(tree, view.dropped, view.clock)
         self.data = data(patient=view.patient)
         self.closer = Closer(view, tree, self.data)
         self.future = Future()
         self.modes = Modes()
-        self._clock, self._habits, self._failed = view.clock, view.habits, view.failed
+        self._clock, self._habits, self._failed = view.clock, view.habits, view.dropped
         self._handles: list[Any] = []
         self._after_handles: list[Any] = []
-        self._heard: list[nn.Module] = []  # whose calls are listened to
+        self._heard: list[weakref.ref[nn.Module]] = []  # whose calls are listened to
         self._phases = True
         self._facts = view.facts_seen
         self._told_batches = False
@@ -68,7 +70,7 @@ class TorchLooks:
         return self.closer.seconds + self.probe.seconds
 
     def add_model(self, model: nn.Module, name: str) -> None:
-        parameters = [p for p in self._view.layout.parameters if p.requires_grad]
+        parameters = [p for _, p in self._view.layout.alive() if p.requires_grad]
         self._facts.setdefault("device", str(next((p.device for p in parameters), "cpu")))
         self._facts.setdefault("parameter_dtype", str(next((p.dtype for p in parameters), "")).removeprefix("torch."))
         self._hear(model)
@@ -81,14 +83,27 @@ class TorchLooks:
 
     def called(self, part: nn.Module) -> None:
         own = {id(p) for p in part.parameters()}
-        if all(id(p) in own for p in self._view.layout.parameters if p.requires_grad):
+        if all(id(p) in own for _, p in self._view.layout.alive() if p.requires_grad):
             self._hear(part)
+
+    def _goes(self, model: nn.Module) -> None:
+        """The script lets a model go: what is else asked when the recording ends is asked now."""
+        outermost = self._clock.enter()
+        try:
+            asked = self.future.asks(model) or self.modes.asks(model)
+            if asked and CALLS.listens() and not watched_by_others(model):
+                self._facts |= self.future.facts() | self.modes.facts()
+        except Exception as error:  # noqa: BLE001 - nothing may be raised where the user's model goes
+            self._failed("what a model does in the other mode", error)
+        finally:
+            if outermost:
+                self._clock.leave()
 
     def _hear(self, model: nn.Module) -> None:
         """Listen to the calls of a whole model."""
         tells = any(modal(m) for m in model.modules())
         self._handles.append(CALLS.hear_before(model, self._before(tells)))
-        self._heard.append(model)
+        self._heard.append(weakref.ref(model))
         self._after_handles.append(CALLS.hear_after(model, self._after))
 
     def _hear_ends(self, wanted: bool) -> None:
@@ -97,7 +112,8 @@ class TorchLooks:
             self._phases = wanted
             for handle in self._after_handles:
                 handle.remove()
-            self._after_handles = [CALLS.hear_after(m, self._after) for m in self._heard] if wanted else []
+            there = [model for heard in self._heard if (model := heard()) is not None] if wanted else []
+            self._after_handles = [CALLS.hear_after(model, self._after) for model in there]
 
     def _before(self, tells: bool) -> Callable[..., None]:
         def hook(model: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -107,7 +123,7 @@ class TorchLooks:
             try:
                 self._begins(model, args, kwargs, tells)
             except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
-                self._failed("the hook before a forward pass", error)
+                self._failed("the beginning of forward passes", error)
             finally:
                 if outermost:
                     self._clock.leave()
@@ -132,6 +148,8 @@ class TorchLooks:
             self.future.called(model, args, kwargs)
             if tells:
                 self.modes.called(model, args, kwargs)
+            if self.future.asks(model) or self.modes.asks(model):
+                LAST_MOMENTS.ask(model, self._goes)
             self.closer.gap.called(model, args, kwargs, self._habits.steps)
         self._clock.begin("forward")
 
@@ -146,7 +164,7 @@ class TorchLooks:
             if not self._told_outputs:
                 self._look_at_outputs(output)
         except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's forward pass
-            self._failed("the hook after a forward pass", error)
+            self._failed("the end of forward passes", error)
         finally:
             if outermost:
                 self._clock.leave()
@@ -157,7 +175,7 @@ class TorchLooks:
         self._told_batches = self._told_batches or (told and inputs is not None)
         training = torch.is_grad_enabled() if training is None else training
         if self.curious or not training:
-            self.data.look(inputs, targets, training, self.probe.armed, *whose)
+            self._view.attempt("batches", self.data.look, inputs, targets, training, self.probe.armed, *whose)
         elif inputs is not None:
             self.data.missed(training, *whose)
         if training and self.probe.armed and not self._habits.backwards:
@@ -179,7 +197,7 @@ class TorchLooks:
 
     def _look_at_outputs(self, output: Any) -> None:
         if self.probe.armed:
-            self.closer.outputs(output, self._view.scalars)
+            self._view.attempt("answers", self.closer.outputs, output, self._view.scalars)
         self._passed += 1
         enough = self._looks * self._looks > CLOSE_LOOKS * self._passed
         if self._looks >= CLOSE_LOOKS and (enough or not self.probe.armed):
@@ -188,12 +206,12 @@ class TorchLooks:
         if found is not None and found.is_cpu and found.dim():
             self._looks += 1
             with np.errstate(all="ignore"):
-                self.data.outputs(outputs_of(found))
+                self._view.attempt("outputs", lambda: self.data.outputs(outputs_of(found)))
 
     def origin(self, loss: Any) -> None:
         """The loss is not finite: the operation and the module in which that began."""
         if isinstance(loss, torch.Tensor) and loss.grad_fn is not None:
-            self._facts |= first_nonfinite(loss, self._view.layout)
+            self._facts |= self._view.attempt("where a loss breaks", first_nonfinite, loss, self._view.layout) or {}
 
     def backward_begin(self) -> None:
         self.probe.disarm()
@@ -204,13 +222,18 @@ class TorchLooks:
         """The graph of a loss is whole, and about to be gone."""
         if getattr(loss, "grad_fn", None) is None:
             return {}
-        self.modes.lost(loss, factor)
-        return self.closer.before_backward(loss, factor, step)
+        self._view.attempt("the first loss", self.modes.lost, loss, factor)
+        return self._view.attempt("losses", self.closer.before_backward, loss, factor, step) or {}
 
     def abandon(self) -> None:
         self.closer.abandon()
         self.future.forget()
         self.modes.forget()
+        self.closer.gap.forget()
+
+    def let_go(self) -> None:
+        """A model or an optimizer is gone, and what was kept for its next step with it."""
+        self.closer.abandon()
         self.closer.gap.forget()
 
     def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
@@ -255,16 +278,18 @@ class TorchLooks:
 
     def facts(self) -> dict[str, Fact]:
         """What was seen of data, answers and graphs so far."""
-        return {**self.data.facts(), **self.closer.facts()}
+        attempt = self._view.attempt
+        return {**(attempt("facts of the data", self.data.facts) or {}), **self.closer.facts()}
 
     def release(self) -> None:
         """Take all hooks away."""
-        self._facts |= self.data.references()
+        self._facts |= self._view.attempt("reference predictors", self.data.references) or {}
         self.probe.unhook()
         self.closer.release()
         for handle in (*self._handles, *self._after_handles):
             handle.remove()
         self._handles, self._after_handles, self._heard = [], [], []
+        LAST_MOMENTS.forget()
         self._facts |= self.future.facts() | self.modes.facts()
 
 

@@ -96,7 +96,7 @@ class Live:
         count = len(first)
         target = self.loss.target if self.loss is not None else None
         loader = self.stream.scene.loader
-        told = getattr(loader, "batch_size", None) if loader is not None else None
+        told = getattr(loader(), "batch_size", None) if loader is not None else None
         sure = count == told or (isinstance(target, torch.Tensor) and target.dim() and len(target) == count)
         return count if sure else 0
 

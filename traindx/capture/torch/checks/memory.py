@@ -35,7 +35,7 @@ def memory(live: Live) -> dict[str, Fact]:
     parameters = list(model.parameters())
     if not parameters:
         raise NotClear("the model has no parameters")
-    optimizers = session.watched.optimizers if session is not None else []
+    optimizers = [o for o in session.watched.optimizers if o is not None] if session is not None else []
     states = [t for o in optimizers for s in getattr(o, "state", {}).values() for t in tensors_of(s)]
     return {
         "memory_weights": size(parameters) + size(list(model.buffers())),

@@ -58,7 +58,7 @@ def lost_of(live: Live, model: nn.Module) -> dict[str, torch.Tensor]:
     """Parameters in plain containers of modules that took part in the loss, and that neither the model nor an
     optimizer knows."""
     session = live.stream.opened
-    optimizers = session.watched.optimizers if session is not None else []
+    optimizers = [o for o in session.watched.optimizers if o is not None] if session is not None else []
     known = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
     used = {id(p) for p in live.leaves}
     return dict(unregistered(model, known, lambda p: id(p) in used))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -22,7 +23,8 @@ class Extras:
         self.stream = stream
         self.seeds: set[str] = set()
         self.scheduling = False  # a scheduler is being made, or steps those that it is made of
-        self.scheduler_steps: dict[int, int] = {}  # by id
+        self.scheduler_steps: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+        self.most_steps = 0
 
     def attach(self) -> None:
         replace = self.stream.patches.replace
@@ -140,11 +142,12 @@ class Extras:
                 return original(self, *args, **named)
             finally:
                 extras.scheduling = False
-                stream.safely(counted, id(self))
+                stream.safely(counted, self)
 
-        def counted(scheduler: int) -> None:
-            extras.scheduler_steps[scheduler] = extras.scheduler_steps.get(scheduler, 0) + 1
-            stream.fact("scheduler_steps", max(extras.scheduler_steps.values()))
+        def counted(scheduler: Any) -> None:
+            count = extras.scheduler_steps[scheduler] = extras.scheduler_steps.get(scheduler, 0) + 1
+            extras.most_steps = max(extras.most_steps, count)
+            stream.fact("scheduler_steps", extras.most_steps)
 
         return step
 

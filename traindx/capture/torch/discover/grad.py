@@ -33,7 +33,7 @@ class Grads:
             if not training:
                 return original(outputs, inputs, *args, **named)
             leaves = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
-            stream.safely(grads.begins, single(outputs), leaves)
+            stream.safely(grads.begins, outputs, leaves)
             stream.scene.inside_backward = True
             try:
                 found = original(outputs, inputs, *args, **named)
@@ -59,11 +59,11 @@ class Grads:
             return all(id(leaf) in scene.trained for leaf in leaves)
         return all(isinstance(leaf, torch.nn.Parameter) or (leaf.is_leaf and len(leaves) > 1) for leaf in leaves)
 
-    def begins(self, loss: torch.Tensor, leaves: list[torch.Tensor]) -> None:
+    def begins(self, outputs: Any, leaves: list[torch.Tensor]) -> None:
         self.passes += 1
         self.stream.fact("gradients_from", "torch.autograd.grad")
         self.loop.manual.given = leaves
-        self.loop.backward_begins(loss, None, stale=False)
+        self.loop.backward_begins(single(outputs), None, stale=False)
 
     def ends(self, leaves: Sequence[torch.Tensor], found: Sequence[Any]) -> None:
         with lent(leaves, found):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import torch
@@ -21,8 +22,7 @@ class Loaders:
 
     def __init__(self, stream: Stream) -> None:
         self.stream, self.scene = stream, stream.scene
-        self.kept: list[Any] = []  # data that was trained on, so that its ids stay its own
-        self.drawn_from: tuple[Any, Any] = (None, None)  # the data set of the iterator in use, and its part
+        self.holders: dict[int, Any] = {}  # by the id of data that was trained on: a weak reference
         self.waited = 0.0
         self.described = False
         self.iterator: weakref.ref[Any] | None = None  # in use; its id may come again once it is gone
@@ -44,7 +44,7 @@ class Loaders:
         return __iter__
 
     def began(self, loader: Any) -> None:
-        self.scene.loader = loader
+        self.scene.loader = weakref.ref(loader)
 
     def next(self, original: Callable[..., Any]) -> Callable[..., Any]:
         stream, loaders, clock = self.stream, self, time.perf_counter
@@ -65,11 +65,10 @@ class Loaders:
         """A batch was handed out; whether for training shows at the next backward pass."""
         if self.iterator is None or self.iterator() is not iterator:
             self.iterator, self.draws, self.passes = weakref.ref(iterator), 0, 0
-            self.drawn_from = iterator._dataset, part_of(iterator)
         self.draws += 1
         scene = self.scene
         scene.most, scene.pair = most_values(batch), paired(batch)
-        data = id(self.drawn_from[0] if self.drawn_from[1] is None else self.drawn_from[1])
+        data = id(data_of(iterator))
         if data != scene.data:
             scene.data, self.waited = data, 0.0
         self.waited += seconds
@@ -90,31 +89,53 @@ class Loaders:
         if self.waited:
             self.stream.tell(DataWaited(self.waited))
             self.waited = 0.0
-        if scene.data not in scene.trained_data and scene.loader is not None:
-            scene.trained_data.add(scene.data)
-            self.kept.append(self.drawn_from)
+        iterator = self.iterator() if self.iterator is not None else None
+        if scene.data not in scene.trained_data and iterator is not None:
+            self.trained_on(scene.data, iterator)
             if not self.described:
                 self.described = True
-                self.describe(scene.loader)
+                self.describe(iterator)
 
-    def describe(self, loader: Any) -> None:
+    def trained_on(self, data: int, iterator: Any) -> None:
+        """The id of data means it for as long as it lives; of a list, which cannot be referred to weakly, for as
+        long as what draws from it."""
+        self.scene.trained_data.add(data)
+        gone = partial(self.data_gone, data)
+        try:
+            self.holders[data] = weakref.ref(data_of(iterator), gone)
+        except TypeError:
+            self.holders[data] = weakref.ref(iterator._index_sampler, gone)
+
+    def data_gone(self, data: int, _reference: Any) -> None:
+        self.scene.trained_data.discard(data)
+        self.holders.pop(data, None)
+
+    def describe(self, iterator: Any) -> None:
+        """By what draws the batches: the loader itself may be gone by now."""
         fact = self.stream.fact
-        batch = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)
-        fact("batch_size", batch)
-        fact("workers", loader.num_workers)
-        fact("drop_last", bool(getattr(loader.batch_sampler, "drop_last", loader.drop_last)))
-        sampler = sampler_of(loader)
+        batches = iterator._index_sampler
+        fact("batch_size", getattr(batches, "batch_size", None))
+        fact("workers", iterator._num_workers)
+        fact("drop_last", bool(getattr(batches, "drop_last", iterator._drop_last)))
+        sampler = sampler_of(batches)
         fact("sampler", type(sampler).__name__)
         kinds = {kind.__name__ for kind in type(sampler).__mro__}
         if kinds & {*SHUFFLED, "SequentialSampler"}:
             fact("shuffle", bool(kinds & {*SHUFFLED}) and bool(getattr(sampler, "shuffle", True)))
-        for name, counted in (("dataset_size", loader.dataset), ("steps_per_epoch", loader)):
+        loader = self.scene.loader and self.scene.loader()
+        for name, counted in (("dataset_size", iterator._dataset), ("steps_per_epoch", loader or iterator)):
             try:
                 fact(name, len(counted))
             except (TypeError, NotImplementedError):  # a stream has no length
                 continue
-        fact("dataset", type(loader.dataset).__name__)
-        fact("pinned", bool(loader.pin_memory) and torch.cuda.is_available())
+        fact("dataset", type(iterator._dataset).__name__)
+        fact("pinned", bool(iterator._pin_memory) and torch.cuda.is_available())
+
+
+def data_of(iterator: Any) -> Any:
+    """What tells one data set from another."""
+    part = part_of(iterator)
+    return iterator._dataset if part is None else part
 
 
 def part_of(iterator: Any) -> Any:
@@ -125,12 +146,11 @@ def part_of(iterator: Any) -> Any:
     return getattr(sampler, "indices", None)
 
 
-def sampler_of(loader: Any) -> Any:
+def sampler_of(batches: Any) -> Any:
     """What draws the single samples, within batch samplers of any depth (those of libraries wrap others)."""
-    batches = loader.batch_sampler
     while getattr(batches, "batch_sampler", None) is not None:
         batches = batches.batch_sampler
-    found = getattr(batches, "sampler", loader.sampler)
+    found = getattr(batches, "sampler", batches)
     return found.sampler if isinstance(found, BatchSampler) else found
 
 

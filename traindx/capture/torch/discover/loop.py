@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.optim import optimizer as optim
 
+from traindx.capture.process.weak import LiveIds
 from traindx.capture.session.events import (
     BackwardBegins,
     BackwardEnds,
@@ -47,7 +49,7 @@ class Loop:
     def __init__(self, stream: Stream) -> None:
         self.stream, self.scene = stream, stream.scene
         self.manual = Manual(stream, self.hand_on)
-        self.stepping: set[int] = set()  # ids of those that the session knows
+        self.stepping = LiveIds()  # of optimizers that the session knows
         self.held: list[Held] = []
         self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
         self.inside_step = False
@@ -71,7 +73,7 @@ class Loop:
         self.stream.hear(StepSkipped, lambda _event: self.held.clear())
 
     def loss_scaled(self, event: LossScaled) -> None:
-        self.scene.scaled = (event.scaled, event.loss)
+        self.scene.scaled = (weakref.ref(event.scaled), weakref.ref(event.loss))
 
     def attach_last(self) -> None:
         """What may end the script comes after all other hooks of a step."""
@@ -104,9 +106,8 @@ class Loop:
         place = self.stream.line("optimizer")
         given = [p for group in optimizer.param_groups for p in group["params"]]
         self.stream.tell(ParametersTrained(given))
-        self.scene.optimizers.add(id(optimizer))
         self.scene.trained |= {id(p) for p in given}
-        number = len(self.scene.optimizers)
+        number = self.scene.optimizers = self.scene.optimizers + 1
         if number > 1:
             self.stream.fact("optimizers", number)
             self.stream.fact(f"optimizer/{number}", f"{type(optimizer).__name__} at {place}")
@@ -138,12 +139,12 @@ class Loop:
         if self.stream.session() is None or scene.held_back:
             return
         if scene.primary is None:
-            scene.primary = id(optimizer)
+            self.count_by(optimizer)
             scene.main = {id(p) for group in optimizer.param_groups for p in group["params"]}
             self.stream.line("step")
         self.stream.tell(StepDue(optimizer))
         if id(optimizer) not in self.stepping:
-            self.stepping.add(id(optimizer))
+            self.stepping.remember(optimizer)
             self.stream.tell(OptimizerFound(optimizer))
         if self.undecided:
             self.decide()
@@ -151,11 +152,19 @@ class Loop:
         self.inside_step = True
         self.stream.tell(StepBegins(optimizer))
 
+    def count_by(self, optimizer: torch.optim.Optimizer) -> None:
+        """The optimizer that steps first counts the steps. Once it is gone nothing does, whoever gets its id."""
+        self.scene.primary = id(optimizer)
+        self.primary = weakref.ref(optimizer, lambda _: self.primary_gone())
+
+    def primary_gone(self) -> None:
+        self.scene.primary, self.scene.main = 0, set()
+
     def step_counted(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
         """Not guarded: ending the script after the last step is meant to reach it."""
         scene = self.scene
         if self.stream.let_go and scene.primary is None:
-            scene.primary = id(optimizer)
+            self.count_by(optimizer)
         if id(optimizer) == scene.primary and (self.stream.active or self.stream.let_go) and not scene.held_back:
             scene.steps += 1
             self.stream.after_step(scene.steps)
@@ -205,8 +214,8 @@ class Loop:
         if isinstance(tensor, torch.Tensor) and tensor.numel() == 1 and inputs is None:
             scene = self.scene
             scaled, scene.scaled = scene.scaled, None
-            if scaled is not None and scaled[0] is tensor:
-                tensor = scaled[1]
+            if scaled is not None and scaled[0]() is tensor:
+                tensor = tensor if (loss := scaled[1]()) is None else loss
             if not scene.optimizers:
                 self.manual.backward_begins(tensor)
             self.stream.tell(LossDifferentiated(tensor))

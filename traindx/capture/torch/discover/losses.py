@@ -59,7 +59,7 @@ class Losses:
     def __init__(self, stream: Stream) -> None:
         self.stream, self.scene = stream, stream.scene
         self.seen: dict[str, int] = {}  # function -> training calls
-        self.nodes: dict[Any, str] = {}  # graph node of a loss since the last backward pass -> its function
+        self.nodes: dict[int, str] = {}  # number in the graph of a loss since the last backward pass -> its function
         self.compared = 0
         self.training_loss = ""  # the function whose value is (a term of) what `backward` is called on
         self.evaluated: dict[tuple[str, Any], list[Value]] = {}  # by line and data
@@ -88,8 +88,8 @@ class Losses:
             if losses.quiet and name in losses.seen and losses.nothing_new(value):
                 return value
             target = args[0] if args else named.get("target")
-            wanted = without(target, named.get("ignore_index")) if name in CLASSED else target
-            stream.safely(losses.computed, name, value, input, wanted, named.get("reduction", "mean"))
+            ignored = named.get("ignore_index") if name in CLASSED else None
+            stream.safely(losses.computed, name, value, input, target, named.get("reduction", "mean"), ignored)
             if losses.seen.get(name, 0) == 1:
                 stream.safely(losses.weighed, name, args, named)
             if stream.attentive:
@@ -106,13 +106,15 @@ class Losses:
             and not session.curious
             and self.scene.training
             and not self.evaluated
-            and isinstance(value, torch.Tensor)
+            and type(value) is torch.Tensor  # another kind, or a mode, would see that it is asked
+            and not torch._C._is_torch_function_mode_enabled()
             and value.requires_grad
         )
 
-    def computed(self, name: str, value: Any, given: Any, target: Any, reduction: str) -> None:
+    def computed(self, name: str, value: Any, given: Any, target: Any, reduction: str, ignored: Any) -> None:
         if not isinstance(value, torch.Tensor) or value.numel() != 1:
             return
+        target = without(target, ignored)
         grad = value.requires_grad
         scene = self.scene
         if grad and (scene.training or not scene.roots):
@@ -137,7 +139,7 @@ class Losses:
         if count <= LOOKED_AT:
             self.describe(name, given, target, reduction)
         if self.compared < COMPARED and value.grad_fn is not None:
-            self.nodes[value.grad_fn] = name
+            self.nodes[value.grad_fn._sequence_nr()] = name
         if isinstance(target, torch.Tensor) and self.scene.data is None:
             self.remember(target)
         session = self.stream.opened
@@ -194,7 +196,8 @@ class Losses:
         if self.compared < COMPARED:
             self.compared += 1
             self.scene.untold = self.compared > UNTOLD and not self.seen
-            names = [self.nodes[node] for node in terms(event.loss) if node in self.nodes]
+            numbers = [node._sequence_nr() for node in terms(event.loss)]
+            names = [self.nodes[number] for number in numbers if number in self.nodes]
             self.nodes.clear()
             if names and not self.training_loss:
                 self.training_loss = names[0]

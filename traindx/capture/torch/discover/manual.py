@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +16,16 @@ NODES = 200_000  # of a graph are visited at most
 
 
 class ByHand:
-    """Stands where an optimizer would: its one group holds the parameters that get gradients."""
+    """Stands where an optimizer would: its one group has the parameters that get gradients, and holds none."""
 
     def __init__(self, parameters: list[torch.Tensor]) -> None:
-        self.param_groups: list[dict[str, Any]] = [{"params": parameters}]
+        self._parameters = [weakref.ref(parameter) for parameter in parameters]
         self.defaults: dict[str, Any] = {}
         self.state: dict[torch.Tensor, Any] = {}
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        return [{"params": [p for known in self._parameters if (p := known()) is not None]}]
 
 
 class Manual:
@@ -38,7 +43,7 @@ class Manual:
 
     def backward_begins(self, loss: torch.Tensor) -> None:
         if self.optimizer is None:
-            self.optimizer = ByHand(self.given or leaves(loss))
+            self.optimizer, self.given = ByHand(self.given or leaves(loss)), []
             self.stream.tell(ParametersTrained(self.optimizer.param_groups[0]["params"]))
             self.stream.tell(StepDue(self.optimizer))
         else:
@@ -48,7 +53,7 @@ class Manual:
         if not self.begun or self.optimizer is None or self.stream.opened is None:
             return
         found = self.look()
-        if found == self.marks:
+        if found == self.marks or len(found[0]) < len(self.marks[0]):  # some are gone: that is no step
             return
         self.by_version = self.by_version or found[0] != self.marks[0]
         self.begun = False

@@ -14,6 +14,7 @@ from torch.optim import optimizer as optim
 from traindx.capture.process.patches import Patches
 from traindx.capture.session.loop import Loop
 from traindx.capture.session.session import Session
+from traindx.capture.torch.measure.apart import apart
 from traindx.errors import ConfigError
 
 
@@ -63,6 +64,7 @@ class TorchLoop(Loop):
         for handle in self._handles:
             handle.remove()
         self._handles, self._smallest = [], None
+        self._models, self._optimizers, self._scaler = [], [], None  # the watch may outlive them
 
     def _step_begins(self, optimizer: torch.optim.Optimizer, args: Any, kwargs: Any) -> None:
         if any(optimizer is one for one in self._optimizers):
@@ -82,14 +84,16 @@ class TorchLoop(Loop):
         def backward(*args: Any, **named: Any) -> Any:
             if is_compiling() or loop._inside_backward or not (loop.session.active and loop.session.phases):
                 return original(*args, **named)
-            left, mark = loop._gradient()
-            stale = left is not None and (left.is_sparse or not left.is_cpu or bool(left.detach().any()))
+            with apart():
+                left, mark = loop._gradient()
+                stale = left is not None and (left.is_sparse or not left.is_cpu or bool(left.detach().any()))
             loop._inside_backward = True
             try:
                 result = original(*args, **named)
             finally:
                 loop._inside_backward = False
-            now, changed = loop._gradient()
+            with apart():
+                now, changed = loop._gradient()
             if now is not left or mark != changed:
                 loop.session.backward_seen(stale)
             return result

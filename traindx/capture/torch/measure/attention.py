@@ -17,7 +17,9 @@ import torch
 from torch import nn
 
 from traindx.capture.process.patches import Make
+from traindx.capture.process.weak import variables_of
 from traindx.capture.torch.hooks import traced
+from traindx.capture.torch.measure.apart import apart
 from traindx.capture.torch.measure.within import Within
 
 ROWS = 128  # queries and keys of a head that are read
@@ -90,14 +92,14 @@ class Attention:
         try:
             name, module = self._caller(frame)
             if module is not None:
-                with torch.no_grad():
+                with torch.no_grad(), apart():
                     found = measure(module, *args, **named)
                 if found is not None:
                     self.readings[self._free(name)] = found
         except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
             self.disarm()
             self._fruitless = PATIENCE
-            self._failed("measuring attention", error)
+            self._failed("attention", error)
         finally:
             self._inside = False
 
@@ -114,7 +116,7 @@ class Attention:
         for _ in range(FRAMES):
             if frame is None:
                 break
-            owner = frame.f_locals.get("self")
+            owner = variables_of(frame).get("self") if "self" in frame.f_code.co_varnames[:1] else None
             if isinstance(owner, nn.Module) and id(owner) in self._names:
                 return self._names[id(owner)], owner
             frame = frame.f_back

@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+import weakref
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,8 @@ class Closer:
 
     def __init__(self, view: View, tree: Tree, data: Data) -> None:
         self._view, self._tree, self._data, self._habits, self._tell = view, tree, data, view.habits, view.tell
-        self.attention = Attention(view.failed)
-        self.quantized = Quantized(view.layout.owner_of, view.failed)
+        self.attention = Attention(view.dropped)
+        self.quantized = Quantized(view.layout.owner_of, view.dropped)
         self.gap = LossGap(self.quantized.unquantized)
         self.seconds = 0.0
         self.curvature = Curvature() if view.curvature else None
@@ -57,17 +58,20 @@ class Closer:
         self._held_out, self.matched = Answers(), Matched()
         self._since, self._spent = time.perf_counter(), 0.0
         self._facts: dict[str, Fact] = {}
-        self._roots: list[tuple[str, nn.Module]] = []
+        self._roots: list[tuple[str, weakref.ref[nn.Module]]] = []
         self._told = {"loss": 0, "outputs": 0}
         self.waiting = True
 
     def add_model(self, model: nn.Module, name: str) -> None:
         """A root module, and what stands before its modules' names."""
         if not compiled(model):
-            self._roots.append((name, unwrapped(model)))
+            self._roots.append((name, weakref.ref(unwrapped(model))))
+
+    def _named(self) -> list[tuple[str, nn.Module]]:
+        return [(name, model) for name, root in self._roots if (model := root()) is not None]
 
     def _models(self) -> list[nn.Module]:
-        return [model for _, model in self._roots]
+        return [model for _, model in self._named()]
 
     def sample(self, sampling: bool) -> None:
         """Whether the coming forward passes are sampled."""
@@ -78,7 +82,7 @@ class Closer:
             return
         began = time.perf_counter()
         if self._view.wants("attention"):
-            self.attention.arm(self._roots)
+            self.attention.arm(self._named())
         if self._view.wants("quantized"):
             self.quantized.arm(self._models(), self._habits.steps)
         self.seconds += time.perf_counter() - began
@@ -88,50 +92,58 @@ class Closer:
         of a scale. Numbers are added to `scalars`."""
         began = time.perf_counter()
         self.waiting = False
-        self.keeping.look(self._habits.steps, sys._getframe(1))
+        attempt = self._view.attempt
+        attempt("graphs that are kept", self.keeping.look, self._habits.steps, sys._getframe(1))
         if self.shards.possible and optimizer is not None:
-            scalars |= self.exchange.step_begins(self._view.own_parameters(optimizer), self._habits.steps)
-        for kind, looker in (("attention", self.attention), ("quantized", self.quantized)):
-            looker.disarm()
-            if looker.readings and (sampled or kind == "attention"):
-                names, values = looker.take()
-                joined: Any = torch.stack(values).reshape(-1)
-                found = joined.double().numpy() if joined.is_cpu else joined
-                self._view.vectors.append((kind, names, found))
-                if kind == "quantized":
-                    scalars |= self.gap.measure(self._habits.steps)
-                    began += self.gap.take_seconds()  # it keeps to a share of its own
+            own = self._view.own_parameters(optimizer)
+            scalars |= attempt("exchange", self.exchange.step_begins, own, self._habits.steps) or {}
+        attempt("attention", self._take, "attention", self.attention)
+        if attempt("quantization", self._take, "quantized", self.quantized, sampled):
+            scalars |= attempt("loss of quantization", self.gap.measure, self._habits.steps) or {}
+            began += self.gap.take_seconds()  # it keeps to a share of its own
         if sampled and (inputs := self.quantized.ranges.take()):
-            shares: Any = torch.stack(list(inputs.values()))
-            found = shares.double().numpy() if shares.is_cpu else shares
-            self._view.vectors.append(("quantized inputs", list(inputs), found))
+            self._view.vectors.append(("quantized inputs", list(inputs), joined(list(inputs.values()))))
         self.gap.forget()
         if begun := self.quantized.take_begun():
             self._tell("quantization-begins", f"the weights of {', '.join(begun[:NAMED])} are quantized now", False)
         self.seconds += self.quantized.take_seconds()
         if self._held_out.given:
-            scalars |= self.answers()
+            scalars |= attempt("held-out answers", self.answers) or {}
+        scalars |= attempt("answers", self._matched) or {}
+        if not self._symmetry.looked:
+            self._facts |= attempt("initial gains", gains, self._tree.models) or {}
+            self._facts |= attempt("unregistered layers", self._unregistered) or {}
+        if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
+            attempt("equal units", self._symmetry.look, dict(self._view.layout.alive()), self._view.layout.names)
+            self._looks += 1
+        attempt("gradient directions", self._look_at_directions, optimizer, sampled, factor, scalars)
+        self.seconds += time.perf_counter() - began
+
+    def _take(self, kind: str, looker: Attention | Quantized, wanted: bool = True) -> bool:
+        """Whether something was read in the passes before this step; it is handed on."""
+        looker.disarm()
+        if not looker.readings or not wanted:
+            return False
+        names, values = looker.take()
+        self._view.vectors.append((kind, names, joined(values).reshape(-1)))
+        return True
+
+    def _matched(self) -> dict[str, Any]:
         with torch.no_grad():
-            scalars |= {
+            return {
                 name: value.detach() if not value.is_cpu else float(value)
                 for name, value in self.matched.take(self._data.probabilities).items()
                 if not value.is_cpu or value.isfinite()
             }
-        if not self._symmetry.looked:
-            self._facts |= gains(self._tree.models) | self._unregistered()
-        if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
-            self._symmetry.look(self._view.layout.parameters, self._view.layout.names)
-            self._looks += 1
-        self._look_at_directions(optimizer, sampled, factor, scalars)
-        self.seconds += time.perf_counter() - began
 
     def _matrices(self) -> list[torch.Tensor]:
         """The trained weights of all models that have two dimensions or more."""
-        return [p for p in self._view.layout.parameters if p.dim() > 1 and p.requires_grad]
+        return [p for _, p in self._view.layout.alive() if p.dim() > 1 and p.requires_grad]
 
     def _unregistered(self) -> dict[str, Fact]:
         """Layers that got a gradient, and are in no optimizer and no model."""
-        known = {id(p) for optimizer in self._view.optimizers for p in self._view.own_parameters(optimizer)}
+        there = [optimizer for optimizer in self._view.optimizers if optimizer is not None]
+        known = {id(p) for optimizer in there for p in self._view.own_parameters(optimizer)}
         lost = [found for model in self._models() for found in unregistered(model, known, lambda p: p.grad is not None)]
         names = {"parameters_unregistered_names": ", ".join(name for name, _ in lost[:NAMED])} if lost else {}
         return {"parameters_unregistered": sum(p.numel() for _, p in lost), **names}
@@ -288,3 +300,9 @@ class Closer:
         self.attention.disarm()
         self.quantized.disarm()
         self.exchange.release()
+
+
+def joined(values: list[torch.Tensor]) -> Any:
+    """Readings in one row: on the host an array."""
+    found = torch.stack(values)
+    return found.double().numpy() if found.is_cpu else found

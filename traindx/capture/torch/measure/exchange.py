@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from traindx.capture.torch.hooks import traced
+from traindx.capture.torch.measure.apart import apart
 from traindx.capture.torch.measure.shards import is_distributed
 
 DENSE, APART = 32, 8  # the first steps, of which all are looked at; then every so-manieth, the same in each process
@@ -48,8 +49,8 @@ class Exchange:
 
     def _saw(self, factors: torch.Tensor, gradients: tuple[torch.Tensor | None, ...]) -> None:
         gradient = gradients[0]
-        if gradient is not None and gradient.layout is torch.strided and gradient.numel() == len(factors):
-            with torch.no_grad():
+        with torch.no_grad(), apart():
+            if gradient is not None and gradient.layout is torch.strided and gradient.numel() == len(factors):
                 found = weighed(gradient, factors)
                 self._own = found if self._own is None else self._own + found
 

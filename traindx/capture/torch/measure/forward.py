@@ -12,6 +12,7 @@ import torch
 from torch import nn
 
 from traindx.capture.arrays import activations as act
+from traindx.capture.process.weak import LiveIds
 from traindx.capture.session.clock import Clock
 from traindx.capture.torch.hooks import CALLS
 from traindx.capture.torch.measure import activations as on_torch
@@ -41,7 +42,9 @@ class ForwardProbe:
         self._handles: list[Any] = []
         self._units: dict[str, act.Units] = {}
         self._calls: dict[str, int] = {}
-        self._seen: set[Any] = set()
+        self._hooked = LiveIds()
+        self._refused: set[str] = set()  # names of modules whose outputs cannot be measured
+        self._seen: set[int] = set()  # operations of the graph, by their number: a node would hold what it has saved
         self._turn = 0
         self.armed = False
         self._kept: list[tuple[str, act.Kind, act.Array, act.Array | None, act.Array | None]] = []
@@ -53,17 +56,19 @@ class ForwardProbe:
     def arm(self) -> None:
         """Hook all modules for the coming forward pass."""
         leaves = self._layout.leaves
-        if self.armed and len(leaves) == len(self._handles):
+        new = [(name, module) for name, module in leaves if id(module) not in self._hooked]
+        if self.armed and not new:
             return
         began = time.perf_counter()
         if not self.armed:
             self._turn += 1
             self._calls, self._kept, self._readings = {}, [], {}
-        if len(leaves) != len(self._handles):
+        if new:
             self.channels_second = any(isinstance(m, CHANNELS_SECOND) for _, m in leaves)
-            for name, module in leaves[len(self._handles) :]:
+            for name, module in new:
                 hook = partial(self._hook, name, _kind(module), bool(module._parameters))
                 self._handles.append(CALLS.hear_after(module, hook))
+                self._hooked.remember(module)
         self.armed = True
         self.seconds += time.perf_counter() - began
 
@@ -78,24 +83,28 @@ class ForwardProbe:
         self.disarm()
         for handle in self._handles:
             handle.remove()
-        self._handles, self._kept = [], []
+        self._handles, self._kept, self._hooked = [], [], LiveIds()
 
     def _hook(
         self, name: str, kind: act.Kind, weighted: bool, module: nn.Module, given: tuple[Any, ...], output: Any
     ) -> None:
-        if not self.armed or not torch.is_grad_enabled():
+        if not self.armed or name in self._refused or not torch.is_grad_enabled():
             return
         outermost = self._clock.enter()
         began = time.perf_counter()
         try:
             self._measure(name, kind, weighted, given, output)
         except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
-            self.unhook()
-            self._failed(f"measuring {name}", error)
+            self._refuse(name, error)
         finally:
             self.seconds += time.perf_counter() - began
             if outermost:
                 self._clock.leave()
+
+    def _refuse(self, name: str, error: Exception) -> None:
+        """The outputs of a module cannot be measured."""
+        self._refused.add(name)
+        self._failed(f"the output of {name}", error)
 
     def _measure(self, name: str, kind: act.Kind, weighted: bool, given: tuple[Any, ...], output: Any) -> None:
         call = self._calls[name] = self._calls.get(name, 0) + 1
@@ -105,7 +114,7 @@ class ForwardProbe:
         name = f"{name}#{call}" if call > 1 else name
         taken = first_tensor(given)
         if kind and found.grad_fn is not None:
-            self._seen.add(found.grad_fn)
+            self._seen.add(found.grad_fn._sequence_nr())
         if weighted and taken is not None and taken.grad_fn is not None:
             applied = self._function_before(taken)
             if applied:
@@ -115,6 +124,8 @@ class ForwardProbe:
     def _read(self, name: str, output: torch.Tensor, kind: act.Kind, before: torch.Tensor | None) -> None:
         """Keep what is measured of an output: on the host copies of some rows, as another module may
         write over them; they are looked at together, after the pass."""
+        if output.is_meta:  # among readings of an accelerator it would take the others with it
+            raise TypeError("a tensor on the meta device has no values")
         spread = self._turn % RANK_EVERY == 0
         if output.is_cpu:
             rows = self._copied(name, on_torch.host_rows(output, self._turn))
@@ -149,7 +160,10 @@ class ForwardProbe:
         kept, readings = self._kept, self._readings
         self._kept, self._readings = [], {}
         for name, kind, rows, inner, part in kept:
-            readings[name] = [*act.measured(rows, kind, inner, part), self._silent(name, kind, rows)]
+            try:
+                readings[name] = [*act.measured(rows, kind, inner, part), self._silent(name, kind, rows)]
+            except Exception as error:  # noqa: BLE001 - those of other modules are measured all the same
+                self._refuse(name, error)
         self.seconds += time.perf_counter() - began
         return readings
 
@@ -157,11 +171,11 @@ class ForwardProbe:
         """The activation function, called as a function, whose values a module takes in."""
         node = taken.grad_fn
         for _ in range(HOPS):
-            if node is None or node in self._seen:
+            if node is None or node._sequence_nr() in self._seen:
                 return ""
             kind = FUNCTIONS.get(node.name())
             if kind:
-                self._seen.add(node)
+                self._seen.add(node._sequence_nr())
                 return kind
             if not node.name().startswith(PASSED):
                 return ""

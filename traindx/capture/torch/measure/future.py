@@ -14,6 +14,7 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from traindx.capture.torch.measure.call_again import Call, call_of
 from traindx.capture.torch.measure.shards import several_processes
 from traindx.capture.torch.measure.tree import compiled
 from traindx.capture.torch.measure.untouched import untouched
@@ -23,6 +24,7 @@ from traindx.vocabulary.setup import Fact
 FEWEST = 4  # tokens of a sequence
 FORETOLD = 0.9  # of the targets that are the token after: the rest is masked, or lies across a border
 MOST_VALUES = 1 << 24  # in the outputs of a batch that is looked at
+LET_GO = "the model or its batch was let go before the run ended"
 LABELS = "labels"  # by this name, models of transformers are given the inputs themselves, and shift them
 
 
@@ -37,8 +39,9 @@ class Future:
     """A training call of a model, and what its loss was compared with."""
 
     def __init__(self) -> None:
-        self._call: tuple[nn.Module, Any, dict[str, Any]] | None = None
+        self._call: Call | None = None
         self._targets: torch.Tensor | None = None
+        self._missed = False  # a model went unasked
 
     def called(self, model: nn.Module, args: Any, kwargs: Any) -> None:
         """A sampled training call of a whole model: kept where it is given tokens. Of several processes each would have
@@ -46,7 +49,7 @@ class Future:
         if several_processes():
             return
         if any(is_tokens(t) for t in tensors_in((args, kwargs))) and not compiled(model):
-            self._call = (model, args, dict(kwargs or {}))
+            self._call = call_of(model, args, kwargs, self._gone)
 
     def want(self, targets: Any) -> None:
         """What the loss of that step is compared with."""
@@ -54,17 +57,30 @@ class Future:
         if found is not None and not found.is_floating_point():
             self._targets = found.detach()
 
+    def _gone(self, reference: Any) -> None:
+        """The model is gone: its batch is not held without it."""
+        if self._call is not None and self._call.model is reference:
+            self.forget()
+            self._missed = True
+
     def forget(self) -> None:
         """The step was not made."""
         self._call = self._targets = None
 
+    def asks(self, model: nn.Module) -> bool:
+        """Whether a call of this model waits to be made again."""
+        return self._call is not None and self._call.model() is model
+
     def facts(self) -> dict[str, Fact]:
         """`future_effect`: how far the outputs for earlier tokens move, of their own size; nothing where no next token
         is foretold, or where that could not be tried (then why)."""
-        call, targets = self._call, self._targets
+        kept, targets = self._call, self._targets
         self.forget()
-        if call is None or targets is None:
-            return {}
+        if kept is None or targets is None:
+            return {"future_not_checked": LET_GO} if self._missed else {}
+        call = kept.whole()
+        if call is None:
+            return {"future_not_checked": LET_GO}
         found = foretold(call[1], call[2], targets)
         if found is None:
             return {}

@@ -18,6 +18,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from traindx.capture.torch.measure.call_again import Call, call_of
 from traindx.capture.torch.measure.future import Aside
 from traindx.capture.torch.measure.tree import compiled
 from traindx.capture.torch.measure.untouched import untouched
@@ -34,7 +35,7 @@ class LossGap:
 
     def __init__(self, exchanged: Callable[[], Any]) -> None:
         self._exchanged = exchanged
-        self._call: tuple[nn.Module, Any, dict[str, Any]] | None = None
+        self._call: Call | None = None
         self._targets: torch.Tensor | None = None
         self._loss: torch.Tensor | None = None
         self._since, self._spent = time.perf_counter(), 0.0
@@ -50,7 +51,7 @@ class LossGap:
     def called(self, model: nn.Module, args: Any, kwargs: Any, step: int) -> None:
         """A sampled training call of a whole model, after so many steps."""
         if self._due(step) and not compiled(model):
-            self._call = (model, args, dict(kwargs or {}))
+            self._call = call_of(model, args, kwargs)
 
     def want(self, targets: Any) -> None:
         """What the loss of that step is compared with."""
@@ -73,7 +74,8 @@ class LossGap:
     def measure(self, step: int) -> dict[str, float]:
         """`quant/loss_gap` of the step that is about to be made: how much less the loss would be without quantization;
         nothing where that cannot be told."""
-        call, targets, trained = self._call, self._targets, self._loss
+        targets, trained = self._targets, self._loss
+        call = None if self._call is None else self._call.whole()
         self.forget()
         if call is None or trained is None:
             return {}

@@ -6,7 +6,6 @@ apart: what holds more graphs each time, by about one a step, keeps them."""
 
 from __future__ import annotations
 
-import inspect
 import linecache
 import os
 import re
@@ -19,6 +18,7 @@ import torch
 from torch import nn
 
 from traindx.capture.process.patches import Lines
+from traindx.capture.process.weak import variables_of
 from traindx.capture.torch.measure.graph import nodes_of
 from traindx.vocabulary.setup import Fact
 
@@ -27,7 +27,6 @@ SHARE = 0.5  # of the steps since the look before: graphs that must have come in
 DEEP = 20_000  # nodes of a graph that are counted
 FRAMES = 6  # functions of the user's that are looked into
 VARIABLES = 2000  # of a function or an object
-HOLDING = (torch.Tensor, list, tuple, deque, dict)
 GROWS = r"(?<![\w.]){name}\b(\[[^\]]*\])?\s*(\.(append|add|extend|update|appendleft)\(|\+=|=[^=])"
 STARTS = r"=\s*(\[|\{|[\d.]+|None|list\(|dict\(|deque\(|torch\.zeros\(.*)[\]})]*\s*(#.*)?$"  # it begins empty there
 
@@ -87,14 +86,11 @@ class Keeping:
 
 def variables(frame: FrameType) -> Iterator[tuple[str, Any]]:
     """Names and values of a function, and of the object that it is a method of."""
-    there = frame.f_locals
-    for name, value in list(there.items())[:VARIABLES]:
+    for name, value in list(variables_of(frame).items())[:VARIABLES]:
         yield name, value
         if name == "self" and not isinstance(value, nn.Module | torch.optim.Optimizer):
             own = getattr(value, "__dict__", None)
             yield from ((f"self.{key}", held) for key, held in list((own or {}).items())[:VARIABLES])
-        if frame.f_code.co_flags & inspect.CO_OPTIMIZED and type(there) is dict and isinstance(value, HOLDING):
-            there.pop(name, None)  # before Python 3.13 a function's table of variables stays, and what it holds
 
 
 def graphs_of(value: Any) -> int:

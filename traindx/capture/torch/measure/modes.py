@@ -9,6 +9,7 @@ is touched; modes, buffers and random state are put back, for a script may go on
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,7 +17,8 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from traindx.capture.torch.measure.future import Aside
+from traindx.capture.torch.measure.call_again import Call, call_of
+from traindx.capture.torch.measure.future import LET_GO, Aside
 from traindx.capture.torch.measure.shards import several_processes
 from traindx.capture.torch.measure.tree import compiled, modal
 from traindx.capture.torch.measure.untouched import untouched
@@ -39,9 +41,10 @@ class Modes:
     """The last sampled training call of a model with modules that answer differently in the two modes."""
 
     def __init__(self) -> None:
-        self._call: tuple[nn.Module, Any, dict[str, Any]] | None = None
-        self._training: frozenset[nn.Module] = frozenset()
+        self._call: Call | None = None
+        self._training: tuple[weakref.ref[nn.Module], ...] = ()
         self._targets: torch.Tensor | None = None
+        self._missed = False  # a model went unasked
         self._first: float | None = None
         self._kind = ""
 
@@ -51,8 +54,8 @@ class Modes:
         if several_processes() or compiled(model):
             return
         if sum(t.numel() for t in tensors_in((args, kwargs))) <= MOST_VALUES:
-            self._call, self._targets = (model, args, dict(kwargs or {})), None
-            self._training = frozenset(m for m in model.modules() if m.training and modal(m))
+            self._call, self._targets = call_of(model, args, kwargs, self._gone), None
+            self._training = tuple(weakref.ref(m) for m in model.modules() if m.training and modal(m))
 
     def want(self, targets: Any) -> None:
         """What the outputs of that call are compared with."""
@@ -67,6 +70,16 @@ class Modes:
             if plain and getattr(made, "_saved_reduction", None) == MEAN:
                 self._kind = type(made).__name__
 
+    def asks(self, model: nn.Module) -> bool:
+        """Whether a call of this model waits to be made again."""
+        return self._call is not None and self._call.model() is model
+
+    def _gone(self, reference: Any) -> None:
+        """The model is gone: its batch is not held without it."""
+        if self._call is not None and self._call.model is reference:
+            self.forget()
+            self._missed = True
+
     def forget(self) -> None:
         """The step was not made."""
         self._call = self._targets = None
@@ -75,10 +88,14 @@ class Modes:
         """`mode_effect`: how far the outputs move from the one mode to the other, of their own size (root mean
         squares); `statistics_effect`: the same where only layers that keep running statistics change their mode;
         `modes_loss_train`, `modes_loss_eval` and `modes_loss_first`. Nothing where that could not be asked."""
-        call, training, targets = self._call, self._training, self._targets
+        kept_call, targets = self._call, self._targets
+        training = frozenset(m for known in self._training if (m := known()) is not None)
         self.forget()
+        if kept_call is None:
+            return {"mode_not_checked": LET_GO} if self._missed else {}
+        call = kept_call.whole()
         if call is None:
-            return {}
+            return {"mode_not_checked": LET_GO}
         model = call[0]
         told = training or frozenset(m for m in model.modules() if modal(m))  # trained in evaluation mode throughout
         kept = frozenset(m for m in told if getattr(m, "track_running_stats", False))

@@ -23,7 +23,7 @@ def first_nonfinite(loss: torch.Tensor, layout: Layout) -> dict[str, Fact]:
         bad = [(node._sequence_nr(), node) for node in nodes_of(loss, MOST_NODES) if _holds_nonfinite(node)]
     except RuntimeError:  # the backward pass is over and has freed what was saved
         bad = []
-    broken = [n for n, p in zip(layout.names, layout.parameters, strict=True) if not _finite(p)]
+    broken = [layout.names[place] for place, parameter in layout.alive() if not _finite(parameter)]
     if broken:
         out["nonfinite_weights"] = ", ".join(broken[:10])
         out["nonfinite_first_direction"] = "weights"

@@ -22,7 +22,9 @@ from torch.fx import GraphModule
 
 from traindx.capture.arrays.levels import JUDGED, READ, quantized_levels
 from traindx.capture.process.patches import Make, Patches
+from traindx.capture.process.weak import variables_of
 from traindx.capture.torch.hooks import traced
+from traindx.capture.torch.measure.apart import apart
 from traindx.capture.torch.measure.attention import something_is_compiled
 from traindx.capture.torch.measure.graph import nodes_of
 from traindx.capture.torch.measure.levels import MOVED_READ, measured, moved, rows_of
@@ -85,8 +87,9 @@ class Flow:
 
     def _saw(self, place: int, output: int, gradients: tuple[torch.Tensor | None, ...]) -> None:
         gradient = gradients[output]
-        if place not in self._norms and gradient is not None and gradient.layout is torch.strided:
-            self._norms[place] = torch.linalg.vector_norm(local(gradient).float())
+        with apart():
+            if place not in self._norms and gradient is not None and gradient.layout is torch.strided:
+                self._norms[place] = torch.linalg.vector_norm(local(gradient).float())
 
     def passed(self, like: torch.Tensor) -> torch.Tensor:
         """The second over the first, 0 where nothing leads from the one to the other; NaN where there is none."""
@@ -242,7 +245,8 @@ class Quantized:
         def wrapper(*args: Any, **named: Any) -> Any:
             if watched.within.armed:
                 weight = args[1] if len(args) > 1 else named.get("weight")
-                watched._see(args[0] if args else named.get("input"), weight, sys._getframe(1))
+                with apart():
+                    watched._see(args[0] if args else named.get("input"), weight, sys._getframe(1))
             return original(*args, **named)
 
         return wrapper
@@ -270,7 +274,7 @@ class Quantized:
                     self.ranges.look(name, given)
         except Exception as error:  # noqa: BLE001 - inside the user's forward pass nothing may be raised
             self.within.disarm()
-            self._failed("measuring quantization", error)
+            self._failed("quantization", error)
         self._seconds += time.perf_counter() - began
 
     def _look(self, weight: torch.Tensor, parameter: torch.Tensor | None, grad: bool) -> None:
@@ -336,7 +340,7 @@ def places(exported: bool) -> Iterator[tuple[Any, str]]:
 def behind(weight: torch.Tensor, frame: FrameType) -> torch.Tensor | None:
     """The parameter that a weight was computed from: the calling module's of that shape, where it has one such, else
     the graph's."""
-    owner = frame.f_locals.get(frame.f_code.co_varnames[0]) if frame.f_code.co_argcount else None
+    owner = variables_of(frame).get(frame.f_code.co_varnames[0]) if frame.f_code.co_argcount else None
     own = [p for p in owner.parameters() if p.shape == weight.shape] if isinstance(owner, nn.Module) else []
     if len(own) == 1:
         return own[0]

@@ -6,7 +6,7 @@ last layer, a residual branch) are equal at first, too, but do not stay so: henc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
@@ -26,18 +26,18 @@ class Symmetry:
         self._later: dict[int, float] = {}
         self.looked = False
 
-    def look(self, parameters: Sequence[torch.Tensor], names: Sequence[str]) -> None:
-        """`parameters` of all models, in their order, the same ones at each call; what a module of layers
-        calls otherwise than a weight (places, queries) has no units."""
+    def look(self, parameters: Mapping[int, torch.Tensor], names: Sequence[str]) -> None:
+        """`parameters` of all models by their place in `names`; what a module of layers calls otherwise than a weight
+        (places, queries) has no units."""
         if not self.looked:
             self.looked = True
-            matrices = [i for i, p in enumerate(parameters) if p.dim() > 1 and len(p) > 1 and p.requires_grad]
+            matrices = [i for i, p in parameters.items() if p.dim() > 1 and len(p) > 1 and p.requires_grad]
             matrices = [i for i in matrices if "weight" in names[i] or names[i].rpartition(".")[2].isdigit()]
             for place in matrices[:MOST_MATRICES]:
                 self._equal[place] = (equal_units(parameters[place]), len(parameters[place]))
             return
         for place, (share, _) in self._equal.items():
-            if share:
+            if share and place in parameters:
                 self._later[place] = equal_units(parameters[place])
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import torch
@@ -71,24 +72,34 @@ class Tree:
     """The models in training, and of their modules those whose outputs are worth measuring."""
 
     def __init__(self) -> None:
-        self.models: list[nn.Module] = []
-        self.leaves: list[tuple[str, nn.Module]] = []
+        self._models: list[weakref.ref[nn.Module]] = []
+        self._leaves: list[tuple[str, weakref.ref[nn.Module]]] = []
+
+    @property
+    def models(self) -> list[nn.Module]:
+        """Those that the script has not let go."""
+        return [model for known in self._models if (model := known()) is not None]
+
+    @property
+    def leaves(self) -> list[tuple[str, nn.Module]]:
+        """Names and modules, likewise."""
+        return [(name, module) for name, known in self._leaves if (module := known()) is not None]
 
     def add(self, model: nn.Module, name: str) -> list[Part] | None:
         """The parameters of a model, named behind `name`; None when it, or one that contains it, is known."""
         root = unwrapped(model)
         if any(root is m for known in self.models for m in unwrapped(known).modules()):
             return None
-        self.models.append(model)
+        self._models.append(weakref.ref(model))
         inside = {id(part) for m in (model, *root.modules()) if compiled(m) for part in m.modules()}
         parts = []
         for path, module in root.named_modules():
             full = ".".join(p for p in (name, path) if p)
             for own, parameter in module._parameters.items():
                 if parameter is not None:
-                    parts.append(Part(parameter, f"{full}.{own}" if full else own, full or own))
+                    parts.append(Part(parameter, f"{full}.{own}" if full else own, full or own, module))
             if id(module) not in inside and _measured(module):
-                self.leaves.append((full or type(module).__name__, module))
+                self._leaves.append((full or type(module).__name__, weakref.ref(module)))
         return parts
 
 

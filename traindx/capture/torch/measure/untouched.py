@@ -9,6 +9,8 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
+from traindx.capture.torch.measure.apart import attached
+
 
 @contextmanager
 def untouched(model: torch.nn.Module | None) -> Iterator[None]:
@@ -26,7 +28,7 @@ def untouched(model: torch.nn.Module | None) -> Iterator[None]:
         parameter.grad = None
     devices = list({p.device for p, _ in gradients if p.device.type == "cuda"})
     try:
-        with torch.random.fork_rng(devices=devices), torch.enable_grad():
+        with torch.random.fork_rng(devices=devices), torch.enable_grad(), attached():
             yield
     finally:
         random.setstate(drawn)

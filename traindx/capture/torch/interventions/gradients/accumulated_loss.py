@@ -52,8 +52,8 @@ class Passes:
         from traindx.capture.torch.discover.loop import divisor
 
         scaled = self.site.hooks.stream.scene.scaled
-        if scaled is not None and scaled[0] is loss:
-            loss = scaled[1]
+        if scaled is not None and scaled[0]() is loss:
+            loss = scaled[1]()
         by = 1.0 if loss is None else divisor(loss)
         where = self.site.hooks.stream.lines.here()
         for optimizer in list(self.lines):
