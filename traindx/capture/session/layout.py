@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from traindx.capture.process.weak import reference
 from traindx.vocabulary.run import Ints
-
-if TYPE_CHECKING:
-    from traindx.capture.session.backend import Backend
 
 
 class Part(NamedTuple):
@@ -36,8 +33,10 @@ class Layout:
     """Parameters in the order of the models. `owner[p]` is the place in `modules` of the module that holds
     parameter p; `lost` counts those that are gone, and `let_go` is called with the first of each model."""
 
-    def __init__(self, backend: Backend, let_go: Callable[[], None] = lambda: None) -> None:
-        self._backend, self._let_go = backend, let_go
+    def __init__(
+        self, size: Callable[[Any], int], trainable: Callable[[Any], bool], let_go: Callable[[], None] = lambda: None
+    ) -> None:
+        self._size, self._trainable, self._let_go = size, trainable, let_go
         self.parameters: list[Any] = []
         self.lost = 0
         self._holders: list[Callable[[], Any]] = []
@@ -70,7 +69,7 @@ class Layout:
         """The holder of a parameter is about to go, and the parameter with it."""
         parameter = self.parameters[place]
         self.place.pop(id(parameter), None)
-        self.parameters[place] = Gone(self._backend.size(parameter), self._backend.trainable(parameter))
+        self.parameters[place] = Gone(self._size(parameter), self._trainable(parameter))
         self.lost += 1
         self._let_go()
 
@@ -81,12 +80,12 @@ class Layout:
     def size(self, place: int) -> int:
         """How many values a parameter has, or had."""
         parameter = self.parameters[place]
-        return parameter.size if type(parameter) is Gone else self._backend.size(parameter)
+        return parameter.size if type(parameter) is Gone else self._size(parameter)
 
     def trainable(self, place: int) -> bool:
         """Whether a parameter is trained, or was."""
         parameter = self.parameters[place]
-        return parameter.trainable if type(parameter) is Gone else self._backend.trainable(parameter)
+        return parameter.trainable if type(parameter) is Gone else self._trainable(parameter)
 
     def owner_of(self, parameter: Any) -> str | None:
         """Name of the module that owns a parameter; None where it is not known."""

@@ -37,7 +37,7 @@ class Measures:
 
     def __init__(self, backend: Backend, let_go: Callable[[], None] = lambda: None) -> None:
         self.backend, self._let_go = backend, let_go
-        self.layout = Layout(backend, self._parameters_gone)
+        self.layout = Layout(backend.size, backend.trainable, self._parameters_gone)
         self.movement = Movement(self.layout, backend)
         self._optimizers: list[Callable[[], Any]] = []
         self.held: dict[int, Ints] = {}  # id(optimizer) -> places of its parameters; below 0 of those that are gone
