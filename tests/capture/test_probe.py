@@ -386,6 +386,7 @@ def test_nothing_is_kept_of_a_model(tmp_path: Path) -> None:
 def test_measures_know_no_optimizer(tmp_path: Path) -> None:
     backend = TorchBackend()
     measures = Measures(backend)
-    measures.layout.add(backend.parts(small(), "net") or ())
+    model = small()
+    measures.layout.add(backend.parts(model, "net") or ())
     assert measures.layout.modules == ["net.0", "net.2", "net.4"]
     assert len(measures.places(None)) == 6
