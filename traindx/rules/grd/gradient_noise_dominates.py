@@ -1,16 +1,18 @@
 """GRD011 gradient-noise-dominates."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.middle import median
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
 from traindx.features.systems import start_up
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -25,9 +27,9 @@ def gradient_noise_dominates(
     features: Features,
     *,
     factor: float = threshold(
-        10.0, "x the batch size", basis="theory", source="McCandlish 2018: steps then are 1/11 as good as clean ones"
+        10.0, "x the batch size", "theory", "McCandlish 2018: steps then are 1/11 as good as clean ones"
     ),
-    warm: float = threshold(0.1, "of the run", basis="convention", source="first steps are left out"),
+    warm: float = threshold(0.1, "of the run", "convention", "first steps are left out"),
 ) -> Iterator[Evidence]:
     """What a step sees of the gradient is mostly noise, and the run does not learn.
 

@@ -1,17 +1,7 @@
 """SYS013 optimizer-takes-time."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import SHORTEST
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -25,9 +15,9 @@ def optimizer_takes_time(
     run: Run,
     features: Features,
     *,
-    some: float = threshold(0.4, "of the computation", basis="convention", source="as much as the forward pass"),
-    much: float = threshold(0.6, "of the computation", basis="convention", source="more than both passes"),
-    brief: float = threshold(0.005, "s", basis="convention", source="a shorter step gains little by anything"),
+    some: float = threshold(0.4, "of the computation", "convention", "as much as the forward pass"),
+    much: float = threshold(0.6, "of the computation", "convention", "more than both passes"),
+    brief: float = threshold(0.005, "s", "convention", "a shorter step gains little by anything"),
 ) -> Iterator[Evidence]:
     """The optimizer takes more of a step than a pass through the model.
 
