@@ -68,8 +68,7 @@ def predictions_collapse(
         raise CannotJudge("players are not asked for classes" if features.is_game else "needs a hundred steps")
     if name == NAMES[1] and (run.setup.number("batch_single_class_share") or 0.0) >= sorted_batches:
         raise CannotJudge("training batches hold one class each, and no evaluation was seen")
-    curve, usual = features.curve(name), run.setup.number("val_class_majority_share")
-    assert curve is not None
+    curve, usual = features.needed_curve(name), run.setup.number("val_class_majority_share")
     usual = run.setup.number("class_majority_share") if usual is None else usual
     if usual is None or not curve.n:
         raise CannotJudge("the classes are not known")

@@ -35,8 +35,7 @@ def validation_missing(
     What to try: hold out a few percent of the data and log the same loss on it, in evaluation mode.
     Sources: Prechelt, "Early Stopping - But When?" (1998); scikit-learn user guide 3.1 (cross-validation).
     """
-    objective = features.objective
-    assert objective is not None  # the engine has checked
+    objective = features.needed_curve("objective")
     names = {word for name in run.series for word in re.split(r"[^a-z0-9]+", name.lower())}
     if features.is_reinforcement or names & HELD_OUT or names & ADVERSARIAL or not objective.n:
         return

@@ -53,9 +53,7 @@ def curvature_beyond_stability(
     """
     if run.setup.word("optimizer") != "sgd":
         raise CannotJudge("only stochastic gradient descent has a limit that is known")
-    curve, rates = features.curve("curvature/max"), features.curve("lr")
-    assert curve is not None
-    assert rates is not None
+    curve, rates = features.needed_curve("curvature/max"), features.needed_curve("lr")
     if not curve.n or not rates.n:
         raise CannotJudge("nothing finite was measured")
     momentum = run.setup.momentum or 0.0

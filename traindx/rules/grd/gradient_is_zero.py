@@ -55,8 +55,7 @@ def gradient_is_zero(
 
     Sources: the definition of the norm: it is zero only if every gradient is.
     """
-    norm, objective = features.curve("grad_norm"), features.objective
-    assert norm is not None
+    norm, objective = features.needed_curve("grad_norm"), features.objective
     values, positive = norm.values, norm.values[norm.values > 0]
     absent = len(positive) == 0
     if absent and (objective is None or improved(objective, share=learnt, score=score)):

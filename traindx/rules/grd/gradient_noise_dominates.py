@@ -46,8 +46,7 @@ def gradient_noise_dominates(
 
     Sources: McCandlish et al. (2018), An empirical model of large-batch training.
     """
-    scale, sizes = features.curve("grad_noise_scale"), features.curve("batch_size")
-    assert scale is not None
+    scale, sizes = features.needed_curve("grad_noise_scale"), features.curve("batch_size")
     batch = float(median(sizes.values)) if sizes is not None and sizes.n else run.setup.number("batch_size")
     if not batch or batch <= 0:
         raise CannotJudge("the batch size is not known")

@@ -42,8 +42,7 @@ def gradient_norm_explodes(
 
     Sources: Pascanu, Mikolov, Bengio (2013), On the difficulty of training recurrent neural networks.
     """
-    norm, objective = features.curve("grad_norm"), features.objective
-    assert norm is not None
+    norm, objective = features.needed_curve("grad_norm"), features.objective
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= rows:
         return

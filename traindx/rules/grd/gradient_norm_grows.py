@@ -42,8 +42,7 @@ def gradient_norm_grows(
 
     Sources: Merrill et al. (2021), Effects of parameter norm growth during transformer training.
     """
-    norm, objective = features.curve("grad_norm"), features.objective
-    assert norm is not None
+    norm, objective = features.needed_curve("grad_norm"), features.objective
     skip = start_up(norm.n, warm, 1)
     steps, values = norm.steps[skip:][norm.values[skip:] > 0], norm.values[skip:][norm.values[skip:] > 0]
     if len(values) < max(norm.n // 2, 3):

@@ -78,8 +78,7 @@ def gradient_norm_spikes(
     Sources: Chowdhery et al. (2022), PaLM, section 5.1; Zhang et al. (2020), Why are adaptive methods good for
     attention models? (heavy tails).
     """
-    norm = features.curve("grad_norm")
-    assert norm is not None
+    norm = features.needed_curve("grad_norm")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     found = excursions(values, factor=factor, score=score) if len(values) > 2 else []
     answered = [e for e in found if loss_answers(features.objective, steps[e.start], steps[e.stop - 1], jump)]

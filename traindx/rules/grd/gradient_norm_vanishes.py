@@ -39,9 +39,7 @@ def gradient_norm_vanishes(
     Sources: Hochreiter (1991); Glorot and Bengio (2010), Understanding the difficulty of training deep
     feedforward neural networks.
     """
-    norm, objective = features.curve("grad_norm"), features.objective
-    assert norm is not None
-    assert objective is not None
+    norm, objective = features.needed_curve("grad_norm"), features.needed_curve("objective")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= norm.n // 2:
         raise CannotJudge("most gradient norms are exactly zero")

@@ -50,8 +50,7 @@ def gradient_not_finite(
 
     Sources: Micikevicius et al. (2018), Mixed precision training.
     """
-    curve = features.curve("grad_norm")
-    assert curve is not None
+    curve = features.needed_curve("grad_norm")
     raw, n = curve.raw, len(curve.raw)
     if n < 2:
         raise CannotJudge("a single gradient norm may be one of the first steps of mixed precision")

@@ -37,8 +37,7 @@ def loss_has_no_floor(
 
     Sources: theory (an error is bounded from below); fault catalogue row 5.
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     y = curve.values
     levels = np.array([float(median(part)) for part in np.array_split(y, int(parts))])
     size = abs(float(median(y[:3])))

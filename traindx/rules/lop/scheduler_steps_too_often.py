@@ -36,8 +36,7 @@ def scheduler_steps_too_often(
 
     Sources: PyTorch documentation, How to adjust learning rate; fault catalogue row 8.
     """
-    curve = features.curve("lr")
-    assert curve is not None
+    curve = features.needed_curve("lr")
     kind = run.setup.word("schedule")
     if not any(word in kind for word in ("exponential", "steplr", "multistep", "multiplicative", "plateau")):
         raise CannotJudge("only schedules that count epochs are judged")

@@ -57,8 +57,7 @@ def loss_diverges(
     Requirements (loss curve shapes); peers.md: a ratio to the minimum is false near zero, so progress and noise are
     used.
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     climb = (climbs(curve, times, 1 + visible) or steps_up(curve, times)) if curve.n < few else None
     climb = climb or next((e for p in perplexities(features, few) if (e := climbs(p, times, times))), None)
     if climb is not None or curve.n < 2 * 3:

@@ -44,8 +44,7 @@ def loss_drops_late(
     ## Sources
     Requirements (flat start then sudden drop: normal for some architectures).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     drop = late_drop(curve.oriented, blocks=BLOCKS)
     if drop is None:
         return

@@ -42,8 +42,7 @@ def loss_falls_slowly(
     ## Sources
     differential.md (learning-rate-too-low: slow, straight, still falling at the end).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     if curve.sign < 0:
         raise CannotJudge("only losses are judged: a metric that rises slowly may be near its limit")
     y, n = curve.oriented, curve.n

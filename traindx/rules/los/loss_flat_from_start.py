@@ -59,8 +59,7 @@ def loss_flat_from_start(
     ## Sources
     Fault catalogue rows 3, 12-14, 30-37, 44, 71; requirements (flat from start).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     if why := says_nothing(run, features):
         raise CannotJudge(why)
     level = float(median(np.abs(curve.values))) - features.floor(curve.name)

@@ -35,8 +35,7 @@ def loss_improves_too_little_noise_considered(
     ## Sources
     Theory (standard error of a difference of medians).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     if curve.noise == 0:
         raise CannotJudge("it does not vary")
     if any(e.code == "late-start" for e in run.events):

@@ -39,8 +39,7 @@ def loss_jumps_on_resume(
     ## Sources
     peers.md: complaints 23, 24; fault catalogue 99.
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     seams = [e for e in run.events if e.kind == "resume" and e.step is not None and e.code != "late-start"]
     judged = 0
     for event in seams:

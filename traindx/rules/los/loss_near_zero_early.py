@@ -37,8 +37,7 @@ def loss_near_zero_early(
     ## Sources
     differential.md (repeated-batch, train-val-leakage, fully-masked-labels).
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     if not curve.start > 0 or float(curve.values.min()) < 0:
         raise CannotJudge("needs a positive loss")
     below = np.flatnonzero(curve.trend <= near * curve.start)

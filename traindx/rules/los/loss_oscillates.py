@@ -74,8 +74,7 @@ def loss_oscillates(
     """
     held_out = erratic_scores(features, erratic, enough, visible) or up_and_down(features, twice, often / 2, enough)
     yield from held_out
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
     if tossed is not None:
         yield tossed

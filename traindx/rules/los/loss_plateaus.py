@@ -57,8 +57,7 @@ def loss_plateaus(
     ## Sources
     Requirements (plateau: |change| < 0.01 over 10 points; decision tree for plateaus).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     flat = repeated(curve)
     if flat is None and curve.n >= least:
         flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)

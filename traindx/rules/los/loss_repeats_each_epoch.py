@@ -58,8 +58,7 @@ def loss_repeats_each_epoch(
     ## Sources
     Fault catalogue 81; requirements (data order).
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     period = points_per_epoch(features, curve)
     if period is None or curve.n < epochs * period or period < per_epoch:
         raise CannotJudge("needs three epochs of six points each, with the epoch known")

@@ -49,8 +49,7 @@ def loss_spikes_and_recovers(
     ## Sources
     Requirements (2-3x the running average is benign); peers.md 2.4; tail extrapolation after Hill (1975).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     for other in (curve, *beside_objective(features, least=int(enough))):
         bar = visible if other is curve and curve.sign > 0 else clear
         found = [s for s in curve_spikes(other, multiple=multiple, visible=bar) if s.recovered]

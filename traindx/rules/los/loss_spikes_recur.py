@@ -52,8 +52,7 @@ def loss_spikes_recur(
     ## Sources
     Requirements (loss spikes regularly); bigscience chronicles; peers.md.
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     for other in (curve, *beside_objective(features, least=int(enough))):
         if other.sign < 0:
             continue

@@ -39,8 +39,7 @@ def loss_spikes_then_fails(
     ## Sources
     Requirements (spike then NaN: numerical instability).
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     for spike in curve_spikes(curve, multiple=multiple, visible=visible):
         ends_up = curve.end - spike.before > kept * spike.height and spike.last < curve.n - 3
         ends_up = ends_up and float(curve.trend[spike.last :].min()) - spike.before > RETURN * spike.height

@@ -50,9 +50,7 @@ def loss_stands_at_saddle(
     """
     if is_learning(features) is not False:
         raise CannotJudge("only a run that does not learn is judged")
-    low, high = features.curve("curvature/min"), features.curve("curvature/max")
-    assert low is not None
-    assert high is not None
+    low, high = features.needed_curve("curvature/min"), features.needed_curve("curvature/max")
     if not low.n or not high.n:
         raise CannotJudge("nothing finite was measured")
     first = int(late * low.n)

@@ -46,8 +46,7 @@ def loss_still_falling_at_end(
     ## Sources
     Fault catalogue 9, 10; differential.md (undertrained).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     if curve.n < few:
         yield from every_time(curve, gained)
         return

@@ -40,8 +40,7 @@ def half_precision_overflows(
 
     Sources: Micikevicius et al. (2018), Mixed precision training; NVIDIA Apex, dynamic loss scaling.
     """
-    curve = features.curve("loss_scale")
-    assert curve is not None
+    curve = features.needed_curve("loss_scale")
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) == 0:
         raise CannotJudge("the loss scale is never positive: it is not in use")

@@ -33,9 +33,7 @@ def half_precision_underflows(
 
     Sources: Micikevicius et al. (2018), Mixed precision training, section 3.2.
     """
-    scale, norm, objective = features.curve("loss_scale"), features.curve("grad_norm"), features.objective
-    assert scale is not None
-    assert norm is not None
+    scale, norm, objective = features.needed_curve("loss_scale"), features.needed_curve("grad_norm"), features.objective
     if scale.n == 0 or float(scale.values.max()) <= 1:
         raise CannotJudge("no loss scale is in use")
     zero = norm.values == 0

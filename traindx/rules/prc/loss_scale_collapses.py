@@ -38,8 +38,7 @@ def loss_scale_collapses(
 
     Sources: Micikevicius et al. (2018), Mixed precision training; fairseq's "minimum loss scale reached".
     """
-    curve = features.curve("loss_scale")
-    assert curve is not None
+    curve = features.needed_curve("loss_scale")
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) < 2 or np.ptp(scale) == 0:
         return

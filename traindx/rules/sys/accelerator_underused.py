@@ -34,8 +34,7 @@ def accelerator_underused(
 
     Sources: requirements, systems symptoms; NVIDIA's definition of utilization (share of time with a kernel running).
     """
-    curve = features.curve("util/device")
-    assert curve is not None
+    curve = features.needed_curve("util/device")
     values = curve.values[start_up(curve.n, start, 1) :]
     if len(values) == 0 or float(values.max()) == 0:
         raise CannotJudge("the utilization is 0 in every row: it was not recorded")

@@ -34,9 +34,8 @@ def copies_take_time(
 
     Sources: PyTorch, Performance tuning guide.
     """
-    step, moved = features.curve("time/step"), features.curve("time/transfer")
+    step, moved = features.needed_curve("time/step"), features.curve("time/transfer")
     panel = run.panels.get("operator_time")
-    assert step is not None
     if panel is None or step.n == 0 or not panel.values.size:
         raise CannotJudge("no finite time was traced")
     columns = [i for i, name in enumerate(panel.modules) if name in COPIES]

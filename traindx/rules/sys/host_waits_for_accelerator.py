@@ -43,9 +43,8 @@ def host_waits_for_accelerator(
 
     Sources: PyTorch, Performance tuning guide, "Avoid unnecessary CPU-GPU synchronization".
     """
-    calls, idle, step = (features.curve(name) for name in ("calls/synchronize", "time/idle", "time/step"))
-    assert calls is not None
-    assert step is not None
+    calls, step = map(features.needed_curve, ("calls/synchronize", "time/step"))
+    idle = features.curve("time/idle")
     if calls.n == 0 or step.n == 0 or (idle is not None and idle.n == 0):
         raise CannotJudge("no finite time was traced")
     count = float(median(calls.values))

@@ -37,9 +37,7 @@ def operators_are_tiny(
     """
     kind = "kernel" if "kernel_time" in run.panels and "kernel_calls" in run.panels else "operator"
     traced = [run.panels[name].values for name in (f"{kind}_time", f"{kind}_calls") if name in run.panels]
-    step, idle = features.curve("time/step"), features.curve("time/idle")
-    assert step is not None
-    assert idle is not None
+    step, idle = features.needed_curve("time/step"), features.needed_curve("time/idle")
     if len(traced) < 2:
         raise CannotJudge("no operators were traced")
     times, calls = traced

@@ -33,12 +33,11 @@ def optimizer_takes_time(
 
     Sources: PyTorch, documentation of torch.optim (foreach and fused implementations).
     """
-    curves = [features.curve(f"time/{part}") for part in ("optimizer", "forward", "backward")]
-    if any(c is None or c.n == 0 for c in curves):
+    curves = [features.needed_curve(f"time/{part}") for part in ("optimizer", "forward", "backward")]
+    if any(c.n == 0 for c in curves):
         raise CannotJudge("no finite time was measured")
     first = curves[0]
-    assert first is not None
-    own, rest = first.values, [c.at_steps(first.steps) for c in curves[1:] if c is not None]
+    own, rest = first.values, [c.at_steps(first.steps) for c in curves[1:]]
     whole = own + np.sum(rest, axis=0)
     share, seconds = float(median(own / np.maximum(whole, SHORTEST))), float(median(whole))
     if share < some:

@@ -39,10 +39,7 @@ def step_compiles_again(
     Sources: PyTorch, "Dynamic shapes" and "Recompilation"; TensorFlow, "Controlling retracing"; JAX, "Just-in-time
     compilation", on caching.
     """
-    calls, spent, step = (features.curve(name) for name in ("calls/compile", "time/compile", "time/step"))
-    assert calls is not None
-    assert spent is not None
-    assert step is not None
+    calls, spent, step = map(features.needed_curve, ("calls/compile", "time/compile", "time/step"))
     if step.n < 2 or calls.n == 0 or spent.n == 0:
         raise CannotJudge("no finite time of steps and compilations was recorded")
     begin = float(calls.steps[0])

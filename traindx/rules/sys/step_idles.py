@@ -36,9 +36,11 @@ def step_idles(
 
     Sources: PyTorch, Performance tuning guide; the definition of idle time in the profiler's own overview.
     """
-    idle, step, data = features.curve("time/idle"), features.curve("time/step"), features.curve("time/data")
-    assert idle is not None
-    assert step is not None
+    idle, step, data = (
+        features.needed_curve("time/idle"),
+        features.needed_curve("time/step"),
+        features.curve("time/data"),
+    )
     if idle.n == 0 or step.n == 0:
         raise CannotJudge("no finite time was traced")
     spent = idle.values

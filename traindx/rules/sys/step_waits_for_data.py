@@ -49,9 +49,7 @@ def step_waits_for_data(
 
     Sources: Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
     """
-    data, step = features.curve("time/data"), features.curve("time/step")
-    assert data is not None
-    assert step is not None
+    data, step = features.needed_curve("time/data"), features.needed_curve("time/step")
     if data.n == 0 or step.n == 0:
         raise CannotJudge("no finite time was logged")
     if data.n < step.n / 2:
