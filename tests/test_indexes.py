@@ -72,3 +72,17 @@ def test_little_is_imported_for_a_usual_log(tmp_path: Path) -> None:
     assert not {"numpy.ma", "numpy.polynomial", "importlib.metadata", "email", "sqlite3", "tempfile"} & set(loaded)
     assert sum(m.startswith("traindx.readers.formats.") for m in loaded) <= 2
     assert sum(m.startswith("traindx.rules.") for m in loaded) < len(rules.listed()) / 2
+
+
+def test_what_rules_share_is_loaded_without_them(tmp_path: Path) -> None:
+    """`traindx.rules.api` must not load for every log what few rules need."""
+    log = tmp_path / "log.csv"
+    log.write_text("step,loss\n" + "\n".join(f"{i},{2 / (i + 1)}" for i in range(60)))
+    program = (
+        "import sys; from traindx import pipeline; from traindx.config import Config\n"
+        f"pipeline.diagnose(pipeline.read_all({str(log)!r}), Config(select=('loss-scale-collapses',))).to_text()\n"
+        "print(*(m for m in sys.modules if m.startswith('traindx.rules.') and m.count('.') == 3))\n"
+        "before = set(sys.modules); import traindx.rules.api; print(*set(sys.modules) - before)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["", "traindx.rules.api"]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.gym.fitting.weigh import packed_differences
 from tests.captured import HEALTHY, captured
 from traindx import pipeline
 from traindx.causes import members
@@ -57,7 +58,7 @@ def test_the_spread_is_of_all_that_was_said() -> None:
 
 def test_differences_are_kept_to_half_a_step() -> None:
     made = np.random.default_rng(0).normal(scale=0.4, size=(5, 7, 3))
-    kept = members.Members(tuple("abcdefg"), tuple("xyz"), (0.0,) * 5, (0.0,) * 5, (), members.packed(made))
+    kept = members.Members(tuple("abcdefg"), tuple("xyz"), (0.0,) * 5, (0.0,) * 5, (), packed_differences(made))
     assert np.abs(kept.differences() - made).max() <= members.STEP / 2 + 1e-12
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterable, Mapping
 
 import msgspec
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from tests import make
 from tests.causes.made import SEEN, absent, all_but, clear, faults, fired, order, plain_run, ranked
 from traindx.causes import catalogue, rank
-from traindx.causes.evidence import SECOND_HAND, signs_of
+from traindx.causes.evidence import SECOND_HAND, Sign, signs_of
 from traindx.causes.fitted import Fitted
 from traindx.causes.rank import (
     BESIDE,
@@ -22,11 +23,10 @@ from traindx.causes.rank import (
     discounted,
     findings_of,
     halves,
-    probability_of,
-    terms_of,
 )
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause, Weight
+from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.rule import Outcome
 
 WEIGHTED = sorted({key.split(":")[0] for c in catalogue() for key in c.weights} - {"fact"})
@@ -35,6 +35,17 @@ WEIGHTED = sorted({key.split(":")[0] for c in catalogue() for key in c.weights} 
 def cause(slug: str, prior: float = 0.0, **weights: Weight) -> Cause:
     given = {k.replace("__", ":").replace("_", "-"): w for k, w in weights.items()}
     return Cause(slug=slug, title=slug, family="optimization", prior=prior, page="", weights=given)
+
+
+def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
+    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out."""
+    own, rest = halves(cause, signs, findings_of(signs))
+    return {key: own.get(key, 0.0) + rest.get(key, 0.0) for key in {**own, **rest}}
+
+
+def probability_of(hypotheses: Iterable[Hypothesis], slug: str) -> float:
+    """Probability of one cause; 0 when it was not listed."""
+    return next((h.probability for h in hypotheses if h.cause == slug), 0.0)
 
 
 def odds(chosen: Cause, *outcomes: Outcome) -> float:

@@ -12,7 +12,7 @@ from traindx.rules.prc.half_precision_overflows import half_precision_overflows
 from traindx.rules.prc.half_precision_underflows import half_precision_underflows
 from traindx.rules.prc.loss_scale_collapses import loss_scale_collapses
 from traindx.rules.prc.steps_skipped_often import steps_skipped_often
-from traindx.vocabulary.rule import Outcome, Rule
+from traindx.vocabulary.rule import CannotJudge, Outcome, Rule
 from traindx.vocabulary.run import Event, Run
 
 RULES = (half_precision_overflows, half_precision_underflows, loss_scale_collapses, steps_skipped_often)
@@ -97,3 +97,9 @@ def test_single_events_are_counted_at_their_steps() -> None:
     assert outcome.status == "fired"
     assert outcome.evidence[0].values["share"] == pytest.approx(0.1, abs=0.02)
     assert (outcome.evidence[0].onset or 0) >= 1000
+
+
+def test_a_rule_called_without_the_engine_names_the_curve_it_needs() -> None:
+    run = make.run({"train/loss": np.ones(50)})
+    with pytest.raises(CannotJudge, match="needs loss_scale, which was not recorded"):
+        list(loss_scale_collapses.check(run, Features(run)))

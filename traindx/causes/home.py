@@ -53,16 +53,6 @@ class Temper(msgspec.Struct, frozen=True):
         return np.asarray(1 / (1 + np.exp(-odds)))
 
 
-def packed(rows: Iterable[Iterable[str]], keys: tuple[str, ...]) -> Homes:
-    """The runs that have these signs, as they are kept."""
-    place = {key: i for i, key in enumerate(keys)}
-    bits = [[place[key] for key in row if key in place] for row in rows]
-    made = np.zeros((len(bits), len(keys)), np.uint8)
-    for i, held in enumerate(bits):
-        made[i, held] = 1
-    return Homes(keys, tuple(bytes(row).hex() for row in np.packbits(made, axis=1)))
-
-
 def distances(rows: Floats, homes: Floats) -> Floats:
     """Distance of each of `rows[m, keys]` to the nearest of `homes[n, keys]`, 0..1."""
     rarity = np.log((len(homes) + 1) / (homes.sum(0) + 1)) + 1e-9

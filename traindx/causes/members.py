@@ -39,12 +39,6 @@ class Members(msgspec.Struct, frozen=True):
         return np.multiply(raw.reshape(len(self.scale), len(self.keys), len(self.causes)), STEP, dtype=np.float64)
 
 
-def packed(differences: Floats) -> str:
-    """Differences of weights[member, key, cause] as they are kept."""
-    whole = np.clip(np.rint(differences / STEP), -127, 127).astype(np.int8)
-    return base64.b64encode(zlib.compress(whole.tobytes(), 9)).decode("ascii")
-
-
 @cache
 def shipped() -> tuple[Members, Floats]:
     """The members that are shipped, with their differences; none where there is no file."""

@@ -8,7 +8,7 @@ A finding that a cause does not explain speaks against it, the more the graver i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cache
 
 import msgspec
@@ -168,14 +168,6 @@ def tempered(terms: Mapping[str, float], alone: Mapping[str, float], part: float
     return {k: part * (terms.get(k, 0.0) + alone.get(k, 0.0)) for k in {**terms, **alone}}
 
 
-def hand_scores(signs: Mapping[str, Sign]) -> dict[str, tuple[float, float]]:
-    """Log-odds of every cause by the hand-set weights alone, where fitting starts from: with what it explains, and
-    what it loses for the rest."""
-    open_ = findings_of(signs)
-    found = {c.slug: (c.prior, *halves(c, signs, open_)) for c in catalogue()}
-    return {slug: (prior + sum(own.values()), sum(rest.values())) for slug, (prior, own, rest) in found.items()}
-
-
 def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], shape: str | None) -> Hypothesis:
     """The published form: evidence for and against, strongest first."""
     ordered = sorted(terms.items(), key=lambda item: (-abs(item[1]), item[0]))
@@ -188,12 +180,6 @@ def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], sha
         for_=tuple(t for t in rounded if t.log_odds > 0),
         against=tuple(t for t in rounded if t.log_odds < 0),
     )
-
-
-def terms_of(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
-    """What each sign adds to the cause's log-odds, by sign key, after the discount; zeros left out."""
-    own, rest = halves(cause, signs, findings_of(signs))
-    return {key: own.get(key, 0.0) + rest.get(key, 0.0) for key in {**own, **rest}}
 
 
 def weighed_by(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
@@ -238,8 +224,3 @@ def parsed(keys: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
     """(key, subject, aspect) of weight keys: "slug", "slug:aspect" and "fact:name"."""
     cut = ((key, key.partition(":")) for key in keys)
     return tuple((key, key, "") if subject == "fact" else (key, subject, aspect) for key, (subject, _, aspect) in cut)
-
-
-def probability_of(hypotheses: Iterable[Hypothesis], slug: str) -> float:
-    """Probability of one cause; 0 when it was not listed."""
-    return next((h.probability for h in hypotheses if h.cause == slug), 0.0)

@@ -51,15 +51,3 @@ def autocorrelation(values: Floats, lag: int) -> float:
     centred = values - values.mean()
     power = float(np.dot(centred, centred))
     return float(np.dot(centred[lag:], centred[:-lag])) / power if power > 0 else 0.0
-
-
-def quantum(values: Floats) -> float:
-    """The step between neighbouring distinct values when a signal takes few of them (printed
-    with few digits, or computed in bfloat16); 0 when it looks continuous."""
-    if len(values) < 8:
-        return 0.0
-    ordered = np.sort(values)
-    distinct = ordered[np.append(True, np.diff(ordered) > 0)]
-    if len(distinct) < 2 or len(distinct) > len(values) / 2:
-        return 0.0
-    return float(median(np.diff(distinct)))

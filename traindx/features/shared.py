@@ -7,6 +7,7 @@ from functools import cached_property
 
 from traindx.features.curve import Curve
 from traindx.features.players import TERMS, is_duel, player_of, words_of
+from traindx.vocabulary.rule import CannotJudge
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.signals import direction_of
 
@@ -34,6 +35,13 @@ class Features:
         if name not in self._curves:
             self._curves[name] = Curve(name, raw)
         return self._curves[name]
+
+    def needed_curve(self, name: str) -> Curve:
+        """The prepared signal of a rule that declares it among its needs."""
+        curve = self.curve(name)
+        if curve is None:
+            raise CannotJudge(f"needs {name}, which was not recorded")
+        return curve
 
     def floor(self, name: str) -> float:
         """The least that a signal can be where its original name tells: 1 for a perplexity, else 0."""

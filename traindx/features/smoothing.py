@@ -79,15 +79,3 @@ def trend(values: Floats, *, parts: int = TREND_PARTS) -> Floats:
         return np.interp(np.arange(n), (edges[:-1] + edges[1:] - 1) / 2, coarse)
     window = max(3, n // parts) | 1
     return running_mean(running_median(values, window), max(1, window // 2) | 1)
-
-
-def ema(values: Floats, span: float) -> Floats:
-    """Exponential moving average with bias correction, as training dashboards draw it."""
-    alpha = 2.0 / (span + 1.0)
-    out = np.empty(len(values))
-    weight = total = 0.0
-    for i, value in enumerate(values):
-        weight = weight * (1 - alpha) + alpha
-        total = total * (1 - alpha) + alpha * value
-        out[i] = total / weight
-    return out

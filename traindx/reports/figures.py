@@ -6,7 +6,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -61,12 +61,7 @@ def save(run: Run, diagnosis: RunDiagnosis | None, directory: Path, *, prefix: s
     phase = lr_against_loss(charts["lr_loss"]) if "lr_loss" in charts else None
     if phase is not None:
         figures["lr_loss"] = phase
-    written = []
-    for name, figure in figures.items():
-        path = directory / f"{prefix}{name}.png"
-        write(figure, path)
-        written.append(path)
-    return written
+    return [write(figure, directory / f"{prefix}{name}.png") for name, figure in figures.items()]
 
 
 def overlay(runs: Sequence[Run], names: Sequence[str], signals: Sequence[str] | None = None) -> Figure:
@@ -137,8 +132,8 @@ def blank(width: float, height: float) -> Figure:
     return figure
 
 
-def write(figure: Figure, path: Path) -> None:
-    """Save as PNG, whole or not at all."""
+def write(figure: Figure, path: Path) -> Path:
+    """Save as PNG, whole or not at all; returns the path."""
     partial = path.with_name(path.name + ".part")
     try:
         with warnings.catch_warnings():
@@ -147,6 +142,7 @@ def write(figure: Figure, path: Path) -> None:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+    return path
 
 
 def draw(axes: Axes, chart: Chart, *, small: bool = False, named: bool = False) -> None:
@@ -192,13 +188,18 @@ def draw_line(axes: Axes, line: Line) -> None:
     )
 
 
-def style(axes: Axes, chart: Chart) -> None:
-    """The house style: no box, a light grid behind, quiet ticks, limits without lone extremes."""
+def house_style(axes: Axes, grid: Literal["both", "x", "y"] = "both") -> None:
+    """The house style: no box, a light grid behind, quiet ticks."""
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(GRID)
-    axes.grid(True, color=GRID, linewidth=0.8)
+    axes.grid(True, axis=grid, color=GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(which="both", labelsize=8, colors=QUIET, length=0)
+
+
+def style(axes: Axes, chart: Chart) -> None:
+    """The house style, and limits without lone extremes."""
+    house_style(axes)
     low, high = chart.limits
     if chart.log and chart.positive:
         axes.set_yscale("log")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from traindx.reports.figures import GRID, INK, PALETTE, QUIET, blank, plain, write
+from traindx.reports.figures import INK, PALETTE, QUIET, blank, house_style, plain, write
 from traindx.vocabulary.run import Floats, Run
 from traindx.vocabulary.trial import FixReport
 
@@ -23,9 +23,7 @@ BEFORE, AFTER = PALETTE[1], PALETTE[0]
 
 def save(report: FixReport, before: Sequence[Run], after: Sequence[Run], directory: Path) -> Path:
     """Write training_comparison.png; returns the path."""
-    path = directory / FILE
-    write(figure(report, before, after), path)
-    return path
+    return write(figure(report, before, after), directory / FILE)
 
 
 def figure(report: FixReport, before: Sequence[Run], after: Sequence[Run]) -> Figure:
@@ -49,11 +47,7 @@ def figure(report: FixReport, before: Sequence[Run], after: Sequence[Run]) -> Fi
 
 
 def dress(axes: Axes, name: str) -> None:
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.spines["bottom"].set_color(GRID)
-    axes.grid(True, color=GRID, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(which="both", labelsize=8, colors=QUIET, length=0)
+    house_style(axes)
     axes.set_title(plain(name, 60), loc="left", fontsize=9, color=INK)
     axes.set_xlabel("step", color=QUIET, fontsize=8)
 

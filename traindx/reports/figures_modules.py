@@ -10,7 +10,7 @@ import numpy as np
 
 from traindx.features.modules import ModuleTable
 from traindx.reports import labels
-from traindx.reports.figures import COLORS, GRAVE, GRID, INK, MILD, QUIET, blank, plain, write
+from traindx.reports.figures import COLORS, GRAVE, INK, MILD, QUIET, blank, house_style, plain, write
 from traindx.vocabulary.run import Floats
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ FILES = {"gradients": "gradient_flow.png", "activations": "activations.png"}
 
 def save(table: ModuleTable, directory: Path, *, prefix: str = "") -> Path:
     """Write gradient_flow.png or activations.png; returns the path."""
-    path = directory / (prefix + FILES[table.kind])
-    write(figure(table), path)
-    return path
+    return write(figure(table), directory / (prefix + FILES[table.kind]))
 
 
 def figure(table: ModuleTable) -> Figure:
@@ -190,10 +188,5 @@ def name_modules(axes: Axes, table: ModuleTable) -> None:
 
 
 def dress(axes: Axes, title: str) -> None:
-    """The house style: no box, a light grid behind, quiet ticks."""
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.spines["bottom"].set_color(GRID)
-    axes.grid(True, axis="y", color=GRID, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(which="both", labelsize=8, colors=QUIET, length=0)
+    house_style(axes, grid="y")
     axes.set_title(title, loc="left", fontsize=9, color=INK)

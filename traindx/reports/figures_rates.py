@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from traindx.reports import labels, rates
-from traindx.reports.figures import COLORS, GRAVE, GRID, INK, PALETTE, QUIET, blank, plain, write
+from traindx.reports.figures import COLORS, GRAVE, INK, PALETTE, QUIET, blank, house_style, plain, write
 from traindx.vocabulary.rates import RateSearch
 
 if TYPE_CHECKING:
@@ -21,9 +21,7 @@ FOUND = "#1a7f4b"
 
 def save(search: RateSearch, directory: Path) -> Path:
     """Write learning_rate.png; returns the path."""
-    path = directory / FILE
-    write(figure(search), path)
-    return path
+    return write(figure(search), directory / FILE)
 
 
 def figure(search: RateSearch) -> Figure:
@@ -41,11 +39,7 @@ def figure(search: RateSearch) -> Figure:
 
 def dress(axes: Axes, name: str) -> None:
     axes.set_xscale("log")
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.spines["bottom"].set_color(GRID)
-    axes.grid(True, color=GRID, linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.tick_params(which="both", labelsize=8, colors=QUIET, length=0)
+    house_style(axes)
     axes.set_xlabel("learning rate", color=QUIET, fontsize=9)
     axes.set_ylabel(name, color=QUIET, fontsize=9)
 

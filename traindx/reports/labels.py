@@ -8,11 +8,10 @@ from collections.abc import Iterable
 from functools import lru_cache
 from numbers import Real
 
-from traindx.vocabulary.diagnosis import Health, NextMeasure, RunInfo, Severity
+from traindx.vocabulary.diagnosis import Health, NextMeasure, RunInfo
 
 HEALTH_WORDS: dict[Health, str] = {"healthy": "HEALTHY", "watch": "WATCH", "sick": "SICK", "failed": "FAILED"}
 HEALTH_RANK: dict[Health, int] = {"healthy": 0, "watch": 1, "sick": 2, "failed": 3}
-SEVERITY_RANK: dict[Severity, int] = {"critical": 4, "high": 3, "medium": 2, "low": 1, "info": 0}
 
 LIKELY, MAYBE = 0.5, 0.2  # shares of what is open that a measurement is expected to settle
 FIX_KINDS = ("runtime", "patch", "advice")

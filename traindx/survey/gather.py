@@ -131,7 +131,7 @@ class Gathered:
         width = len(table.fields)
         self.table = table
         self.columns = Columns(width)
-        self.seen, self.seen_labelled = Seen(), 0
+        self.seen = Seen()
         self.reservoir = Reservoir(width)
         self.classes: dict[float, int] = {}
         self.target = Columns(1)

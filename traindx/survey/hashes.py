@@ -48,14 +48,12 @@ class Seen:
 
     def __init__(self, most: int = MOST) -> None:
         self.most, self.share = most, 1.0
-        self.rows_seen = 0
         self._marks: list[Marks] = []
         self._rows: list[Rows] = []
         self._targets: list[Floats] = []
         self._size = 0
 
     def add(self, marks: Marks, start: int, targets: Floats | None) -> None:
-        self.rows_seen += len(marks)
         keep = kept(marks, self.share)
         self._marks.append(marks[keep])
         self._rows.append(start + np.flatnonzero(keep))

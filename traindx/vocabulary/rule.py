@@ -2,9 +2,9 @@
 
     @rule(code="LOS004", needs=("objective",), min_points=20, severity="medium",
           message="...")
-    def loss_plateaus(run, features, *, window: float = threshold(0.3, "of the run", ...)):
+    def loss_plateaus(run, features, *, window: float = threshold(0.3, "of the run", "convention", "...")):
         \"\"\"What it sees ... \"\"\"
-        yield evidence(...)
+        yield Evidence(...)
 
 `@rule` builds a frozen `Rule` and registers nothing: the package `traindx.rules` is walked, third
 parties are found by the entry point group `traindx.rules`.
@@ -37,7 +37,7 @@ class Threshold(float):
         return self
 
 
-def threshold(value: float, unit: str, *, basis: Basis, source: str) -> Any:
+def threshold(value: float, unit: str, basis: Basis, source: str) -> Any:
     """Declare a threshold. `unit` says what the number counts ("x robust noise", "of the run"),
     `basis` how it was found, `source` where that can be checked."""
     return Threshold(value, unit, basis, source)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from multiprocessing import Pool
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,12 @@ from benchmarks.gym.runner import rows
 from benchmarks.gym.scoring import labels
 from benchmarks.gym.scoring.diagnoses import levels_of, longest, reduced
 from traindx import pipeline
-from traindx.causes.evidence import signs_of, values_of
+from traindx.causes.catalogue import catalogue as causes
+from traindx.causes.evidence import Sign, signs_of, values_of
 from traindx.causes.facts import facts_of
 from traindx.causes.fitted import view_of
 from traindx.causes.grades.scales import grades_of
-from traindx.causes.rank import hand_scores
+from traindx.causes.rank import findings_of, halves
 from traindx.config import Config
 from traindx.errors import ReadError
 from traindx.features.shared import Features
@@ -127,6 +128,14 @@ def signs(run: Run) -> dict[str, Any]:
     return {"view": view_of(run), "signs": {k: round(v, 3) for k, v in values_of(found).items()},
             "hand": {k: round(own, 3) for k, (own, _) in hand.items()},
             "rest": {k: round(rest, 3) for k, (_, rest) in hand.items() if round(rest, 3)}}  # fmt: skip
+
+
+def hand_scores(signs: Mapping[str, Sign]) -> dict[str, tuple[float, float]]:
+    """Log-odds of every cause by the hand-set weights alone, where fitting starts from: with what it explains, and
+    what it loses for the rest."""
+    open_ = findings_of(signs)
+    found = {c.slug: (c.prior, *halves(c, signs, open_)) for c in causes()}
+    return {slug: (prior + sum(own.values()), sum(rest.values())) for slug, (prior, own, rest) in found.items()}
 
 
 def load(path: Path) -> list[dict[str, Any]]:

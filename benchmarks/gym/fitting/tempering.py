@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from benchmarks.gym.fitting.fit import Floats
-from traindx.causes.home import Homes, Temper, distances, held, packed
+from traindx.causes.home import Homes, Temper, distances, held
 
 EVERY = 2  # homes of the gym: so many runs of a cause in a setting
 MOST_DOUBT = -3.5  # log-odds of the share that goes to the usual causes at a middling distance: 3 %
 TINY = 1e-9
+
+
+def packed_homes(rows: Iterable[Iterable[str]], keys: tuple[str, ...]) -> Homes:
+    """The runs that have these signs, as they are kept."""
+    place = {key: i for i, key in enumerate(keys)}
+    bits = [[place[key] for key in row if key in place] for row in rows]
+    made = np.zeros((len(bits), len(keys)), np.uint8)
+    for i, which in enumerate(bits):
+        made[i, which] = 1
+    return Homes(keys, tuple(bytes(row).hex() for row in np.packbits(made, axis=1)))
 
 
 def homes_of(rows: Sequence[Mapping[str, Any]], keys: tuple[str, ...]) -> Homes:
@@ -24,12 +34,12 @@ def homes_of(rows: Sequence[Mapping[str, Any]], keys: tuple[str, ...]) -> Homes:
         counts[place] = counts.get(place, 0) + 1
         if row["level"] == "program" or (row["level"] == "capture" and counts[place] <= EVERY):
             kept.append(row)
-    return packed((held(row["signs"]) for row in kept), keys)
+    return packed_homes((held(row["signs"]) for row in kept), keys)
 
 
 def apart(rows: Sequence[Mapping[str, Any]], homes: Homes) -> Floats:
     """Distance of each row from home."""
-    return distances(packed((held(row["signs"]) for row in rows), homes.keys).bits(), homes.bits())
+    return distances(packed_homes((held(row["signs"]) for row in rows), homes.keys).bits(), homes.bits())
 
 
 def tempered(p: Floats, distance: Floats, temper: Temper, causes: Sequence[str]) -> Floats:

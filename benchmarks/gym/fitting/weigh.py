@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import hashlib
 import json
+import zlib
 from argparse import Namespace
 from functools import cache
 from pathlib import Path
@@ -19,7 +21,7 @@ from traindx.causes.catalogue import catalogue
 from traindx.causes.evidence import CLEAR
 from traindx.causes.fitted import VIEWS
 from traindx.causes.home import Homes
-from traindx.causes.members import Members, packed
+from traindx.causes.members import STEP, Members
 
 SIGNS = Path(__file__).with_name("signs.jsonl.gz")
 PROGRAMS = SIGNS.with_name("programs.jsonl.gz")
@@ -67,12 +69,18 @@ def fitted(date: str) -> tuple[dict[str, Any], Homes, Members]:
     return made, tempering.homes_of(rows, table.keys), members_of(models, model)
 
 
+def packed_differences(differences: fit.Floats) -> str:
+    """Differences of weights[member, key, cause] as they are kept."""
+    whole = np.clip(np.rint(differences / STEP), -127, 127).astype(np.int8)
+    return base64.b64encode(zlib.compress(whole.tobytes(), 9)).decode("ascii")
+
+
 def members_of(models: list[fit.Model], main: fit.Model) -> Members:
     """How far the fits without a fifth of the settings are from the one with all, for recordings."""
     view, place = VIEWS.index("modules"), {key: i for i, key in enumerate(main.keys)}
     keys = [i for i, key in enumerate(models[0].keys) if key in place]
     at = [place[models[0].keys[i]] for i in keys]
-    weights = packed(np.array([m.weights[keys] - main.weights[at] for m in models]))
+    weights = packed_differences(np.array([m.weights[keys] - main.weights[at] for m in models]))
     scale, surprise = (tuple(round(float(getattr(m, name)[view] - getattr(main, name)[view]), 3) for m in models)
                        for name in ("scale", "surprise"))  # fmt: skip
     base = tuple(tuple(round(float(b), 3) for b in m.base[view] - main.base[view]) for m in models)

@@ -8,11 +8,7 @@ Augment training data only, and look at augmented samples before using them.
 Verify: the gap shrinks, training loss may rise.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ wrong. Until then: early stopping, label smoothing, a loss that forgives outlier
 Verify: the share of wrong labels among the worst falls.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ files that do not decode. Log the ids of each batch, so that a spike leads to it
 Verify: the run passes the step of the spike without one.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

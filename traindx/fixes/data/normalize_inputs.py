@@ -6,11 +6,7 @@ Logarithms for features over many orders of magnitude, clipping for outliers. On
 Verify: |mean| under 0.1 and deviation about 1 at the model's input.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ back for reports. Alternatively set the output bias to the mean.
 Verify: the first squared error is about 1.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

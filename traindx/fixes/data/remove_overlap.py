@@ -6,11 +6,7 @@ and selections on training data only, and look for features that are made from t
 Verify: no hash in common; results on fresh data agree with validation.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

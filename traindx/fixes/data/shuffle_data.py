@@ -6,11 +6,7 @@ buffer larger than any sorted stretch). Keep the order of time only where the mo
 Verify: the classes in a batch look like those of the whole.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

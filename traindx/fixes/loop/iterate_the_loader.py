@@ -6,11 +6,7 @@ limits that were left in for debugging, and give each worker its own seed.
 Verify: the inputs of consecutive steps differ, and an epoch sees all samples.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

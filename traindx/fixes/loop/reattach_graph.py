@@ -7,11 +7,7 @@ inside: the wrapper is what averages the gradients.
 Verify: no parameter of the optimizer has a gradient of None after backward.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

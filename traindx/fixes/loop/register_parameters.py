@@ -6,11 +6,7 @@ layers in ModuleList, not in plain lists. Add late parts with add_param_group.
 Verify: the ids of the optimizer's parameters are those of the model.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -7,11 +7,7 @@ with a short warm-up.
 Verify: ten steps after a resume equal those of an uninterrupted run.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

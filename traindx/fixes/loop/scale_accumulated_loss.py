@@ -6,11 +6,7 @@ since micro-batches differ). Clip and step once per group.
 Verify: the gradient norm does not depend on the number of micro-batches.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

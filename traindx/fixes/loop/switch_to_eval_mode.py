@@ -6,11 +6,7 @@ statistics are stale, re-estimate them by a pass over training data first.
 Verify: two evaluations of one checkpoint agree.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ afterwards. A pretrained base may stay frozen while a new head trains, but then 
 Verify: the count of trainable parameters, and updates above zero in each of them.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ Frameworks that return gradients afresh do not need it.
 Verify: gradients are None or zero when backward begins.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ block) for transformers and recurrent nets.
 Verify: activations' scale is even over the layers and the loss falls from the first steps.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ ten layers on this is what makes nets trainable at all.
 Verify: gradients of first and last block are of the same size.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ log_softmax, from_logits=False in Keras. Apply softmax only where probabilities 
 Verify: the inputs of the loss have both signs.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

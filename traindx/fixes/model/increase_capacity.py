@@ -8,11 +8,7 @@ First see that the present model can overfit one batch; if it cannot, size is no
 Verify: the training floor drops.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

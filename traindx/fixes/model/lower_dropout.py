@@ -6,11 +6,7 @@ cure of overfitting; without a gap it costs.
 Verify: training (measured in eval mode) and validation both improve.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

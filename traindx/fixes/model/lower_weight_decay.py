@@ -6,11 +6,7 @@ test set it to zero: if the floor stays, it was not the decay.
 Verify: the weight norm no longer falls throughout, and training loss goes lower.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import lowered_to, page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, lowered_to, page
 
 
 def propose(setup: Setup) -> str:

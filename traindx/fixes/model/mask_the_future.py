@@ -7,11 +7,7 @@ recurrent layer must not be bidirectional. The targets are the inputs moved by o
 Verify: changing the last token changes no output before it.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ output per class; for positive targets a softplus or the logarithm of the target
 Verify: the outputs cover the range of the targets on a batch.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ the better first step, since large nets with it often generalize best.
 Verify: lowest validation loss over several seeds.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -7,11 +7,7 @@ constants: equal units stay equal.
 Verify: activations keep their scale from layer to layer at step 0, and the first loss is about ln(classes).
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

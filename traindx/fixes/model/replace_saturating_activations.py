@@ -6,11 +6,7 @@ cells and the output layer keep theirs.
 Verify: gradient norms of first and last layer are within a factor of a hundred.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

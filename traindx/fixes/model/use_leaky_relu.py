@@ -6,11 +6,7 @@ the rate or clip as well, or they will die again.
 Verify: the share of units that are silent on all data falls under a few percent.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

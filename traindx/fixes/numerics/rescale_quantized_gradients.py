@@ -6,11 +6,7 @@ pass gradients straight through (`w + (q - w).detach()`), inside the clipping ra
 Verify: gradient norms of quantized and other layers are within a factor of ten.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -7,11 +7,7 @@ else overflows: look at the learning rate and at the first non-finite module.
 Verify: the scale settles and hardly a step is skipped.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -9,11 +9,7 @@ torch.autograd.set_detect_anomaly(True) names the operation.
 Verify: replay the failing batch.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ rather than to the maximum; leave the first and last layer at 8 bits or more.
 Verify: the gap of each layer.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -9,11 +9,7 @@ If the run still breaks after the warm-up, the peak itself is too high.
 Verify: the early spike is gone with the same peak.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

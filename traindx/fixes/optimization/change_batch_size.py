@@ -9,11 +9,7 @@ Batch normalization wants at least 8, better 32 samples per device.
 Verify: compare at the same number of samples seen, not of steps.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -9,11 +9,7 @@ If it acts on every step it is a second learning rate; then lower the rate inste
 Verify: the share of clipped steps is a few percent, and spikes in the loss are gone or smaller.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

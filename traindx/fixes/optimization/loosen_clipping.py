@@ -6,11 +6,7 @@ exceptions are cut. Clipping by value element by element distorts the direction;
 Verify: under a tenth of the steps is clipped.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page, scaled
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page, scaled
 
 
 def propose(setup: Setup) -> str:

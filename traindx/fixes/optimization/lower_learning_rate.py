@@ -9,11 +9,7 @@ lowering it then only hides them. When the batch becomes larger or smaller, scal
 Verify: same seed, a hundred steps; the loss must fall at once, and the gradient norm must stop growing.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page, scaled
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page, scaled
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ has to come down and a warm-up is needed.
 Verify: swings of that period are gone at the same rate.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import lowered_to, page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, lowered_to, page
 
 
 def propose(setup: Setup) -> str:

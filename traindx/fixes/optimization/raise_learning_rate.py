@@ -9,11 +9,7 @@ of devices or accumulation steps.
 Verify: the fall per step grows in proportion; no rise in the first hundred steps.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page, scaled
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page, scaled
 
 
 def propose(setup: Setup) -> str:

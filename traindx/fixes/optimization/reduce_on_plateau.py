@@ -9,11 +9,7 @@ Do not set the patience shorter than the noise: ten evaluations, not one.
 Verify: the loss drops right after a reduction.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

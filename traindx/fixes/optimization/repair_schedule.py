@@ -10,11 +10,7 @@ each optimizer step, and save and load its state.
 Verify: lr is at its peak after the warm-up and at its end value at the last step, not before.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -8,11 +8,7 @@ Grokking and double descent improve again much later; where they are known to ha
 Verify: the kept checkpoint has the lowest validation loss of the run.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

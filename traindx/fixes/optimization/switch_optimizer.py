@@ -7,11 +7,7 @@ AdamW, not as L2 into Adam. Epsilon stays at 1e-8.
 Verify: a few hundred steps of each at its own usual rate; rates do not carry over.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

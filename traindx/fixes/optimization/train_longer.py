@@ -6,11 +6,7 @@ decayed to zero gains nothing, so restart it lower than its peak with a short wa
 Verify: compare with the forecast after a tenth of the added steps.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

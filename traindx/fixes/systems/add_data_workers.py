@@ -7,11 +7,7 @@ disks; large files instead of many small ones; augmentation on the accelerator. 
 Verify: repeat one batch from memory for the best that is possible, and compare.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -7,11 +7,7 @@ dynamic shapes lead to recompiling again and again.
 Verify: utilization, and the time of a step after the first hundred.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

@@ -6,11 +6,7 @@ figures; bound histories and caches; do not register hooks in the loop.
 Verify: memory is level after the first epoch.
 """
 
-from __future__ import annotations
-
-from traindx.fixes.words import page
-from traindx.vocabulary.fix import Fix
-from traindx.vocabulary.setup import Setup
+from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:

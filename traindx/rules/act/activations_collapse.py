@@ -1,17 +1,7 @@
 """ACT004 activations-collapse."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.panels import at_end, before_break, named, panel, typical
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, Features, Iterator, Run, Severity, is_learning, np, rule, threshold
 
 
 @rule(
@@ -27,9 +17,9 @@ def activations_collapse(
     features: Features,
     *,
     rank: float = threshold(
-        0.5, "effective rank", basis="theory", source="1 is the least for outputs that vary; 0 stands for constant"
+        0.5, "effective rank", "theory", "1 is the least for outputs that vary; 0 stands for constant"
     ),
-    late: float = threshold(0.5, "of the rows", basis="convention", source="judged on the second half"),
+    late: float = threshold(0.5, "of the rows", "convention", "judged on the second half"),
 ) -> Iterator[Evidence]:
     """A module's output does not depend on the input any more.
 

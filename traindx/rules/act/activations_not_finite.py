@@ -1,17 +1,9 @@
 """ACT003 activations-not-finite."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
 from numpy.typing import NDArray
 
 from traindx.features.panels import panel
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -26,7 +18,7 @@ def activations_not_finite(
     run: Run,
     features: Features,
     *,
-    lasting: float = threshold(0.5, "of the rows after it", basis="convention", source="else it was a passing batch"),
+    lasting: float = threshold(0.5, "of the rows after it", "convention", "else it was a passing batch"),
 ) -> Iterator[Evidence]:
     """A module put out NaN or infinity.
 

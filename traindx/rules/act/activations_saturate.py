@@ -1,16 +1,7 @@
 """ACT002 activations-saturate."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.panels import after_warm_up, at_end, first_known, named, panel, typical
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, is_learning, np, rule, threshold
 
 
 @rule(
@@ -25,13 +16,10 @@ def activations_saturate(
     features: Features,
     *,
     share: float = threshold(
-        0.5,
-        "of the pre-activations",
-        basis="measured",
-        source="healthy tanh and sigmoid nets: 3 % at most; faults 90 %",
+        0.5, "of the pre-activations", "measured", "healthy tanh and sigmoid nets: 3 % at most; faults 90 %"
     ),
-    warm: float = threshold(0.1, "of the run", basis="convention", source="first steps are left out"),
-    head: float = threshold(3, "rows", basis="convention", source="what counts as the start"),
+    warm: float = threshold(0.1, "of the run", "convention", "first steps are left out"),
+    head: float = threshold(3, "rows", "convention", "what counts as the start"),
 ) -> Iterator[Evidence]:
     """Most pre-activations of a sigmoid or tanh layer lie where it is flat, and the run does not learn.
 

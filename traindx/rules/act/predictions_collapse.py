@@ -1,17 +1,20 @@
 """ACT005 predictions-collapse."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.progress import by_progress, is_learning, young
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.features.progress import young
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 NAMES = ("val_outputs_majority_share", "outputs_majority_share")
 
@@ -38,15 +41,11 @@ def predictions_collapse(
     features: Features,
     *,
     nearly: float = threshold(
-        0.97, "of the samples", basis="measured", source="51 small trainings: 1.00 where collapsed, else 0.71 at most"
+        0.97, "of the samples", "measured", "51 small trainings: 1.00 where collapsed, else 0.71 at most"
     ),
-    above: float = threshold(
-        0.1, "of the samples", basis="convention", source="what the labels' own imbalance does not explain"
-    ),
-    late: float = threshold(0.5, "of the rows", basis="convention", source="early answers are guesses"),
-    sorted_batches: float = threshold(
-        0.1, "of the batches", basis="convention", source="of one class: their answers are too"
-    ),
+    above: float = threshold(0.1, "of the samples", "convention", "what the labels' own imbalance does not explain"),
+    late: float = threshold(0.5, "of the rows", "convention", "early answers are guesses"),
+    sorted_batches: float = threshold(0.1, "of the batches", "convention", "of one class: their answers are too"),
 ) -> Iterator[Evidence]:
     """All samples are given the same class.
 
@@ -69,8 +68,7 @@ def predictions_collapse(
         raise CannotJudge("players are not asked for classes" if features.is_game else "needs a hundred steps")
     if name == NAMES[1] and (run.setup.number("batch_single_class_share") or 0.0) >= sorted_batches:
         raise CannotJudge("training batches hold one class each, and no evaluation was seen")
-    curve, usual = features.curve(name), run.setup.number("val_class_majority_share")
-    assert curve is not None
+    curve, usual = features.needed_curve(name), run.setup.number("val_class_majority_share")
     usual = run.setup.number("class_majority_share") if usual is None else usual
     if usual is None or not curve.n:
         raise CannotJudge("the classes are not known")

@@ -1,17 +1,19 @@
 """ACT001 relu-units-dead."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.panels import at_end, before_break, first_known, least, named, panel
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    Severity,
+    is_learning,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -27,11 +29,11 @@ def relu_units_dead(
     features: Features,
     *,
     dead: float = threshold(
-        0.5, "of a module's units", basis="measured", source="277 of 279 healthy runs: 41 % at most; seed: 50 %"
+        0.5, "of a module's units", "measured", "277 of 279 healthy runs: 41 % at most; seed: 50 %"
     ),
-    gone: float = threshold(0.95, "of a module's units", basis="convention", source="no signal passes"),
-    late: float = threshold(0.5, "of the rows", basis="convention", source="a unit may wake up in the first half"),
-    head: float = threshold(3, "rows", basis="convention", source="what counts as the start"),
+    gone: float = threshold(0.95, "of a module's units", "convention", "no signal passes"),
+    late: float = threshold(0.5, "of the rows", "convention", "a unit may wake up in the first half"),
+    head: float = threshold(3, "rows", "convention", "what counts as the start"),
 ) -> Iterator[Evidence]:
     """Half of a rectifier's units, or more, never become active, whatever the input.
 

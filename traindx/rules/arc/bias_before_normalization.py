@@ -1,13 +1,6 @@
 """ARC008 bias-before-normalization."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,7 +14,7 @@ def bias_before_normalization(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "layers", basis="theory", source="the mean is subtracted right after"),
+    any_at_all: float = threshold(0, "layers", "theory", "the mean is subtracted right after"),
 ) -> Iterator[Evidence]:
     """A bias stands directly before a batch normalization.
 

@@ -1,14 +1,6 @@
 """ARC003 deep-saturating-activations."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, is_learning, rule, threshold
 
 
 @rule(
@@ -27,7 +19,7 @@ def deep_saturating_activations(
     features: Features,
     *,
     deep: float = threshold(
-        5, "layers", basis="theory", source="a sigmoid keeps at most a quarter of the gradient: 1/256 after four"
+        5, "layers", "theory", "a sigmoid keeps at most a quarter of the gradient: 1/256 after four"
     ),
 ) -> Iterator[Evidence]:
     """Many layers with sigmoid, tanh or softmax between them, in a net that does not learn.

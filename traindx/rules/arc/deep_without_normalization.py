@@ -1,14 +1,6 @@
 """ARC002 deep-without-normalization."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, is_learning, rule, threshold
 
 
 @rule(
@@ -26,7 +18,7 @@ def deep_without_normalization(
     run: Run,
     features: Features,
     *,
-    deep: float = threshold(10, "layers", basis="seed", source="requirements: more than 10 layers"),
+    deep: float = threshold(10, "layers", "seed", "requirements: more than 10 layers"),
 ) -> Iterator[Evidence]:
     """A deep net has no normalization, and does not learn.
 

@@ -1,15 +1,17 @@
 """ARC009 first-loss-far-from-guessing."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from traindx.features.chance import chance_loss
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -25,7 +27,7 @@ def first_loss_far_from_guessing(
     features: Features,
     *,
     far: float = threshold(
-        3.0, "x the loss of a guess", basis="convention", source="sane initializations start within a quarter of ln k"
+        3.0, "x the loss of a guess", "convention", "sane initializations start within a quarter of ln k"
     ),
 ) -> Iterator[Evidence]:
     """The first loss is many times that of a net that knows nothing.

@@ -1,13 +1,6 @@
 """ARC012 future-leaks-into-output."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,7 +14,7 @@ def future_leaks_into_output(
     run: Run,
     features: Features,
     *,
-    rounding: float = threshold(1e-3, "of the outputs", basis="theory", source="0 in a causal model, but for rounding"),
+    rounding: float = threshold(1e-3, "of the outputs", "theory", "0 in a causal model, but for rounding"),
 ) -> Iterator[Evidence]:
     """A model that foretells the next token sees the tokens that it foretells.
 

@@ -1,17 +1,18 @@
 """ARC007 input-has-no-effect."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.panels import panel
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -30,18 +31,12 @@ def input_has_no_effect(
     run: Run,
     features: Features,
     *,
-    rank: float = threshold(
-        0.5, "effective rank", basis="theory", source="outputs that vary have 1 and more; constant ones 0"
-    ),
-    share: float = threshold(
-        0.9, "of the rows", basis="convention", source="an accident of a few batches does not count"
-    ),
-    rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
-    better: float = threshold(
-        0.1, "of the loss with blank inputs", basis="convention", source="inputs that help do so by far more"
-    ),
-    alike: float = threshold(1e-6, "of the loss", basis="theory", source="rounding of single precision"),
-    moved: float = threshold(0.02, "of the first loss", basis="convention", source="less is no learning"),
+    rank: float = threshold(0.5, "effective rank", "theory", "outputs that vary have 1 and more; constant ones 0"),
+    share: float = threshold(0.9, "of the rows", "convention", "an accident of a few batches does not count"),
+    rows: float = threshold(3, "rows", "convention", "a median needs three"),
+    better: float = threshold(0.1, "of the loss with blank inputs", "convention", "inputs that help do so by far more"),
+    alike: float = threshold(1e-6, "of the loss", "theory", "rounding of single precision"),
+    moved: float = threshold(0.02, "of the first loss", "convention", "less is no learning"),
 ) -> Iterator[Evidence]:
     """What goes in makes no difference to what comes out.
 

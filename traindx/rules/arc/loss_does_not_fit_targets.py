@@ -1,14 +1,6 @@
 """ARC006 loss-does-not-fit-targets."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, is_learning, rule, threshold
 
 
 @rule(
@@ -25,7 +17,7 @@ def loss_does_not_fit_targets(
     run: Run,
     features: Features,
     *,
-    one: float = threshold(1.0, "output", basis="theory", source="the softmax over a single score is always 1"),
+    one: float = threshold(1.0, "output", "theory", "the softmax over a single score is always 1"),
 ) -> Iterator[Evidence]:
     """The loss function does not belong to these targets.
 

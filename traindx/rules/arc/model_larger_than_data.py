@@ -1,13 +1,6 @@
 """ARC001 model-larger-than-data."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -24,9 +17,9 @@ def model_larger_than_data(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(10.0, "parameters a sample", basis="seed", source="requirements: over 10"),
-    gap: float = threshold(0.5, "of the best held-out loss", basis="convention", source="has clearly risen again"),
-    few: float = threshold(5, "evaluations", basis="convention", source="a minimum needs points on both sides"),
+    ratio: float = threshold(10.0, "parameters a sample", "seed", "requirements: over 10"),
+    gap: float = threshold(0.5, "of the best held-out loss", "convention", "has clearly risen again"),
+    few: float = threshold(5, "evaluations", "convention", "a minimum needs points on both sides"),
 ) -> Iterator[Evidence]:
     """The model has many more parameters than there are training samples.
 

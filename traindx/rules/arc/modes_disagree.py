@@ -1,13 +1,6 @@
 """ARC011 modes-disagree."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,8 +14,8 @@ def modes_disagree(
     run: Run,
     features: Features,
     *,
-    learnt: float = threshold(0.3, "of the first loss", basis="convention", source="less could be the batch's noise"),
-    lost: float = threshold(0.5, "of the progress", basis="convention", source="half of what was learned is gone"),
+    learnt: float = threshold(0.3, "of the first loss", "convention", "less could be the batch's noise"),
+    lost: float = threshold(0.5, "of the progress", "convention", "half of what was learned is gone"),
 ) -> Iterator[Evidence]:
     """In evaluation mode the model has forgotten what it does in training mode.
 

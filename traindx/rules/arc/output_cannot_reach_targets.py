@@ -1,14 +1,16 @@
 """ARC005 output-cannot-reach-targets."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -25,9 +27,9 @@ def output_cannot_reach_targets(
     run: Run,
     features: Features,
     *,
-    edge: float = threshold(1e-06, "output", basis="theory", source="bounds of sigmoid, tanh and ReLU, to rounding"),
-    beyond: float = threshold(0.05, "of the targets' range", basis="convention", source="a few targets may stick out"),
-    near: float = threshold(0.02, "of the bound", basis="convention", source="outputs that press against it"),
+    edge: float = threshold(1e-06, "output", "theory", "bounds of sigmoid, tanh and ReLU, to rounding"),
+    beyond: float = threshold(0.05, "of the targets' range", "convention", "a few targets may stick out"),
+    near: float = threshold(0.02, "of the bound", "convention", "outputs that press against it"),
 ) -> Iterator[Evidence]:
     """The model's last activation cannot produce the targets.
 

@@ -1,14 +1,6 @@
 """ARC004 probabilities-fed-to-cross-entropy."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
 
 
 @rule(
@@ -25,10 +17,8 @@ def probabilities_fed_to_cross_entropy(
     run: Run,
     features: Features,
     *,
-    unit: float = threshold(1.0, "output", basis="theory", source="probabilities end there"),
-    spread: float = threshold(
-        0.5, "output", basis="convention", source="a dead net's scores lie in 0..1 by chance too"
-    ),
+    unit: float = threshold(1.0, "output", "theory", "probabilities end there"),
+    spread: float = threshold(0.5, "output", "convention", "a dead net's scores lie in 0..1 by chance too"),
 ) -> Iterator[Evidence]:
     """A cross-entropy that applies its own softmax is given probabilities.
 

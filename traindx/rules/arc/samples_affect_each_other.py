@@ -1,14 +1,16 @@
 """ARC010 samples-affect-each-other."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -23,7 +25,7 @@ def samples_affect_each_other(
     features: Features,
     *,
     any_at_all: float = threshold(
-        0, "pairs", basis="theory", source="in evaluation mode a sample's output is a function of that sample alone"
+        0, "pairs", "theory", "in evaluation mode a sample's output is a function of that sample alone"
     ),
 ) -> Iterator[Evidence]:
     """Information leaks from one sample of a batch to another.

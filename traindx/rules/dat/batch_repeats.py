@@ -1,13 +1,6 @@
 """DAT013 batch-repeats."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -24,12 +17,10 @@ def batch_repeats(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.5, "of the batches", basis="convention", source="more often than not"),
-    part: float = threshold(
-        0.5, "of the data", basis="convention", source="the batches seen hold less than half of it"
-    ),
-    least: float = threshold(8, "batches", basis="convention", source="as many as are remembered"),
-    whole: float = threshold(20, "batches", basis="convention", source="so many show it where the data may be over"),
+    share: float = threshold(0.5, "of the batches", "convention", "more often than not"),
+    part: float = threshold(0.5, "of the data", "convention", "the batches seen hold less than half of it"),
+    least: float = threshold(8, "batches", "convention", "as many as are remembered"),
+    whole: float = threshold(20, "batches", "convention", "so many show it where the data may be over"),
 ) -> Iterator[Evidence]:
     """The same batch is trained on again and again.
 

@@ -1,14 +1,16 @@
 """DAT012 batches-sorted-by-class."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -22,8 +24,8 @@ def batches_sorted_by_class(
     run: Run,
     features: Features,
     *,
-    one: float = threshold(1, "optimizer", basis="theory", source="more than one: a game, not a classifier"),
-    purity: float = threshold(0.3, "0..1", basis="measured", source="shuffled: within 0.02 of 0; sorted: 0.6 and more"),
+    one: float = threshold(1, "optimizer", "theory", "more than one: a game, not a classifier"),
+    purity: float = threshold(0.3, "0..1", "measured", "shuffled: within 0.02 of 0; sorted: 0.6 and more"),
 ) -> Iterator[Evidence]:
     """The training samples come sorted by class.
 

@@ -1,14 +1,16 @@
 """DAT007 classes-imbalanced."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -22,11 +24,9 @@ def classes_imbalanced(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(10.0, "x", basis="seed", source="requirements: max/min over 10"),
-    samples: float = threshold(
-        20.0, "samples a class", basis="theory", source="chance alone makes ratios of 3 at 10 a class"
-    ),
-    sorted_by_class: float = threshold(0.3, "0..1", basis="measured", source="as batches-sorted-by-class"),
+    ratio: float = threshold(10.0, "x", "seed", "requirements: max/min over 10"),
+    samples: float = threshold(20.0, "samples a class", "theory", "chance alone makes ratios of 3 at 10 a class"),
+    sorted_by_class: float = threshold(0.3, "0..1", "measured", "as batches-sorted-by-class"),
 ) -> Iterator[Evidence]:
     """Some classes are much rarer than others in the training data.
 

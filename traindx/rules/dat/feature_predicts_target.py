@@ -1,13 +1,6 @@
 """DAT021 feature-predicts-target."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,9 +14,7 @@ def feature_predicts_target(
     run: Run,
     features: Features,
     *,
-    skill: float = threshold(
-        0.98, "0..1", basis="measured", source="best honest feature: iris 0.94, breast cancer 0.75, wine 0.70"
-    ),
+    skill: float = threshold(0.98, "0..1", "measured", "best honest feature: iris 0.94, breast cancer 0.75, wine 0.70"),
 ) -> Iterator[Evidence]:
     """One feature alone answers the question.
 

@@ -1,13 +1,6 @@
 """DAT017 features-duplicated."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,9 +14,7 @@ def features_duplicated(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(
-        0, "features", basis="theory", source="equal in every row, or correlated by 1 - 1e-9"
-    ),
+    any_at_all: float = threshold(0, "features", "theory", "equal in every row, or correlated by 1 - 1e-9"),
 ) -> Iterator[Evidence]:
     """A feature says the same as another one.
 

@@ -1,13 +1,6 @@
 """DAT014 files-unreadable."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,7 +14,7 @@ def files_unreadable(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "files", basis="theory", source="a single one ends the epoch that reaches it"),
+    any_at_all: float = threshold(0, "files", "theory", "a single one ends the epoch that reaches it"),
 ) -> Iterator[Evidence]:
     """Image or sound files are empty, cut short, or not what their name says.
 

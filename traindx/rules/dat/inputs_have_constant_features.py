@@ -1,13 +1,6 @@
 """DAT004 inputs-have-constant-features."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -24,8 +17,8 @@ def inputs_have_constant_features(
     run: Run,
     features: Features,
     *,
-    some: float = threshold(0.25, "of the features", basis="measured", source="image borders: 5 % (digits) to 15 %"),
-    most: float = threshold(0.5, "of the features", basis="convention", source="half of the input says nothing"),
+    some: float = threshold(0.25, "of the features", "measured", "image borders: 5 % (digits) to 15 %"),
+    most: float = threshold(0.5, "of the features", "convention", "half of the input says nothing"),
 ) -> Iterator[Evidence]:
     """Some input features never change.
 

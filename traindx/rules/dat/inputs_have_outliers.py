@@ -1,14 +1,6 @@
 """DAT003 inputs-have-outliers."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
 
 
 @rule(
@@ -23,13 +15,11 @@ def inputs_have_outliers(
     features: Features,
     *,
     share: float = threshold(
-        0.002, "of the values", basis="measured", source="healthy: 0.05 % at most (breast cancer); faults more"
+        0.002, "of the values", "measured", "healthy: 0.05 % at most (breast cancer); faults more"
     ),
-    reach: float = threshold(
-        100.0, "x the mean spread", basis="convention", source="single values that dwarf the rest"
-    ),
+    reach: float = threshold(100.0, "x the mean spread", "convention", "single values that dwarf the rest"),
     beyond: float = threshold(
-        30.0, "x the 95 % distance", basis="measured", source="tables: healthy at most 10; a missing decimal point: 900"
+        30.0, "x the 95 % distance", "measured", "tables: healthy at most 10; a missing decimal point: 900"
     ),
 ) -> Iterator[Evidence]:
     """A few input values are far away from all others.

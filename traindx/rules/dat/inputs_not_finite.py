@@ -1,14 +1,6 @@
 """DAT001 inputs-not-finite."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
 
 GIVEN = ("inputs", "targets")  # what a batch is made of
 
@@ -24,7 +16,7 @@ def inputs_not_finite(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "values", basis="theory", source="a single one reaches every weight in one step"),
+    any_at_all: float = threshold(0, "values", "theory", "a single one reaches every weight in one step"),
 ) -> Iterator[Evidence]:
     """The training inputs hold NaN or infinite values.
 

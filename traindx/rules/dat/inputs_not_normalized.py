@@ -1,14 +1,18 @@
 """DAT002 inputs-not-normalized."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress, is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    by_progress,
+    is_learning,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -22,18 +26,12 @@ def inputs_not_normalized(
     run: Run,
     features: Features,
     *,
-    large: float = threshold(
-        10.0, "mean or spread", basis="seed", source="requirements: spread over 10; bytes have 60 to 70"
-    ),
-    small: float = threshold(
-        0.01, "largest spread", basis="measured", source="divided by 255 twice: 0.002; healthy: 0.25 and more"
-    ),
-    offset: float = threshold(
-        5.0, "mean over spread", basis="convention", source="almost all of the input is a constant"
-    ),
-    spoilt: float = threshold(0.002, "of the values", basis="measured", source="outliers: then they set the spread"),
-    reach: float = threshold(3.0, "spreads", basis="theory", source="the largest of 100 to 1000 normal values"),
-    rare: float = threshold(0.5, "a batch", basis="convention", source="most batches then hold none in a feature"),
+    large: float = threshold(10.0, "mean or spread", "seed", "requirements: spread over 10; bytes have 60 to 70"),
+    small: float = threshold(0.01, "largest spread", "measured", "divided by 255 twice: 0.002; healthy: 0.25 and more"),
+    offset: float = threshold(5.0, "mean over spread", "convention", "almost all of the input is a constant"),
+    spoilt: float = threshold(0.002, "of the values", "measured", "outliers: then they set the spread"),
+    reach: float = threshold(3.0, "spreads", "theory", "the largest of 100 to 1000 normal values"),
+    rare: float = threshold(0.5, "a batch", "convention", "most batches then hold none in a feature"),
 ) -> Iterator[Evidence]:
     """The inputs of the model are in raw units: far from a mean near 0 and a spread near 1.
 

@@ -1,13 +1,6 @@
 """DAT020 labels-contradict."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,8 +14,8 @@ def labels_contradict(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.005, "of the samples", basis="convention", source="ciFAIR finds fewer in public sets"),
-    natural: float = threshold(0.05, "by chance", basis="theory", source="few values repeat without being copies"),
+    share: float = threshold(0.005, "of the samples", "convention", "ciFAIR finds fewer in public sets"),
+    natural: float = threshold(0.05, "by chance", "theory", "few values repeat without being copies"),
 ) -> Iterator[Evidence]:
     """The same sample has different targets in different places.
 

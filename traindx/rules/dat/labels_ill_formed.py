@@ -1,13 +1,6 @@
 """DAT019 labels-ill-formed."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, rule, threshold
 
 IGNORED = -100  # what cross_entropy leaves out if not told otherwise
 Seen = tuple[Severity, str, str, float, str]  # severity, aspect, words, number, fact
@@ -24,8 +17,8 @@ def labels_ill_formed(
     run: Run,
     features: Features,
     *,
-    two: float = threshold(2, "different targets", basis="theory", source="with one there is nothing to learn"),
-    any_at_all: float = threshold(0, "classes", basis="theory", source="one is enough to be wrong"),
+    two: float = threshold(2, "different targets", "theory", "with one there is nothing to learn"),
+    any_at_all: float = threshold(0, "classes", "theory", "one is enough to be wrong"),
 ) -> Iterator[Evidence]:
     """The targets are written in a way that will not train, or not as meant.
 

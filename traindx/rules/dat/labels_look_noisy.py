@@ -1,13 +1,6 @@
 """DAT008 labels-look-noisy."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -23,17 +16,17 @@ def labels_look_noisy(
     features: Features,
     *,
     disagree: float = threshold(
-        0.02, "of the sure samples", basis="measured", source="digits, documents: 0; of 5 % wrong labels: 4.4 %"
+        0.02, "of the sure samples", "measured", "digits, documents: 0; of 5 % wrong labels: 4.4 %"
     ),
-    many: float = threshold(0.08, "of the sure samples", basis="convention", source="a net memorizes that much late"),
+    many: float = threshold(0.08, "of the sure samples", "convention", "a net memorizes that much late"),
     level: float = threshold(
-        0.25, "of that share", basis="measured", source="500 samples of two normals 1.5 spreads apart: 1 % reach it"
+        0.25, "of that share", "measured", "500 samples of two normals 1.5 spreads apart: 1 % reach it"
     ),
     skill: float = threshold(
-        0.45, "0..1", basis="measured", source="below it (two normals 1.2 spreads apart) hard and noisy look the same"
+        0.45, "0..1", "measured", "below it (two normals 1.2 spreads apart) hard and noisy look the same"
     ),
-    surely: float = threshold(2.0, "x standard error", basis="theory", source="a binomial share"),
-    least: float = threshold(200, "sure samples", basis="measured", source="of 100, two normals alarm in 5 to 12 %"),
+    surely: float = threshold(2.0, "x standard error", "theory", "a binomial share"),
+    least: float = threshold(200, "sure samples", "measured", "of 100, two normals alarm in 5 to 12 %"),
 ) -> Iterator[Evidence]:
     """Labels contradict what their samples look like.
 

@@ -1,13 +1,6 @@
 """DAT015 labels-make-no-difference."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,10 +14,10 @@ def labels_make_no_difference(
     run: Run,
     features: Features,
     *,
-    clear: float = threshold(3.0, "standard errors", basis="theory", source="chance gives that once in 700"),
-    share: float = threshold(0.02, "of the loss", basis="convention", source="less is no difference worth having"),
-    fitted: float = threshold(0.5, "of the first loss", basis="convention", source="one batch could be learned"),
-    passes: float = threshold(2, "epochs", basis="convention", source="every sample was seen more than once"),
+    clear: float = threshold(3.0, "standard errors", "theory", "chance gives that once in 700"),
+    share: float = threshold(0.02, "of the loss", "convention", "less is no difference worth having"),
+    fitted: float = threshold(0.5, "of the first loss", "convention", "one batch could be learned"),
+    passes: float = threshold(2, "epochs", "convention", "every sample was seen more than once"),
 ) -> Iterator[Evidence]:
     """The real labels are learned no faster than permuted ones.
 

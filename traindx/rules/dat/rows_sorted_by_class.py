@@ -1,13 +1,6 @@
 """DAT022 rows-sorted-by-class."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,8 +14,8 @@ def rows_sorted_by_class(
     run: Run,
     features: Features,
     *,
-    purity: float = threshold(0.3, "0..1", basis="measured", source="mixed: within 0.02 of 0; sorted: 0.6 and more"),
-    trend: float = threshold(0.5, "rank correlation", basis="convention", source="half of the order is the target's"),
+    purity: float = threshold(0.3, "0..1", "measured", "mixed: within 0.02 of 0; sorted: 0.6 and more"),
+    trend: float = threshold(0.5, "rank correlation", "convention", "half of the order is the target's"),
 ) -> Iterator[Evidence]:
     """The rows of the data come sorted by class, or by the value of the target.
 

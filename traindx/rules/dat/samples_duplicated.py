@@ -1,13 +1,6 @@
 """DAT009 samples-duplicated."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,14 +14,10 @@ def samples_duplicated(
     run: Run,
     features: Features,
     *,
-    within: float = threshold(
-        0.02, "of a batch", basis="convention", source="copies within one batch: of many in the set"
-    ),
-    missing: float = threshold(
-        0.1, "of the samples", basis="convention", source="fewer different samples than the set has"
-    ),
-    passes: float = threshold(3.0, "epochs", basis="convention", source="all samples have been seen by then"),
-    natural: float = threshold(0.05, "by chance", basis="theory", source="few values repeat without being copies"),
+    within: float = threshold(0.02, "of a batch", "convention", "copies within one batch: of many in the set"),
+    missing: float = threshold(0.1, "of the samples", "convention", "fewer different samples than the set has"),
+    passes: float = threshold(3.0, "epochs", "convention", "all samples have been seen by then"),
+    natural: float = threshold(0.05, "by chance", "theory", "few values repeat without being copies"),
 ) -> Iterator[Evidence]:
     """Training samples come more than once in the data.
 

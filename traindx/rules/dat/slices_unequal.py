@@ -1,13 +1,6 @@
 """DAT023 slices-unequal."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,10 +14,8 @@ def slices_unequal(
     run: Run,
     features: Features,
     *,
-    gap: float = threshold(
-        0.1, "of the rate", basis="convention", source="a fifth of a rate of one half (four-fifths rule)"
-    ),
-    surely: float = threshold(4.0, "x standard error", basis="theory", source="beyond chance among hundreds of pairs"),
+    gap: float = threshold(0.1, "of the rate", "convention", "a fifth of a rate of one half (four-fifths rule)"),
+    surely: float = threshold(4.0, "x standard error", "theory", "beyond chance among hundreds of pairs"),
 ) -> Iterator[Evidence]:
     """A group of samples has other labels, or other errors, than the rest.
 

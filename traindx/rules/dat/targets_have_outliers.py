@@ -1,13 +1,6 @@
 """DAT018 targets-have-outliers."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -22,7 +15,7 @@ def targets_have_outliers(
     features: Features,
     *,
     reach: float = threshold(
-        10.0, "x the 95 % distance", basis="theory", source="normal: 2.6 in 1e6 samples; Student t(3): 10 in 1e4"
+        10.0, "x the 95 % distance", "theory", "normal: 2.6 in 1e6 samples; Student t(3): 10 in 1e4"
     ),
 ) -> Iterator[Evidence]:
     """A few regression targets are far away from all others.

@@ -1,14 +1,16 @@
 """DAT005 targets-not-normalized."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress, is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    is_learning,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -22,8 +24,8 @@ def targets_not_normalized(
     run: Run,
     features: Features,
     *,
-    large: float = threshold(10.0, "mean or spread", basis="seed", source="requirements: far above 10"),
-    small: float = threshold(0.01, "spread", basis="convention", source="a hundredth of the output's scale"),
+    large: float = threshold(10.0, "mean or spread", "seed", "requirements: far above 10"),
+    small: float = threshold(0.01, "spread", "convention", "a hundredth of the output's scale"),
 ) -> Iterator[Evidence]:
     """The targets of a regression are in raw units.
 

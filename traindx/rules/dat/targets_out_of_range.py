@@ -1,13 +1,6 @@
 """DAT006 targets-out-of-range."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,8 +14,8 @@ def targets_out_of_range(
     run: Run,
     features: Features,
     *,
-    masked: float = threshold(1.0, "of the labels", basis="theory", source="nothing is left to learn from"),
-    unit: float = threshold(1.0, "target", basis="theory", source="binary cross-entropy is defined on 0..1"),
+    masked: float = threshold(1.0, "of the labels", "theory", "nothing is left to learn from"),
+    unit: float = threshold(1.0, "target", "theory", "binary cross-entropy is defined on 0..1"),
 ) -> Iterator[Evidence]:
     """Targets lie outside of what the loss is defined on.
 

@@ -1,13 +1,6 @@
 """DAT010 train-and-validation-overlap."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -22,16 +15,14 @@ def train_and_validation_overlap(
     features: Features,
     *,
     share: float = threshold(
-        0.02, "of the evaluated samples", basis="convention", source="a few copies are in many public data sets"
+        0.02, "of the evaluated samples", "convention", "a few copies are in many public data sets"
     ),
-    grave: float = threshold(
-        0.1, "of the evaluated samples", basis="convention", source="validation then measures memory"
-    ),
+    grave: float = threshold(0.1, "of the evaluated samples", "convention", "validation then measures memory"),
     by_chance: float = threshold(
-        2.0, "x what copies within batches let expect", basis="theory", source="a few copies are counted with an error"
+        2.0, "x what copies within batches let expect", "theory", "a few copies are counted with an error"
     ),
     whole: float = threshold(
-        0.9, "of the training samples", basis="convention", source="the training set itself is evaluated as well"
+        0.9, "of the training samples", "convention", "the training set itself is evaluated as well"
     ),
 ) -> Iterator[Evidence]:
     """Samples that are trained on are evaluated as well.

@@ -1,13 +1,6 @@
 """DAT011 validation-distribution-differs."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,17 +14,13 @@ def validation_distribution_differs(
     run: Run,
     features: Features,
     *,
-    shift: float = threshold(
-        1.0, "spreads", basis="measured", source="healthy: 0.1 at most (200 samples); a missing scaling: 20"
-    ),
-    ratio: float = threshold(
-        3.0, "x the spread", basis="measured", source="healthy: 0.9 to 1.1; a missing scaling: 16"
-    ),
+    shift: float = threshold(1.0, "spreads", "measured", "healthy: 0.1 at most (200 samples); a missing scaling: 20"),
+    ratio: float = threshold(3.0, "x the spread", "measured", "healthy: 0.9 to 1.1; a missing scaling: 16"),
     single: float = threshold(
-        0.3, "largest distance", basis="convention", source="of two distribution functions; a spread apart: 0.38"
+        0.3, "largest distance", "convention", "of two distribution functions; a spread apart: 0.38"
     ),
-    labels: float = threshold(0.1, "of the targets", basis="convention", source="one in ten would have to change"),
-    spoilt: float = threshold(0.002, "of the values", basis="measured", source="outliers: then they set the spread"),
+    labels: float = threshold(0.1, "of the targets", "convention", "one in ten would have to change"),
+    spoilt: float = threshold(0.002, "of the values", "measured", "outliers: then they set the spread"),
 ) -> Iterator[Evidence]:
     """The inputs of validation have another scale or offset than those of training.
 

@@ -1,13 +1,6 @@
 """DAT016 values-missing."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,8 +14,8 @@ def values_missing(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "cells", basis="theory", source="an empty cell is NaN by the time it is a number"),
-    most: float = threshold(0.5, "of a feature", basis="convention", source="what fills it in is mostly made up"),
+    any_at_all: float = threshold(0, "cells", "theory", "an empty cell is NaN by the time it is a number"),
+    most: float = threshold(0.5, "of a feature", "convention", "what fills it in is mostly made up"),
 ) -> Iterator[Evidence]:
     """Cells of the table are empty, or hold no number where the others do.
 

@@ -1,16 +1,9 @@
 """DST006 batch-grows-with-ranks."""
 
-from __future__ import annotations
-
 import math
-from collections.abc import Iterator
 
-from traindx.features.middle import median
 from traindx.features.ranks import DATA_PARALLEL, apart, by_rank, exchanged, is_scale_free, ranks_of
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, rule, threshold
 
 
 @rule(
@@ -25,8 +18,8 @@ def batch_grows_with_ranks(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(2, "processes", basis="theory", source="one has no other's samples"),
-    alike: float = threshold(0.95, "of the steps", basis="theory", source="as ranks-see-same-data"),
+    least: float = threshold(2, "processes", "theory", "one has no other's samples"),
+    alike: float = threshold(0.95, "of the steps", "theory", "as ranks-see-same-data"),
 ) -> Iterator[Evidence]:
     """The batch of a data-parallel training is as many times as large as there are processes.
 

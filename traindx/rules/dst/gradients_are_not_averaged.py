@@ -1,16 +1,7 @@
 """DST005 gradients-are-not-averaged."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.ranks import exchanged, is_scale_free
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 WAYS = {
     "summed": ": they are summed up, not averaged",
@@ -30,9 +21,9 @@ def gradients_are_not_averaged(
     run: Run,
     features: Features,
     *,
-    near: float = threshold(0.1, "of the ratio", basis="convention", source="a mean weighted by samples; compression"),
-    off: float = threshold(0.2, "of the size", basis="theory", source="another gradient has nothing to do with it: 1"),
-    least: float = threshold(5, "steps", basis="convention", source="compared"),
+    near: float = threshold(0.1, "of the ratio", "convention", "a mean weighted by samples; compression"),
+    off: float = threshold(0.2, "of the size", "theory", "another gradient has nothing to do with it: 1"),
+    least: float = threshold(5, "steps", "convention", "compared"),
 ) -> Iterator[Evidence]:
     """What the processes exchange is not the mean of their gradients.
 

@@ -1,16 +1,7 @@
 """DST003 rank-stops-reporting."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.ranks import reports_of
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -24,9 +15,9 @@ def rank_stops_reporting(
     run: Run,
     features: Features,
     *,
-    lag: float = threshold(0.05, "of the run", basis="convention", source="beyond what buffers of a log hold back"),
-    rows: float = threshold(10, "reports", basis="convention", source="that should have come since"),
-    seconds: float = threshold(30, "s", basis="convention", source="a log that is still written may be behind"),
+    lag: float = threshold(0.05, "of the run", "convention", "beyond what buffers of a log hold back"),
+    rows: float = threshold(10, "reports", "convention", "that should have come since"),
+    seconds: float = threshold(30, "s", "convention", "a log that is still written may be behind"),
 ) -> Iterator[Evidence]:
     """One process has stopped telling of its steps, and others go on.
 

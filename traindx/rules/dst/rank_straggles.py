@@ -1,20 +1,11 @@
 """DST001 rank-straggles."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.ranks import ByRank, above_others, by_rank, count_apart, longest_stretch
-from traindx.features.shared import Features
 from traindx.features.systems import start_up
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 PARTS = 8  # of the run; each is judged by itself
 WORDS = {"time/data": "waits for its data", "time/forward": "computes forward", "time/step": "works at a step",
@@ -32,13 +23,13 @@ def rank_straggles(
     run: Run,
     features: Features,
     *,
-    some: float = threshold(0.2, "of a step", basis="convention", source="a fifth of all processes' time is lost"),
-    much: float = threshold(0.5, "of a step", basis="convention", source="half of all processes' time is lost"),
-    often: float = threshold(0.75, "of the steps", basis="convention", source="chance would take turns among ranks"),
-    lasting: float = threshold(3, "eighths in a row", basis="convention", source="passing load is over sooner"),
-    brief: float = threshold(0.005, "s", basis="convention", source="logging and printing by one rank take so long"),
-    least: float = threshold(16, "steps", basis="convention", source="two in each eighth"),
-    start: float = threshold(0.05, "of the run", basis="convention", source="caches and loaders fill first"),
+    some: float = threshold(0.2, "of a step", "convention", "a fifth of all processes' time is lost"),
+    much: float = threshold(0.5, "of a step", "convention", "half of all processes' time is lost"),
+    often: float = threshold(0.75, "of the steps", "convention", "chance would take turns among ranks"),
+    lasting: float = threshold(3, "eighths in a row", "convention", "passing load is over sooner"),
+    brief: float = threshold(0.005, "s", "convention", "logging and printing by one rank take so long"),
+    least: float = threshold(16, "steps", "convention", "two in each eighth"),
+    start: float = threshold(0.05, "of the run", "convention", "caches and loaders fill first"),
 ) -> Iterator[Evidence]:
     """One process works longer at each step than the others, which wait for it.
 

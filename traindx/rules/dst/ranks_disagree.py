@@ -1,18 +1,21 @@
 """DST002 ranks-disagree."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.ranks import apart, by_rank, count_apart, panels_by_rank
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 STEPS = "rank {rank} has made {own:g} steps while another has made {other:g}"
 
@@ -28,11 +31,11 @@ def ranks_disagree(
     run: Run,
     features: Features,
     *,
-    gradients: float = threshold(1e-3, "of the norm", basis="theory", source="averaged gradients are the same bits"),
-    weights: float = threshold(1e-4, "of the norm", basis="theory", source="so are weights; 1e-7 is rounding"),
-    steps: float = threshold(0.05, "of the steps", basis="convention", source="the end of a log may be cut off"),
-    often: float = threshold(0.05, "of the steps", basis="convention", source="a single one may be cut off a log"),
-    least: float = threshold(3, "steps", basis="convention", source="compared"),
+    gradients: float = threshold(1e-3, "of the norm", "theory", "averaged gradients are the same bits"),
+    weights: float = threshold(1e-4, "of the norm", "theory", "so are weights; 1e-7 is rounding"),
+    steps: float = threshold(0.05, "of the steps", "convention", "the end of a log may be cut off"),
+    often: float = threshold(0.05, "of the steps", "convention", "a single one may be cut off a log"),
+    least: float = threshold(3, "steps", "convention", "compared"),
 ) -> Iterator[Evidence]:
     """Processes that should hold the same model differ in their gradients or weights.
 

@@ -1,14 +1,7 @@
 """DST004 ranks-see-same-data."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from traindx.features.ranks import DATA_PARALLEL, apart, by_rank
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -22,8 +15,8 @@ def ranks_see_same_data(
     run: Run,
     features: Features,
     *,
-    often: float = threshold(0.95, "of the steps", basis="theory", source="other samples never give the same bits"),
-    least: float = threshold(10, "steps", basis="convention", source="compared"),
+    often: float = threshold(0.95, "of the steps", "theory", "other samples never give the same bits"),
+    least: float = threshold(10, "steps", "convention", "compared"),
 ) -> Iterator[Evidence]:
     """Every process of a data-parallel training reads the same batches.
 

@@ -1,13 +1,6 @@
 """ENV004 accelerator-missing."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -22,7 +15,7 @@ def accelerator_missing(
     features: Features,
     *,
     small: float = threshold(
-        1e6, "parameters", basis="convention", source="below it a processor is often as fast as an accelerator"
+        1e6, "parameters", "convention", "below it a processor is often as fast as an accelerator"
     ),
 ) -> Iterator[Evidence]:
     """The machine has an accelerator, and the training does not use it.

@@ -1,13 +1,6 @@
 """ENV006 checkpoint-not-finite."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,7 +14,7 @@ def checkpoint_not_finite(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "files", basis="theory", source="one such weight spoils every output"),
+    any_at_all: float = threshold(0, "files", "theory", "one such weight spoils every output"),
 ) -> Iterator[Evidence]:
     """A checkpoint file beside the script holds NaN or infinite weights.
 

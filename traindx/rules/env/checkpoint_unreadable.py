@@ -1,13 +1,6 @@
 """ENV005 checkpoint-unreadable."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,7 +14,7 @@ def checkpoint_unreadable(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "files", basis="theory", source="a checkpoint is there to be read"),
+    any_at_all: float = threshold(0, "files", "theory", "a checkpoint is there to be read"),
 ) -> Iterator[Evidence]:
     """A checkpoint file beside the script is damaged.
 

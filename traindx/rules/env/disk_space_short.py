@@ -1,13 +1,6 @@
 """ENV007 disk-space-short."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,7 +14,7 @@ def disk_space_short(
     run: Run,
     features: Features,
     *,
-    gigabyte: float = threshold(1e9, "bytes", basis="theory", source="the unit of the message"),
+    gigabyte: float = threshold(1e9, "bytes", "theory", "the unit of the message"),
 ) -> Iterator[Evidence]:
     """The disk cannot hold the checkpoints of the run.
 

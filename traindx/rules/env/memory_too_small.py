@@ -1,13 +1,6 @@
 """ENV008 memory-too-small."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,8 +14,8 @@ def memory_too_small(
     run: Run,
     features: Features,
     *,
-    full: float = threshold(0.95, "of the memory", basis="convention", source="the rest is the system's"),
-    gigabyte: float = threshold(1e9, "bytes", basis="theory", source="the unit of the message"),
+    full: float = threshold(0.95, "of the memory", "convention", "the rest is the system's"),
+    gigabyte: float = threshold(1e9, "bytes", "theory", "the unit of the message"),
 ) -> Iterator[Evidence]:
     """Weights, gradients, optimizer state and activations do not fit into the memory.
 

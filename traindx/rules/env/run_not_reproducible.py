@@ -1,13 +1,6 @@
 """ENV002 run-not-reproducible."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -22,10 +15,10 @@ def run_not_reproducible(
     features: Features,
     *,
     rounding: float = threshold(
-        1e-3, "of the loss", basis="convention", source="sums in another order differ by far less in a hundred steps"
+        1e-3, "of the loss", "convention", "sums in another order differ by far less in a hundred steps"
     ),
     rounding_first: float = threshold(
-        1e-4, "of the loss", basis="convention", source="the first step has had no time to amplify rounding"
+        1e-4, "of the loss", "convention", "the first step has had no time to amplify rounding"
     ),
 ) -> Iterator[Evidence]:
     """Two starts of the same script with the same seed give different losses.

@@ -1,13 +1,6 @@
 """ENV001 seed-not-set."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,9 +14,7 @@ def seed_not_set(
     run: Run,
     features: Features,
     *,
-    differs: float = threshold(
-        0.01, "of the loss", basis="convention", source="two starts that are told apart in the first digits"
-    ),
+    differs: float = threshold(0.01, "of the loss", "convention", "two starts that are told apart in the first digits"),
 ) -> Iterator[Evidence]:
     """No random number generator is given a seed.
 

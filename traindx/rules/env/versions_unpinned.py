@@ -1,13 +1,6 @@
 """ENV003 versions-unpinned."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,7 +14,7 @@ def versions_unpinned(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "packages", basis="theory", source="a pin names one version"),
+    any_at_all: float = threshold(0, "packages", "theory", "a pin names one version"),
 ) -> Iterator[Evidence]:
     """The versions that the run needs are not written down, or others are running.
 

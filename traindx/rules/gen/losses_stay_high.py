@@ -1,21 +1,25 @@
 """GEN002: training and held-out loss level off while little has been learned."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
-from traindx.features.curve import Curve
 from traindx.features.generalization import reached
-from traindx.features.middle import median
 from traindx.features.pairs import accuracy
-from traindx.features.shared import Features
-from traindx.features.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    Severity,
+    median,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 HELD_OUT = 12  # evaluations that show where a held-out loss goes
 
@@ -48,17 +52,15 @@ def losses_stay_high(
     run: Run,
     features: Features,
     *,
-    long: float = threshold(40, "points", basis="convention", source="shorter runs have not levelled off"),
-    little: float = threshold(
-        0.2, "of the starting level", basis="convention", source="a net that fits: 50 % and more"
-    ),
-    scored: float = threshold(0.35, "of the starting level", basis="convention", source="where the score is poor too"),
-    slow: float = threshold(0.1, "of the starting level, last half", basis="convention", source="levelled off"),
-    poor: float = threshold(0.8, "accuracy", basis="convention", source="above: good enough to ask no more"),
-    gap: float = threshold(0.3, "of the training loss", basis="convention", source="beyond: no underfitting"),
-    chance: float = threshold(0.05, "of ln k", basis="theory", source="an untrained classifier's loss is ln k"),
-    goes_on: float = threshold(0.2, "of the fall, last half", basis="theory", source="a straight line: half of it"),
-    nothing: float = threshold(0.05, "of the starting level", basis="convention", source="of both losses"),
+    long: float = threshold(40, "points", "convention", "shorter runs have not levelled off"),
+    little: float = threshold(0.2, "of the starting level", "convention", "a net that fits: 50 % and more"),
+    scored: float = threshold(0.35, "of the starting level", "convention", "where the score is poor too"),
+    slow: float = threshold(0.1, "of the starting level, last half", "convention", "levelled off"),
+    poor: float = threshold(0.8, "accuracy", "convention", "above: good enough to ask no more"),
+    gap: float = threshold(0.3, "of the training loss", "convention", "beyond: no underfitting"),
+    chance: float = threshold(0.05, "of ln k", "theory", "an untrained classifier's loss is ln k"),
+    goes_on: float = threshold(0.2, "of the fall, last half", "theory", "a straight line: half of it"),
+    nothing: float = threshold(0.05, "of the starting level", "convention", "of both losses"),
 ) -> Iterator[Evidence]:
     """Training and held-out loss level off high: little of the starting level is gone, and there is no gap.
 

@@ -1,18 +1,8 @@
 """GEN009: a metric that repeats one value, or has one that it cannot have."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
 from traindx.features.progress import young
 from traindx.features.scores import EXTREMES, is_late, scale_of, scores, words_of
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 SOME, PERCENT = 5, 100  # points that tell shares from per cent
 TOTALS = ("train/loss", "val/loss")
@@ -30,14 +20,14 @@ def metric_constant_or_impossible(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(4, "points", basis="convention", source="three printed alike happen by chance"),
-    tail: float = threshold(0.5, "of the points", basis="convention", source="a value that came to stay"),
-    fell: float = threshold(0.1, "of the first loss", basis="convention", source="from above this none falls to 0"),
-    absurd: float = threshold(1e18, "loss", basis="theory", source="its square overflows single precision"),
-    below: float = threshold(2.0, "x the first loss, under 0", basis="convention", source="no entropy is negative"),
-    slack: float = threshold(1e-4, "of the scale", basis="convention", source="rounding beyond its end"),
-    epochs: float = threshold(5, "epochs", basis="convention", source="detectors score 0 in their first epochs"),
-    steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
+    least: float = threshold(4, "points", "convention", "three printed alike happen by chance"),
+    tail: float = threshold(0.5, "of the points", "convention", "a value that came to stay"),
+    fell: float = threshold(0.1, "of the first loss", "convention", "from above this none falls to 0"),
+    absurd: float = threshold(1e18, "loss", "theory", "its square overflows single precision"),
+    below: float = threshold(2.0, "x the first loss, under 0", "convention", "no entropy is negative"),
+    slack: float = threshold(1e-4, "of the scale", "convention", "rounding beyond its end"),
+    epochs: float = threshold(5, "epochs", "convention", "detectors score 0 in their first epochs"),
+    steps: float = threshold(1e4, "steps", "convention", "the same where epochs are not told"),
 ) -> Iterator[Evidence]:
     """A metric does not move by a digit, is exactly zero where it cannot be, or lies outside of its own scale.
 

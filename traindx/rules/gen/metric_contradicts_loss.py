@@ -1,19 +1,22 @@
 """GEN008: the loss and the score of one split move apart."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
-from traindx.features.curve import Curve
 from traindx.features.pairs import score
-from traindx.features.shared import Features
-from traindx.features.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 MIN_POINTS = 8
 
@@ -39,9 +42,9 @@ def metric_contradicts_loss(
     run: Run,
     features: Features,
     *,
-    sure: float = threshold(4.0, "x the error of the slope", basis="theory", source="4 sigma, on both curves"),
-    better: float = threshold(0.05, "of the curve's range", basis="convention", source="an improvement in a plot"),
-    worse: float = threshold(0.1, "of the curve's range", basis="convention", source="a loss that matters"),
+    sure: float = threshold(4.0, "x the error of the slope", "theory", "4 sigma, on both curves"),
+    better: float = threshold(0.05, "of the curve's range", "convention", "an improvement in a plot"),
+    worse: float = threshold(0.1, "of the curve's range", "convention", "a loss that matters"),
 ) -> Iterator[Evidence]:
     """Loss and score of the same split move apart: one gets better while the other gets worse.
 

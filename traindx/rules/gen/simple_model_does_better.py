@@ -1,15 +1,8 @@
 """GEN010 simple-model-does-better."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from traindx.features.progress import young
-from traindx.features.shared import Features
 from traindx.features.yardstick import Beside, beside
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 NOTHING = "no-better-than-trivial"
 WORDS = {"linear": "a linear model", "neighbours": "a nearest-neighbour vote", "bigram": "the token before alone"}
@@ -28,9 +21,9 @@ def simple_model_does_better(
     run: Run,
     features: Features,
     *,
-    surely: float = threshold(4.0, "x standard error", basis="theory", source="two levels told apart beyond doubt"),
-    half: float = threshold(0.5, "of what the simple model gains", basis="convention", source="less is no training"),
-    most: float = threshold(0.85, "of that gain", basis="convention", source="nets differ by so much"),
+    surely: float = threshold(4.0, "x standard error", "theory", "two levels told apart beyond doubt"),
+    half: float = threshold(0.5, "of what the simple model gains", "convention", "less is no training"),
+    most: float = threshold(0.85, "of that gain", "convention", "nets differ by so much"),
 ) -> Iterator[Evidence]:
     """A linear model, the nearest neighbours or a table of pairs does better than the net on its own samples.
 

@@ -1,18 +1,8 @@
 """GEN005: the held-out metric is clearly better than the training metric."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.noise import robust_sigma
 from traindx.features.pairs import Pair, pairs
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 MIN_POINTS = 6
 
@@ -28,9 +18,9 @@ def validation_beats_training(
     run: Run,
     features: Features,
     *,
-    noise: float = threshold(2.0, "x the spread of the difference", basis="theory", source="nearly every point better"),
-    size: float = threshold(0.05, "of training's improvement", basis="convention", source="a difference in a plot"),
-    large: float = threshold(0.25, "of training's improvement", basis="convention", source="more than usual dropout"),
+    noise: float = threshold(2.0, "x the spread of the difference", "theory", "nearly every point better"),
+    size: float = threshold(0.05, "of training's improvement", "convention", "a difference in a plot"),
+    large: float = threshold(0.25, "of training's improvement", "convention", "more than usual dropout"),
 ) -> Iterator[Evidence]:
     """Over the last half of the run the held-out metric is clearly better than the training metric.
 

@@ -1,20 +1,11 @@
 """GEN004: the held-out curve improves long after the training curve has settled."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
-from traindx.features.curve import Curve
 from traindx.features.generalization import BLOCKS, reached, reached_again, valley_noise
 from traindx.features.pairs import Pair, pairs
-from traindx.features.shared import Features
 from traindx.features.smoothing import block_medians
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 MIN_POINTS = 10
 
@@ -44,11 +35,11 @@ def validation_drops_late(
     run: Run,
     features: Features,
     *,
-    progress: float = threshold(0.9, "of training's improvement", basis="convention", source="training is done"),
-    share: float = threshold(0.5, "of the held-out range", basis="convention", source="most of what was to gain"),
-    delay: float = threshold(3.0, "x the time training took", basis="paper", source="arXiv:2201.02177: 10x and more"),
-    wait: float = threshold(0.1, "of the run", basis="convention", source="a delay that can be seen in a plot"),
-    noise: float = threshold(5.0, "x the held-out curve's own noise", basis="theory", source="5 sigma, best of many"),
+    progress: float = threshold(0.9, "of training's improvement", "convention", "training is done"),
+    share: float = threshold(0.5, "of the held-out range", "convention", "most of what was to gain"),
+    delay: float = threshold(3.0, "x the time training took", "paper", "arXiv:2201.02177: 10x and more"),
+    wait: float = threshold(0.1, "of the run", "convention", "a delay that can be seen in a plot"),
+    noise: float = threshold(5.0, "x the held-out curve's own noise", "theory", "5 sigma, best of many"),
 ) -> Iterator[Evidence]:
     """The held-out metric stays bad long after training has settled, and then improves strongly.
 

@@ -1,20 +1,24 @@
 """GEN001: the held-out loss rises from a visible minimum while the training loss does not."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from typing import NamedTuple
 
-import numpy as np
-
 from traindx.features.generalization import Rise, rise_after_low
-from traindx.features.middle import median
 from traindx.features.pairs import Pair, pairs, score
 from traindx.features.scores import best_skill, scale_of
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    Severity,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 class Seen(NamedTuple):
@@ -40,20 +44,18 @@ def validation_gap_grows(
     run: Run,
     features: Features,
     *,
-    noise: float = threshold(4.0, "x the held-out curve's own noise", basis="theory", source="4 sigma: 1 in 30,000"),
-    relative: float = threshold(0.05, "of the lowest level", basis="seed", source="train-validation gap > 5 %"),
-    lost: float = threshold(0.1, "of the improvement", basis="convention", source="the same, free of the loss's zero"),
-    least: float = threshold(0.01, "of the improvement", basis="convention", source="losses that fell to almost zero"),
-    shared: float = threshold(0.25, "of the rise", basis="convention", source="training rises along: divergence"),
-    order: float = threshold(0.6, "Kendall's tau, where points are few", basis="theory", source="5 in order: 1 in 120"),
-    strong: float = threshold(0.5, "of the level or improvement", basis="convention", source="half of it is gone"),
-    mild: float = threshold(0.1, "of the level or improvement", basis="convention", source="usual early stopping"),
-    wide: float = threshold(3.0, "x the training loss", basis="seed", source="a gap below 2x is tolerable"),
-    huge: float = threshold(
-        10.0, "x the training loss", basis="convention", source="another task, or learned by heart"
-    ),
-    apart: float = threshold(0.15, "of accuracy", basis="convention", source="beyond usual augmentation and dropout"),
-    torn: float = threshold(0.4, "of accuracy", basis="convention", source="hardly anything carries over"),
+    noise: float = threshold(4.0, "x the held-out curve's own noise", "theory", "4 sigma: 1 in 30,000"),
+    relative: float = threshold(0.05, "of the lowest level", "seed", "train-validation gap > 5 %"),
+    lost: float = threshold(0.1, "of the improvement", "convention", "the same, free of the loss's zero"),
+    least: float = threshold(0.01, "of the improvement", "convention", "losses that fell to almost zero"),
+    shared: float = threshold(0.25, "of the rise", "convention", "training rises along: divergence"),
+    order: float = threshold(0.6, "Kendall's tau, where points are few", "theory", "5 in order: 1 in 120"),
+    strong: float = threshold(0.5, "of the level or improvement", "convention", "half of it is gone"),
+    mild: float = threshold(0.1, "of the level or improvement", "convention", "usual early stopping"),
+    wide: float = threshold(3.0, "x the training loss", "seed", "a gap below 2x is tolerable"),
+    huge: float = threshold(10.0, "x the training loss", "convention", "another task, or learned by heart"),
+    apart: float = threshold(0.15, "of accuracy", "convention", "beyond usual augmentation and dropout"),
+    torn: float = threshold(0.4, "of accuracy", "convention", "hardly anything carries over"),
 ) -> Iterator[Evidence]:
     """The held-out loss goes up from a visible minimum while the training loss goes on down or stays low.
 
@@ -110,8 +112,8 @@ def grew(
     lost: float,
     least: float,
     *,
-    visible: float = threshold(0.3, "of the lowest level", basis="convention", source="a rise that one sees"),
-    ranked: float = threshold(0.95, "of the pairs, U", basis="theory", source="3 of 3 above 3 of 3: 1 in 20"),
+    visible: float = threshold(0.3, "of the lowest level", "convention", "a rise that one sees"),
+    ranked: float = threshold(0.95, "of the pairs, U", "theory", "3 of 3 above 3 of 3: 1 in 20"),
 ) -> bool:
     """Whether the rise is beyond noise (or so large that the last third lies above nearly all around the low) and
     large enough to matter; two points must show more than many."""
@@ -148,7 +150,7 @@ def improves(
     features: Features,
     seen: Seen,
     *,
-    worth: float = threshold(0.05, "of what was missing", basis="convention", source="a twentieth fewer errors"),
+    worth: float = threshold(0.05, "of what was missing", "convention", "a twentieth fewer errors"),
 ) -> bool:
     """Whether a held-out score still gets better after the minimum of the loss, beyond its noise and by a part of what
     it lacked then that counts."""
@@ -271,8 +273,8 @@ def improving(pair: Pair, part: float) -> bool:
 def turn_of(
     seen: Seen,
     *,
-    near: float = threshold(2, "points from the turn", basis="convention", source="the fit's own step"),
-    close: float = threshold(0.02, "of the run from the turn", basis="convention", source="the same in a long run"),
+    near: float = threshold(2, "points from the turn", "convention", "the fit's own step"),
+    close: float = threshold(0.02, "of the run from the turn", "convention", "the same in a long run"),
 ) -> tuple[int, bool]:
     """Where a rise begins, and whether that is the lowest value of all: it is where that lies near the turn."""
     lowest, n = int(np.argmin(seen.pair.val.oriented)), seen.pair.val.n

@@ -1,16 +1,8 @@
 """GEN006: several passes over the data, without any held-out signal."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-import numpy as np
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 HELD_OUT = {
     "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout", "ap", "map",
@@ -30,8 +22,8 @@ def validation_missing(
     run: Run,
     features: Features,
     *,
-    passes: float = threshold(2.0, "passes over the data", basis="theory", source="data seen once are not memorized"),
-    learned: float = threshold(3.0, "x the objective's noise", basis="theory", source="3 sigma"),
+    passes: float = threshold(2.0, "passes over the data", "theory", "data seen once are not memorized"),
+    learned: float = threshold(3.0, "x the objective's noise", "theory", "3 sigma"),
 ) -> Iterator[Evidence]:
     """Nothing in the log was measured on held-out data, though the training data were seen more than once.
 
@@ -43,8 +35,7 @@ def validation_missing(
     What to try: hold out a few percent of the data and log the same loss on it, in evaluation mode.
     Sources: Prechelt, "Early Stopping - But When?" (1998); scikit-learn user guide 3.1 (cross-validation).
     """
-    objective = features.objective
-    assert objective is not None  # the engine has checked
+    objective = features.needed_curve("objective")
     names = {word for name in run.series for word in re.split(r"[^a-z0-9]+", name.lower())}
     if features.is_reinforcement or names & HELD_OUT or names & ADVERSARIAL or not objective.n:
         return

@@ -1,16 +1,8 @@
 """GEN003: a hump in the held-out loss that is taken back."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from traindx.features.generalization import Hump, hump
-from traindx.features.middle import median
 from traindx.features.pairs import Pair, pairs
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, rule, threshold
 
 MIN_POINTS = 8
 
@@ -26,12 +18,12 @@ def validation_rises_then_falls(
     run: Run,
     features: Features,
     *,
-    noise: float = threshold(5.0, "x the held-out curve's own noise", basis="theory", source="5 sigma, best of many"),
-    height: float = threshold(0.1, "of the improvement", basis="convention", source="below: not seen by eye"),
-    dip: float = threshold(0.25, "of the hump", basis="convention", source="without a first minimum it is no descent"),
-    back: float = threshold(0.25, "of the hump", basis="convention", source="ends near or below the old minimum"),
-    width: float = threshold(0.05, "of the points", basis="convention", source="narrower: a spike"),
-    shared: float = threshold(0.25, "of the hump", basis="convention", source="training has the hump too: instability"),
+    noise: float = threshold(5.0, "x the held-out curve's own noise", "theory", "5 sigma, best of many"),
+    height: float = threshold(0.1, "of the improvement", "convention", "below: not seen by eye"),
+    dip: float = threshold(0.25, "of the hump", "convention", "without a first minimum it is no descent"),
+    back: float = threshold(0.25, "of the hump", "convention", "ends near or below the old minimum"),
+    width: float = threshold(0.05, "of the points", "convention", "narrower: a spike"),
+    shared: float = threshold(0.25, "of the hump", "convention", "training has the hump too: instability"),
 ) -> Iterator[Evidence]:
     """The held-out loss falls, rises for a while, and falls again to where it was or lower.
 

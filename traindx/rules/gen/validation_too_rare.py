@@ -1,16 +1,6 @@
 """GEN007: too few validations to see when the run turned."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -24,10 +14,10 @@ def validation_too_rare(
     run: Run,
     features: Features,
     *,
-    few: float = threshold(5, "validations", basis="convention", source="a minimum needs points on both sides"),
-    long: float = threshold(200, "training points", basis="seed", source="validate every 100-500 steps"),
-    covered: float = threshold(0.6, "of the run", basis="convention", source="validation ends early"),
-    rhythm: float = threshold(3.0, "x the usual distance", basis="convention", source="two validations left out"),
+    few: float = threshold(5, "validations", "convention", "a minimum needs points on both sides"),
+    long: float = threshold(200, "training points", "seed", "validate every 100-500 steps"),
+    covered: float = threshold(0.6, "of the run", "convention", "validation ends early"),
+    rhythm: float = threshold(3.0, "x the usual distance", "convention", "two validations left out"),
 ) -> Iterator[Evidence]:
     """There are too few validations to see where the held-out curve turns, or they end early.
 

@@ -1,18 +1,20 @@
 """GRD009 clipping-always-active."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.gradients import clip_ratios
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import start_up
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -26,9 +28,9 @@ def clipping_always_active(
     run: Run,
     features: Features,
     *,
-    always: float = threshold(0.95, "of the steps", basis="convention", source="nearly every step"),
-    tight: float = threshold(0.1, "of the gradient", basis="convention", source="an order of magnitude cut away"),
-    start: float = threshold(0.05, "of the run", basis="convention", source="the first gradients are large"),
+    always: float = threshold(0.95, "of the steps", "convention", "nearly every step"),
+    tight: float = threshold(0.1, "of the gradient", "convention", "an order of magnitude cut away"),
+    start: float = threshold(0.05, "of the run", "convention", "the first gradients are large"),
 ) -> Iterator[Evidence]:
     """Gradient clipping cuts on nearly every step.
 

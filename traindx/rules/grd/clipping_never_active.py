@@ -1,16 +1,7 @@
 """GRD010 clipping-never-active."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.gradients import clip_ratios
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -24,7 +15,7 @@ def clipping_never_active(
     run: Run,
     features: Features,
     *,
-    untouched: float = threshold(1.0, "of the gradient", basis="theory", source="a ratio of 1 cuts nothing"),
+    untouched: float = threshold(1.0, "of the gradient", "theory", "a ratio of 1 cuts nothing"),
 ) -> Iterator[Evidence]:
     """Gradient clipping is on, but no logged step reached it.
 

@@ -1,18 +1,21 @@
 """GRD012 curvature-beyond-stability."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
-from traindx.features.progress import by_progress, is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    by_progress,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -27,9 +30,9 @@ def curvature_beyond_stability(
     features: Features,
     *,
     beyond: float = threshold(
-        1.5, "x the stable rate", basis="measured", source="51 small trainings: healthy 0.45 at most, diverging 2.5"
+        1.5, "x the stable rate", "measured", "51 small trainings: healthy 0.45 at most, diverging 2.5"
     ),
-    limit: float = threshold(2.0, "rate x curvature", basis="theory", source="gradient descent on a quadratic"),
+    limit: float = threshold(2.0, "rate x curvature", "theory", "gradient descent on a quadratic"),
 ) -> Iterator[Evidence]:
     """The learning rate is above what the curvature of the loss allows.
 
@@ -50,9 +53,7 @@ def curvature_beyond_stability(
     """
     if run.setup.word("optimizer") != "sgd":
         raise CannotJudge("only stochastic gradient descent has a limit that is known")
-    curve, rates = features.curve("curvature/max"), features.curve("lr")
-    assert curve is not None
-    assert rates is not None
+    curve, rates = features.needed_curve("curvature/max"), features.needed_curve("lr")
     if not curve.n or not rates.n:
         raise CannotJudge("nothing finite was measured")
     momentum = run.setup.momentum or 0.0

@@ -1,16 +1,20 @@
 """GRD007 gradient-is-zero."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from traindx.features.gradients import improved, printed_step, shed
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import stretches
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    Severity,
+    median,
+    rule,
+    threshold,
+)
 
 
 def usual(values: Floats, start: int, stop: int, rows: int) -> float:
@@ -30,11 +34,11 @@ def gradient_is_zero(
     run: Run,
     features: Features,
     *,
-    rows: float = threshold(3, "rows in a row", basis="convention", source="one or two may be empty batches"),
-    printed: float = threshold(20.0, "x the last digit", basis="theory", source="below it a zero may be rounding"),
-    learnt: float = threshold(0.5, "of the first loss", basis="convention", source="half the loss gone is learning"),
-    done: float = threshold(0.95, "of the first loss", basis="convention", source="nothing is left to learn"),
-    score: float = threshold(8.0, "x spread of the loss", basis="convention", source="a clear improvement"),
+    rows: float = threshold(3, "rows in a row", "convention", "one or two may be empty batches"),
+    printed: float = threshold(20.0, "x the last digit", "theory", "below it a zero may be rounding"),
+    learnt: float = threshold(0.5, "of the first loss", "convention", "half the loss gone is learning"),
+    done: float = threshold(0.95, "of the first loss", "convention", "nothing is left to learn"),
+    score: float = threshold(8.0, "x spread of the loss", "convention", "a clear improvement"),
 ) -> Iterator[Evidence]:
     """The global gradient norm is exactly zero for a stretch.
 
@@ -51,8 +55,7 @@ def gradient_is_zero(
 
     Sources: the definition of the norm: it is zero only if every gradient is.
     """
-    norm, objective = features.curve("grad_norm"), features.objective
-    assert norm is not None
+    norm, objective = features.needed_curve("grad_norm"), features.objective
     values, positive = norm.values, norm.values[norm.values > 0]
     absent = len(positive) == 0
     if absent and (objective is None or improved(objective, share=learnt, score=score)):

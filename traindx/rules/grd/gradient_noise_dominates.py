@@ -1,16 +1,18 @@
 """GRD011 gradient-noise-dominates."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.middle import median
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
 from traindx.features.systems import start_up
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -25,9 +27,9 @@ def gradient_noise_dominates(
     features: Features,
     *,
     factor: float = threshold(
-        10.0, "x the batch size", basis="theory", source="McCandlish 2018: steps then are 1/11 as good as clean ones"
+        10.0, "x the batch size", "theory", "McCandlish 2018: steps then are 1/11 as good as clean ones"
     ),
-    warm: float = threshold(0.1, "of the run", basis="convention", source="first steps are left out"),
+    warm: float = threshold(0.1, "of the run", "convention", "first steps are left out"),
 ) -> Iterator[Evidence]:
     """What a step sees of the gradient is mostly noise, and the run does not learn.
 
@@ -44,8 +46,7 @@ def gradient_noise_dominates(
 
     Sources: McCandlish et al. (2018), An empirical model of large-batch training.
     """
-    scale, sizes = features.curve("grad_noise_scale"), features.curve("batch_size")
-    assert scale is not None
+    scale, sizes = features.needed_curve("grad_noise_scale"), features.curve("batch_size")
     batch = float(median(sizes.values)) if sizes is not None and sizes.n else run.setup.number("batch_size")
     if not batch or batch <= 0:
         raise CannotJudge("the batch size is not known")

@@ -1,16 +1,7 @@
 """GRD002 gradient-norm-explodes."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.gradients import early_level, far_above, worsened_after
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -26,15 +17,15 @@ def gradient_norm_explodes(
     features: Features,
     *,
     factor: float = threshold(
-        10.0, "x the early level", basis="convention", source="one order above the level this run was healthy at"
+        10.0, "x the early level", "convention", "one order above the level this run was healthy at"
     ),
     alone: float = threshold(
-        100.0, "x the early level", basis="seed", source="requirements: 100 against a healthy 0.1-10; made relative"
+        100.0, "x the early level", "seed", "requirements: 100 against a healthy 0.1-10; made relative"
     ),
-    early: float = threshold(0.2, "of the run", basis="convention", source="the stretch that stands for healthy"),
-    rows: float = threshold(3, "rows in a row", basis="convention", source="fewer is a spike"),
-    worse: float = threshold(0.1, "of the earlier loss", basis="convention", source="a rise that cannot be overlooked"),
-    score: float = threshold(4.0, "x noise of the loss", basis="convention", source="1 in 15,000 under normal noise"),
+    early: float = threshold(0.2, "of the run", "convention", "the stretch that stands for healthy"),
+    rows: float = threshold(3, "rows in a row", "convention", "fewer is a spike"),
+    worse: float = threshold(0.1, "of the earlier loss", "convention", "a rise that cannot be overlooked"),
+    score: float = threshold(4.0, "x noise of the loss", "convention", "1 in 15,000 under normal noise"),
 ) -> Iterator[Evidence]:
     """The global gradient norm rises far above its early level and the objective is lost with it.
 
@@ -51,8 +42,7 @@ def gradient_norm_explodes(
 
     Sources: Pascanu, Mikolov, Bengio (2013), On the difficulty of training recurrent neural networks.
     """
-    norm, objective = features.curve("grad_norm"), features.objective
-    assert norm is not None
+    norm, objective = features.needed_curve("grad_norm"), features.objective
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= rows:
         return

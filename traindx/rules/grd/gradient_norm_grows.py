@@ -1,18 +1,8 @@
 """GRD003 gradient-norm-grows."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.gradients import usual_level, worsened_after
-from traindx.features.shared import Features
 from traindx.features.systems import growth, start_up
-from traindx.features.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, np, rule, slope, threshold
 
 
 @rule(
@@ -27,14 +17,14 @@ def gradient_norm_grows(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(2.0, "x the early level", basis="convention", source="a doubling"),
-    explodes: float = threshold(10.0, "x the early level", basis="convention", source="gradient-norm-explodes"),
-    steady: float = threshold(0.85, "rank correlation", basis="convention", source="of block medians with time"),
-    significant: float = threshold(5.0, "x standard error", basis="convention", source="slope of the logarithm"),
-    early: float = threshold(0.2, "of the run", basis="convention", source="the stretch that stands for healthy"),
-    warm: float = threshold(0.1, "of the run", basis="convention", source="warm-up, whose norms are left out"),
-    worse: float = threshold(0.1, "of the earlier loss", basis="convention", source="as gradient-norm-explodes"),
-    score: float = threshold(4.0, "x noise of the loss", basis="convention", source="as gradient-norm-explodes"),
+    ratio: float = threshold(2.0, "x the early level", "convention", "a doubling"),
+    explodes: float = threshold(10.0, "x the early level", "convention", "gradient-norm-explodes"),
+    steady: float = threshold(0.85, "rank correlation", "convention", "of block medians with time"),
+    significant: float = threshold(5.0, "x standard error", "convention", "slope of the logarithm"),
+    early: float = threshold(0.2, "of the run", "convention", "the stretch that stands for healthy"),
+    warm: float = threshold(0.1, "of the run", "convention", "warm-up, whose norms are left out"),
+    worse: float = threshold(0.1, "of the earlier loss", "convention", "as gradient-norm-explodes"),
+    score: float = threshold(4.0, "x noise of the loss", "convention", "as gradient-norm-explodes"),
 ) -> Iterator[Evidence]:
     """The global gradient norm grows over most of the run, without exploding.
 
@@ -52,8 +42,7 @@ def gradient_norm_grows(
 
     Sources: Merrill et al. (2021), Effects of parameter norm growth during transformer training.
     """
-    norm, objective = features.curve("grad_norm"), features.objective
-    assert norm is not None
+    norm, objective = features.needed_curve("grad_norm"), features.objective
     skip = start_up(norm.n, warm, 1)
     steps, values = norm.steps[skip:][norm.values[skip:] > 0], norm.values[skip:][norm.values[skip:] > 0]
     if len(values) < max(norm.n // 2, 3):

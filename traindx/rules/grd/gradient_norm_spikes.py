@@ -1,18 +1,19 @@
 """GRD004 gradient-norm-spikes."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
 from traindx.features.gradients import excursions
-from traindx.features.middle import median
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 def loss_answers(objective: Curve | None, first: float, last: float, jump: float) -> bool:
@@ -49,14 +50,14 @@ def gradient_norm_spikes(
     run: Run,
     features: Features,
     *,
-    factor: float = threshold(10.0, "x the level around", basis="convention", source="an order of magnitude"),
-    score: float = threshold(6.0, "x noise of the log norm", basis="convention", source="beyond heavy-tailed batches"),
-    many: float = threshold(3, "spikes", basis="convention", source="fewer may be single bad batches"),
-    jump: float = threshold(0.2, "of the loss", basis="convention", source="a loss that visibly answers"),
-    usual: float = threshold(2.0, "x the norm's level at the start", basis="measured", source="gym: late, small norms"),
-    begun: float = threshold(0.1, "of the run", basis="convention", source="what counts as its start"),
-    lost: float = threshold(0.1, "of the progress", basis="convention", source="what a run that ends well may lack"),
-    short: float = threshold(8, "rows", basis="convention", source="under this the loss must answer as well"),
+    factor: float = threshold(10.0, "x the level around", "convention", "an order of magnitude"),
+    score: float = threshold(6.0, "x noise of the log norm", "convention", "beyond heavy-tailed batches"),
+    many: float = threshold(3, "spikes", "convention", "fewer may be single bad batches"),
+    jump: float = threshold(0.2, "of the loss", "convention", "a loss that visibly answers"),
+    usual: float = threshold(2.0, "x the norm's level at the start", "measured", "gym: late, small norms"),
+    begun: float = threshold(0.1, "of the run", "convention", "what counts as its start"),
+    lost: float = threshold(0.1, "of the progress", "convention", "what a run that ends well may lack"),
+    short: float = threshold(8, "rows", "convention", "under this the loss must answer as well"),
 ) -> Iterator[Evidence]:
     """The global gradient norm leaps far above the level around it for a few steps.
 
@@ -77,8 +78,7 @@ def gradient_norm_spikes(
     Sources: Chowdhery et al. (2022), PaLM, section 5.1; Zhang et al. (2020), Why are adaptive methods good for
     attention models? (heavy tails).
     """
-    norm = features.curve("grad_norm")
-    assert norm is not None
+    norm = features.needed_curve("grad_norm")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     found = excursions(values, factor=factor, score=score) if len(values) > 2 else []
     answered = [e for e in found if loss_answers(features.objective, steps[e.start], steps[e.stop - 1], jump)]

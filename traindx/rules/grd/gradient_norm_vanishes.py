@@ -1,18 +1,8 @@
 """GRD005 gradient-norm-vanishes."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.gradients import improved, shed, usual_level
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.smoothing import trend
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -26,12 +16,12 @@ def gradient_norm_vanishes(
     run: Run,
     features: Features,
     *,
-    fall: float = threshold(1e-3, "of the early level", basis="convention", source="three orders of magnitude"),
-    tiny: float = threshold(1e-6, "L2", basis="seed", source="requirements: 1e-7 for one layer; the sum of many here"),
-    early: float = threshold(0.2, "of the run", basis="convention", source="the stretch that stands for the start"),
-    learnt: float = threshold(0.5, "of the first loss", basis="convention", source="half the loss gone is learning"),
-    score: float = threshold(8.0, "x spread of the loss", basis="convention", source="a clear improvement"),
-    little: float = threshold(0.2, "of the first loss", basis="convention", source="less is hardly learning"),
+    fall: float = threshold(1e-3, "of the early level", "convention", "three orders of magnitude"),
+    tiny: float = threshold(1e-6, "L2", "seed", "requirements: 1e-7 for one layer; the sum of many here"),
+    early: float = threshold(0.2, "of the run", "convention", "the stretch that stands for the start"),
+    learnt: float = threshold(0.5, "of the first loss", "convention", "half the loss gone is learning"),
+    score: float = threshold(8.0, "x spread of the loss", "convention", "a clear improvement"),
+    little: float = threshold(0.2, "of the first loss", "convention", "less is hardly learning"),
 ) -> Iterator[Evidence]:
     """The global gradient norm falls to nearly nothing, or starts there, and the objective stays where it was.
 
@@ -49,9 +39,7 @@ def gradient_norm_vanishes(
     Sources: Hochreiter (1991); Glorot and Bengio (2010), Understanding the difficulty of training deep
     feedforward neural networks.
     """
-    norm, objective = features.curve("grad_norm"), features.objective
-    assert norm is not None
-    assert objective is not None
+    norm, objective = features.needed_curve("grad_norm"), features.needed_curve("objective")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= norm.n // 2:
         raise CannotJudge("most gradient norms are exactly zero")

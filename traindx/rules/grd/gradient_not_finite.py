@@ -1,17 +1,19 @@
 """GRD006 gradient-not-finite."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.shared import Features
 from traindx.features.systems import stretches
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -26,11 +28,11 @@ def gradient_not_finite(
     run: Run,
     features: Features,
     *,
-    opening: float = threshold(0.05, "of the rows", basis="convention", source="the search for the first loss scale"),
-    search: float = threshold(20, "rows", basis="theory", source="halvings from 2**32 to the range of fp16 gradients"),
-    isolated: float = threshold(2, "rows in a row", basis="convention", source="one overflow between two logs"),
-    many: float = threshold(0.1, "of the rows", basis="convention", source="more than any scale overflows"),
-    often: float = threshold(0.02, "of the rows", basis="convention", source="a dynamic scale overflows 1 in 2,000"),
+    opening: float = threshold(0.05, "of the rows", "convention", "the search for the first loss scale"),
+    search: float = threshold(20, "rows", "theory", "halvings from 2**32 to the range of fp16 gradients"),
+    isolated: float = threshold(2, "rows in a row", "convention", "one overflow between two logs"),
+    many: float = threshold(0.1, "of the rows", "convention", "more than any scale overflows"),
+    often: float = threshold(0.02, "of the rows", "convention", "a dynamic scale overflows 1 in 2,000"),
 ) -> Iterator[Evidence]:
     """The global gradient norm is NaN or infinite, beyond what a loss scale needs to settle.
 
@@ -48,8 +50,7 @@ def gradient_not_finite(
 
     Sources: Micikevicius et al. (2018), Mixed precision training.
     """
-    curve = features.curve("grad_norm")
-    assert curve is not None
+    curve = features.needed_curve("grad_norm")
     raw, n = curve.raw, len(curve.raw)
     if n < 2:
         raise CannotJudge("a single gradient norm may be one of the first steps of mixed precision")

@@ -1,17 +1,18 @@
 """GRD008 gradients-imbalanced."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.panels import after_warm_up, panel, typical
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -27,11 +28,11 @@ def gradients_imbalanced(
     features: Features,
     *,
     ratio: float = threshold(
-        1000.0, "x", basis="seed", source="requirements: 1000x alarms; measured: at most 224 in 279 healthy runs"
+        1000.0, "x", "seed", "requirements: 1000x alarms; measured: at most 224 in 279 healthy runs"
     ),
-    warm: float = threshold(0.1, "of the run", basis="convention", source="first steps are left out"),
-    rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
-    few: float = threshold(3, "modules", basis="convention", source="embeddings exempt, two to compare"),
+    warm: float = threshold(0.1, "of the run", "convention", "first steps are left out"),
+    rows: float = threshold(3, "rows", "convention", "a median needs three"),
+    few: float = threshold(3, "modules", "convention", "embeddings exempt, two to compare"),
 ) -> Iterator[Evidence]:
     """The gradients of two modules differ by three orders of magnitude in a net that does not learn.
 

@@ -1,19 +1,20 @@
 """GRD001 gradients-vanish-with-depth."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.panels import panel, typical
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
 from traindx.features.trends import rank_correlation
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -28,12 +29,12 @@ def gradients_vanish_with_depth(
     features: Features,
     *,
     ratio: float = threshold(
-        0.01, "first over last modules", basis="measured", source="279 healthy runs of 58 kinds: 0.11 and more"
+        0.01, "first over last modules", "measured", "279 healthy runs of 58 kinds: 0.11 and more"
     ),
-    strong: float = threshold(1e-3, "first over last modules", basis="paper", source="AUTOTRAINER (Zhang 2021)"),
-    steady: float = threshold(0.6, "rank correlation", basis="convention", source="of the gradient with depth"),
-    deep: float = threshold(4, "modules", basis="convention", source="with fewer there is no depth to speak of"),
-    rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
+    strong: float = threshold(1e-3, "first over last modules", "paper", "AUTOTRAINER (Zhang 2021)"),
+    steady: float = threshold(0.6, "rank correlation", "convention", "of the gradient with depth"),
+    deep: float = threshold(4, "modules", "convention", "with fewer there is no depth to speak of"),
+    rows: float = threshold(3, "rows", "convention", "a median needs three"),
 ) -> Iterator[Evidence]:
     """The gradient gets smaller and smaller from the last modules to the first ones, in a net that does not learn.
 

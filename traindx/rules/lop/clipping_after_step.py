@@ -1,13 +1,6 @@
 """LOP010 clipping-after-step."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,7 +14,7 @@ def clipping_after_step(
     run: Run,
     features: Features,
     *,
-    always: float = threshold(0.5, "of the clips", basis="convention", source="once may be an accident"),
+    always: float = threshold(0.5, "of the clips", "convention", "once may be an accident"),
 ) -> Iterator[Evidence]:
     """Gradients are clipped when the step has already been made.
 

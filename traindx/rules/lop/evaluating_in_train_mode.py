@@ -1,13 +1,6 @@
 """LOP006 evaluating-in-train-mode."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,8 +14,8 @@ def evaluating_in_train_mode(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.5, "of the passes", basis="convention", source="some may be measurements on the way"),
-    least: float = threshold(0.01, "of the outputs", basis="convention", source="less is beyond what anybody reads"),
+    share: float = threshold(0.5, "of the passes", "convention", "some may be measurements on the way"),
+    least: float = threshold(0.01, "of the outputs", "convention", "less is beyond what anybody reads"),
 ) -> Iterator[Evidence]:
     """The model is in train mode while it is evaluated.
 

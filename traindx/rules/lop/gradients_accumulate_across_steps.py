@@ -1,14 +1,16 @@
 """LOP001 gradients-accumulate-across-steps."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -25,8 +27,8 @@ def gradients_accumulate_across_steps(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.5, "of the steps", basis="convention", source="an occasional one may be meant"),
-    least: float = threshold(3, "steps", basis="convention", source="the first ones do not count"),
+    share: float = threshold(0.5, "of the steps", "convention", "an occasional one may be meant"),
+    least: float = threshold(3, "steps", "convention", "the first ones do not count"),
 ) -> Iterator[Evidence]:
     """Gradients are not cleared between optimizer steps.
 

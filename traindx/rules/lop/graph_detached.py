@@ -1,14 +1,17 @@
 """LOP004 graph-detached."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -22,16 +25,10 @@ def graph_detached(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(
-        0, "parameters", basis="theory", source="what was used in the forward pass gets a gradient"
-    ),
-    silent: float = threshold(0.95, "of the units", basis="convention", source="a dead layer explains zeros"),
-    nearly: float = threshold(
-        0.999, "of the parameters", basis="theory", source="another model's optimizer: another finding"
-    ),
-    tiny: float = threshold(
-        0.01, "of the parameters", basis="convention", source="single biases and scales can be without effect"
-    ),
+    any_at_all: float = threshold(0, "parameters", "theory", "what was used in the forward pass gets a gradient"),
+    silent: float = threshold(0.95, "of the units", "convention", "a dead layer explains zeros"),
+    nearly: float = threshold(0.999, "of the parameters", "theory", "another model's optimizer: another finding"),
+    tiny: float = threshold(0.01, "of the parameters", "convention", "single biases and scales can be without effect"),
 ) -> Iterator[Evidence]:
     """Parameters that take part in the forward pass never get a gradient.
 

@@ -1,16 +1,6 @@
 """LOP014 loss-has-no-floor."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -25,12 +15,12 @@ def loss_has_no_floor(
     features: Features,
     *,
     far: float = threshold(
-        20.0, "x the size of the first loss", basis="convention", source="log-densities end within a few times theirs"
+        20.0, "x the size of the first loss", "convention", "log-densities end within a few times theirs"
     ),
     faster: float = threshold(
-        1.5, "x the fall of the first half", basis="theory", source="a loss that nears a floor falls ever slower"
+        1.5, "x the fall of the first half", "theory", "a loss that nears a floor falls ever slower"
     ),
-    parts: float = threshold(5, "parts of the run", basis="convention", source="each must lie below the one before"),
+    parts: float = threshold(5, "parts of the run", "convention", "each must lie below the one before"),
 ) -> Iterator[Evidence]:
     """The loss runs away downwards.
 
@@ -47,8 +37,7 @@ def loss_has_no_floor(
 
     Sources: theory (an error is bounded from below); fault catalogue row 5.
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     y = curve.values
     levels = np.array([float(median(part)) for part in np.array_split(y, int(parts))])
     size = abs(float(median(y[:3])))

@@ -1,14 +1,6 @@
 """LOP008 loss-not-scaled-for-accumulation."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
 
 
 @rule(
@@ -25,7 +17,7 @@ def loss_not_scaled_for_accumulation(
     run: Run,
     features: Features,
     *,
-    several: float = threshold(1.5, "passes a step", basis="theory", source="one pass needs no scaling"),
+    several: float = threshold(1.5, "passes a step", "theory", "one pass needs no scaling"),
 ) -> Iterator[Evidence]:
     """Gradients of several batches are summed instead of averaged.
 

@@ -1,14 +1,16 @@
 """LOP012 loss-sums-over-batch."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -22,8 +24,8 @@ def loss_sums_over_batch(
     run: Run,
     features: Features,
     *,
-    grows: float = threshold(1.5, "x the loss", basis="theory", source="a mean stays (1), a sum doubles (2)"),
-    double: float = threshold(2.0, "x the loss", basis="theory", source="a sum over twice as many"),
+    grows: float = threshold(1.5, "x the loss", "theory", "a mean stays (1), a sum doubles (2)"),
+    double: float = threshold(2.0, "x the loss", "theory", "a sum over twice as many"),
 ) -> Iterator[Evidence]:
     """The loss that backward is called on grows with the batch.
 

@@ -1,13 +1,6 @@
 """LOP013 one-batch-not-fitted."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,15 +14,13 @@ def one_batch_not_fitted(
     run: Run,
     features: Features,
     *,
-    left: float = threshold(0.5, "of the first loss", basis="convention", source="a net that fits leaves far less"),
-    pace: float = threshold(
-        0.05, "of what is left, in the last third", basis="convention", source="slower is no fall that arrives"
-    ),
+    left: float = threshold(0.5, "of the first loss", "convention", "a net that fits leaves far less"),
+    pace: float = threshold(0.05, "of what is left, in the last third", "convention", "slower is no fall that arrives"),
     still: float = threshold(
-        0.005, "of the first loss", basis="convention", source="a fall that one does not see in a printed loss"
+        0.005, "of the first loss", "convention", "a fall that one does not see in a printed loss"
     ),
-    worse: float = threshold(1.5, "x the first loss", basis="convention", source="beyond the noise of dropout"),
-    enough: float = threshold(50, "steps", basis="convention", source="a hundred steps fit a small batch"),
+    worse: float = threshold(1.5, "x the first loss", "convention", "beyond the noise of dropout"),
+    enough: float = threshold(50, "steps", "convention", "a hundred steps fit a small batch"),
 ) -> Iterator[Evidence]:
     """The net cannot even learn a single batch by heart.
 

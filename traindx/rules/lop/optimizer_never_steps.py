@@ -1,15 +1,6 @@
 """LOP007 optimizer-never-steps."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -23,7 +14,7 @@ def optimizer_never_steps(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(10, "backward passes", basis="convention", source="fewer may be accumulation"),
+    least: float = threshold(10, "backward passes", "convention", "fewer may be accumulation"),
 ) -> Iterator[Evidence]:
     """Gradients are computed, but no optimizer step is made.
 

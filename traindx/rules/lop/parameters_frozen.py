@@ -1,14 +1,6 @@
 """LOP003 parameters-frozen."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
 
 
 @rule(
@@ -25,9 +17,7 @@ def parameters_frozen(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(
-        0.05, "of the parameters", basis="convention", source="a few constants are in many models"
-    ),
+    share: float = threshold(0.05, "of the parameters", "convention", "a few constants are in many models"),
 ) -> Iterator[Evidence]:
     """A part of the parameters does not require a gradient.
 

@@ -1,14 +1,16 @@
 """LOP002 parameters-missing-from-optimizer."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -25,13 +27,9 @@ def parameters_missing_from_optimizer(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(
-        0, "parameters", basis="theory", source="what requires a gradient is meant to be trained"
-    ),
-    nearly: float = threshold(
-        0.999, "of the parameters", basis="theory", source="not one of them takes part in the loss"
-    ),
-    rows: float = threshold(3, "steps", basis="convention", source="a gradient may come later"),
+    any_at_all: float = threshold(0, "parameters", "theory", "what requires a gradient is meant to be trained"),
+    nearly: float = threshold(0.999, "of the parameters", "theory", "not one of them takes part in the loss"),
+    rows: float = threshold(3, "steps", "convention", "a gradient may come later"),
 ) -> Iterator[Evidence]:
     """Parameters that are meant to be trained are in no optimizer.
 

@@ -1,14 +1,16 @@
 """LOP011 parameters-not-registered."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.progress import by_progress
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    by_progress,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -22,7 +24,7 @@ def parameters_not_registered(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "values", basis="theory", source="a layer of the model belongs to its parameters"),
+    any_at_all: float = threshold(0, "values", "theory", "a layer of the model belongs to its parameters"),
 ) -> Iterator[Evidence]:
     """Layers that the model uses are not among its parameters.
 

@@ -1,14 +1,6 @@
 """LOP009 scheduler-steps-too-often."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -25,10 +17,10 @@ def scheduler_steps_too_often(
     run: Run,
     features: Features,
     *,
-    often: float = threshold(0.5, "of the steps", basis="convention", source="the rate changes with nearly every step"),
-    every: float = threshold(0.9, "of the steps", basis="convention", source="calls of step(): one a batch"),
-    gone: float = threshold(0.01, "of the peak", basis="convention", source="no step after that changes anything"),
-    soon: float = threshold(0.6, "of the run", basis="convention", source="a schedule that fits ends with the run"),
+    often: float = threshold(0.5, "of the steps", "convention", "the rate changes with nearly every step"),
+    every: float = threshold(0.9, "of the steps", "convention", "calls of step(): one a batch"),
+    gone: float = threshold(0.01, "of the peak", "convention", "no step after that changes anything"),
+    soon: float = threshold(0.6, "of the run", "convention", "a schedule that fits ends with the run"),
 ) -> Iterator[Evidence]:
     """A schedule that counts epochs is stepped in every batch.
 
@@ -44,8 +36,7 @@ def scheduler_steps_too_often(
 
     Sources: PyTorch documentation, How to adjust learning rate; fault catalogue row 8.
     """
-    curve = features.curve("lr")
-    assert curve is not None
+    curve = features.needed_curve("lr")
     kind = run.setup.word("schedule")
     if not any(word in kind for word in ("exponential", "steplr", "multistep", "multiplicative", "plateau")):
         raise CannotJudge("only schedules that count epochs are judged")

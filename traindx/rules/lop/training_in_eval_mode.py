@@ -1,13 +1,6 @@
 """LOP005 training-in-eval-mode."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,8 +14,8 @@ def training_in_eval_mode(
     run: Run,
     features: Features,
     *,
-    whole: float = threshold(0.99, "of the steps", basis="convention", source="statistics are never taken"),
-    share: float = threshold(0.05, "of the steps", basis="convention", source="a few may be measurements"),
+    whole: float = threshold(0.99, "of the steps", "convention", "statistics are never taken"),
+    share: float = threshold(0.05, "of the steps", "convention", "a few may be measurements"),
 ) -> Iterator[Evidence]:
     """The model is in eval mode while it is trained.
 

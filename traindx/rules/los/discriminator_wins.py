@@ -1,18 +1,19 @@
 """LOS018: of two nets that play against each other one has won."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.players import player_of
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -26,11 +27,11 @@ def discriminator_wins(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(6, "points", basis="convention", source="two thirds of them are levels of three"),
-    nothing: float = threshold(0.05, "loss", basis="theory", source="right 95 % of the time: -ln 0.95"),
-    gone: float = threshold(0.1, "of the first level", basis="convention", source="it has fallen by a decade"),
-    risen: float = threshold(1.5, "x the first level", basis="convention", source="beyond the usual swings"),
-    stays: float = threshold(0.9, "of the last third", basis="convention", source="for good, not now and then"),
+    least: float = threshold(6, "points", "convention", "two thirds of them are levels of three"),
+    nothing: float = threshold(0.05, "loss", "theory", "right 95 % of the time: -ln 0.95"),
+    gone: float = threshold(0.1, "of the first level", "convention", "it has fallen by a decade"),
+    risen: float = threshold(1.5, "x the first level", "convention", "beyond the usual swings"),
+    stays: float = threshold(0.9, "of the last third", "convention", "for good, not now and then"),
 ) -> Iterator[Evidence]:
     """The discriminator's loss is next to nothing and stays there, and the generator's has risen.
 

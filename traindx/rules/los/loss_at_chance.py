@@ -1,21 +1,21 @@
 """LOS011: the loss, or a score, sits at the level of a guess."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.chance import chance_classes, chance_loss
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.noise import robust_sigma
 from traindx.features.scores import is_late, late, scale_of, scores, skill
-from traindx.features.shared import Features
-from traindx.features.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 
 @rule(
@@ -30,16 +30,14 @@ def loss_at_chance(
     run: Run,
     features: Features,
     *,
-    near: float = threshold(0.01, "of ln k, k known", basis="measured", source="fault catalogue 3, 14, 30-36"),
-    exact: float = threshold(
-        0.003, "of ln k, k guessed", basis="theory", source="four levels: 1 loss in 100 by chance"
-    ),
-    steady: float = threshold(0.02, "of the level", basis="convention", source="a level that holds"),
-    stretch: float = threshold(0.3, "of the run", basis="convention", source="the last third must be there"),
-    better: float = threshold(1.5, "x chance accuracy", basis="convention", source="something is learned"),
-    nothing: float = threshold(0.05, "of the way to perfect", basis="convention", source="what rounding may hide"),
-    epochs: float = threshold(5, "epochs", basis="convention", source="detectors score 0 in their first epochs"),
-    steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
+    near: float = threshold(0.01, "of ln k, k known", "measured", "fault catalogue 3, 14, 30-36"),
+    exact: float = threshold(0.003, "of ln k, k guessed", "theory", "four levels: 1 loss in 100 by chance"),
+    steady: float = threshold(0.02, "of the level", "convention", "a level that holds"),
+    stretch: float = threshold(0.3, "of the run", "convention", "the last third must be there"),
+    better: float = threshold(1.5, "x chance accuracy", "convention", "something is learned"),
+    nothing: float = threshold(0.05, "of the way to perfect", "convention", "what rounding may hide"),
+    epochs: float = threshold(5, "epochs", "convention", "detectors score 0 in their first epochs"),
+    steps: float = threshold(1e4, "steps", "convention", "the same where epochs are not told"),
 ) -> Iterator[Evidence]:
     """The final level is that of a model which knows nothing.
 
@@ -93,9 +91,9 @@ def falls_below(
     classes: int,
     least: float,
     *,
-    begun: float = threshold(0.1, "of the run", basis="convention", source="a net's first loss lies anywhere"),
-    enough: float = threshold(24, "points", basis="convention", source="fewer have no slope of their own"),
-    clear: float = threshold(4.0, "x standard error", basis="theory", source="the slope of all points is no noise"),
+    begun: float = threshold(0.1, "of the run", "convention", "a net's first loss lies anywhere"),
+    enough: float = threshold(24, "points", "convention", "fewer have no slope of their own"),
+    clear: float = threshold(4.0, "x standard error", "theory", "the slope of all points is no noise"),
 ) -> bool:
     """Whether a loss is on its way down from chance: below it, and by its slope since the first tenth of the run (which
     begins anywhere) surely falling, by more than `least` of its level."""

@@ -1,19 +1,8 @@
 """LOS002: the loss ends far above what it had reached."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.noise import difference_noise, median_error
-from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
-from traindx.vocabulary.diagnosis import Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
 
 PATIENCE, PATIENT = 12, 0.05  # points, share of them: what lasts longer is no spike (as in `features.spikes`)
 SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly ended
@@ -31,17 +20,17 @@ def loss_diverges(
     run: Run,
     features: Features,
     *,
-    noise: float = threshold(6.0, "x standard error of the level", basis="theory", source="5 sigma, best of 40"),
-    lost: float = threshold(0.5, "of the progress", basis="convention", source="half of what was gained is gone"),
-    rise: float = threshold(0.05, "of the level", basis="convention", source="a rise that one sees"),
-    sudden: float = threshold(0.05, "of the points", basis="convention", source="a jump, not a drift"),
-    ending: float = threshold(0.1, "of the points", basis="convention", source="what counts as the end of the run"),
-    nearly: float = threshold(0.8, "of the progress", basis="convention", source="a reward that is back at its start"),
-    falling: float = threshold(0.4, "of the rise", basis="convention", source="the end may be the flank of a spike"),
-    decade: float = threshold(10.0, "x the best", basis="convention", source="a fall that is seen on a log scale only"),
-    times: float = threshold(2.0, "x the level before", basis="convention", source="few points: doubled or worse"),
-    few: float = threshold(20, "points", basis="convention", source="of more, levels can be told"),
-    visible: float = threshold(0.3, "of the best level", basis="convention", source="a rise that is a loss whatever"),
+    noise: float = threshold(6.0, "x standard error of the level", "theory", "5 sigma, best of 40"),
+    lost: float = threshold(0.5, "of the progress", "convention", "half of what was gained is gone"),
+    rise: float = threshold(0.05, "of the level", "convention", "a rise that one sees"),
+    sudden: float = threshold(0.05, "of the points", "convention", "a jump, not a drift"),
+    ending: float = threshold(0.1, "of the points", "convention", "what counts as the end of the run"),
+    nearly: float = threshold(0.8, "of the progress", "convention", "a reward that is back at its start"),
+    falling: float = threshold(0.4, "of the rise", "convention", "the end may be the flank of a spike"),
+    decade: float = threshold(10.0, "x the best", "convention", "a fall that is seen on a log scale only"),
+    times: float = threshold(2.0, "x the level before", "convention", "few points: doubled or worse"),
+    few: float = threshold(20, "points", "convention", "of more, levels can be told"),
+    visible: float = threshold(0.3, "of the best level", "convention", "a rise that is a loss whatever"),
 ) -> Iterator[Evidence]:
     """The loss ends well above a level it had already reached, and stays there.
 
@@ -68,8 +57,7 @@ def loss_diverges(
     Requirements (loss curve shapes); peers.md: a ratio to the minimum is false near zero, so progress and noise are
     used.
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     climb = (climbs(curve, times, 1 + visible) or steps_up(curve, times)) if curve.n < few else None
     climb = climb or next((e for p in perplexities(features, few) if (e := climbs(p, times, times))), None)
     if climb is not None or curve.n < 2 * 3:

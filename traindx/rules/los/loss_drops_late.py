@@ -1,17 +1,9 @@
 """LOS010: a long flat stretch, and then a steep fall."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.middle import median
 from traindx.features.noise import median_error
 from traindx.features.plateaus import late_drop
-from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, rule, threshold
 
 BLOCKS = 60  # how finely the run is cut in the search for the drop
 
@@ -27,12 +19,12 @@ def loss_drops_late(
     run: Run,
     features: Features,
     *,
-    waited: float = threshold(0.15, "of the run, flat before", basis="convention", source="shorter waits are warm-up"),
+    waited: float = threshold(0.15, "of the run, flat before", "convention", "shorter waits are warm-up"),
     most: float = threshold(
-        0.4, "of all progress, in the drop", basis="convention", source="the drop must be where the learning happened"
+        0.4, "of all progress, in the drop", "convention", "the drop must be where the learning happened"
     ),
-    kept: float = threshold(0.6, "of the drop", basis="convention", source="a dip that is undone is no learning"),
-    surely: float = threshold(6.0, "x standard error", basis="theory", source="choice among 60 blocks"),
+    kept: float = threshold(0.6, "of the drop", "convention", "a dip that is undone is no learning"),
+    surely: float = threshold(6.0, "x standard error", "theory", "choice among 60 blocks"),
 ) -> Iterator[Evidence]:
     """The loss hardly moves for a long time and then falls within a tenth of the run.
 
@@ -52,8 +44,7 @@ def loss_drops_late(
     ## Sources
     Requirements (flat start then sudden drop: normal for some architectures).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     drop = late_drop(curve.oriented, blocks=BLOCKS)
     if drop is None:
         return

@@ -1,16 +1,7 @@
 """LOS005: the loss falls, but slowly and in a straight line."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.plateaus import improvement
-from traindx.features.shared import Features
-from traindx.features.trends import slope
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, median, rule, slope, threshold
 
 
 @rule(
@@ -25,12 +16,12 @@ def loss_falls_slowly(
     run: Run,
     features: Features,
     *,
-    slow: float = threshold(0.25, "of the starting level", basis="convention", source="fault catalogue 3, 15, 50"),
-    straight: float = threshold(0.25, "of the first half's fall", basis="theory", source="log gains 0.3, x^-0.5 0.13"),
-    least: float = threshold(0.02, "of the starting level", basis="convention", source="less is no fall"),
-    transient: float = threshold(0.05, "of the run", basis="convention", source="warm-up says nothing about speed"),
-    tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: very low (< 0.01)"),
-    surely: float = threshold(4.0, "x standard error", basis="theory", source="the fall itself must be beyond doubt"),
+    slow: float = threshold(0.25, "of the starting level", "convention", "fault catalogue 3, 15, 50"),
+    straight: float = threshold(0.25, "of the first half's fall", "theory", "log gains 0.3, x^-0.5 0.13"),
+    least: float = threshold(0.02, "of the starting level", "convention", "less is no fall"),
+    transient: float = threshold(0.05, "of the run", "convention", "warm-up says nothing about speed"),
+    tiny_norm: float = threshold(1e-2, "gradient norm", "seed", "requirements: very low (< 0.01)"),
+    surely: float = threshold(4.0, "x standard error", "theory", "the fall itself must be beyond doubt"),
 ) -> Iterator[Evidence]:
     """A significant but slow, nearly straight fall over the whole run.
 
@@ -51,8 +42,7 @@ def loss_falls_slowly(
     ## Sources
     differential.md (learning-rate-too-low: slow, straight, still falling at the end).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     if curve.sign < 0:
         raise CannotJudge("only losses are judged: a metric that rises slowly may be near its limit")
     y, n = curve.oriented, curve.n

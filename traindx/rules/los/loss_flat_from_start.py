@@ -1,22 +1,11 @@
 """LOS003: the loss never went down."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.chance import chance_classes
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
 from traindx.features.scores import best_skill, is_late, scale_of, skill, words_of
-from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS, block_medians
-from traindx.features.trends import slope
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, median, np, rule, slope, threshold
 
 EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
 
@@ -33,20 +22,20 @@ def loss_flat_from_start(
     run: Run,
     features: Features,
     *,
-    moved: float = threshold(0.02, "of the level", basis="measured", source="fault catalogue: flat runs move < 0.5 %"),
-    surely: float = threshold(3.0, "x standard error", basis="theory", source="a fall this clear is no noise"),
-    power: float = threshold(0.1, "of the level", basis="convention", source="what noise may not hide"),
-    clearly: float = threshold(4.0, "x standard error", basis="theory", source="of another metric that improves"),
-    gained: float = threshold(0.1, "of the metric", basis="convention", source="an improvement worth having"),
-    dip: float = threshold(0.06, "of the level", basis="convention", source="a level in mid-run that was really lower"),
-    tiny_norm: float = threshold(1e-3, "gradient norm", basis="seed", source="healthy: 0.1 to 10"),
-    few: float = threshold(8, "points", basis="convention", source="noise cannot be told from fewer"),
-    same: float = threshold(0.005, "of the level", basis="measured", source="fault catalogue: flat runs move < 0.5 %"),
-    epochs: float = threshold(5, "epochs", basis="convention", source="a few points are judged late in a run only"),
-    steps: float = threshold(1e4, "steps", basis="convention", source="the same where epochs are not told"),
-    good: float = threshold(0.9, "of the way to perfect", basis="convention", source="a score that is good"),
-    many: float = threshold(100, "points", basis="theory", source="a mean of ten is known to a third of the scatter"),
-    some: float = threshold(18, "points", basis="theory", source="a mean of six is known to two fifths of the scatter"),
+    moved: float = threshold(0.02, "of the level", "measured", "fault catalogue: flat runs move < 0.5 %"),
+    surely: float = threshold(3.0, "x standard error", "theory", "a fall this clear is no noise"),
+    power: float = threshold(0.1, "of the level", "convention", "what noise may not hide"),
+    clearly: float = threshold(4.0, "x standard error", "theory", "of another metric that improves"),
+    gained: float = threshold(0.1, "of the metric", "convention", "an improvement worth having"),
+    dip: float = threshold(0.06, "of the level", "convention", "a level in mid-run that was really lower"),
+    tiny_norm: float = threshold(1e-3, "gradient norm", "seed", "healthy: 0.1 to 10"),
+    few: float = threshold(8, "points", "convention", "noise cannot be told from fewer"),
+    same: float = threshold(0.005, "of the level", "measured", "fault catalogue: flat runs move < 0.5 %"),
+    epochs: float = threshold(5, "epochs", "convention", "a few points are judged late in a run only"),
+    steps: float = threshold(1e4, "steps", "convention", "the same where epochs are not told"),
+    good: float = threshold(0.9, "of the way to perfect", "convention", "a score that is good"),
+    many: float = threshold(100, "points", "theory", "a mean of ten is known to a third of the scatter"),
+    some: float = threshold(18, "points", "theory", "a mean of six is known to two fifths of the scatter"),
 ) -> Iterator[Evidence]:
     """The loss is where it began, for the whole run.
 
@@ -70,8 +59,7 @@ def loss_flat_from_start(
     ## Sources
     Fault catalogue rows 3, 12-14, 30-37, 44, 71; requirements (flat from start).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     if why := says_nothing(run, features):
         raise CannotJudge(why)
     level = float(median(np.abs(curve.values))) - features.floor(curve.name)
@@ -110,7 +98,7 @@ def begins_well(features: Features, curve: Curve, good: float) -> bool:
 def exploring(
     features: Features,
     *,
-    most: float = threshold(0.5, "of the actions", basis="theory", source="most are drawn at random, not chosen"),
+    most: float = threshold(0.5, "of the actions", "theory", "most are drawn at random, not chosen"),
 ) -> bool:
     """Whether an agent's logged rate of exploration ends above one half."""
     rates = [features.curve(n) for n in features.run.series if words_of(n) & EXPLORATION]
@@ -150,7 +138,7 @@ def falls(
     curve: Curve,
     ends: bool,
     *,
-    clear: float = threshold(4.0, "x standard error", basis="theory", source="the slope of all points is no noise"),
+    clear: float = threshold(4.0, "x standard error", "theory", "the slope of all points is no noise"),
 ) -> bool:
     """Whether all points together fall, where the `ends` of the run do by themselves."""
     tilt = slope(curve.oriented)

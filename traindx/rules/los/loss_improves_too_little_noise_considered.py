@@ -1,14 +1,7 @@
 """LOS016: the noise is larger than any improvement."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from traindx.features.plateaus import improvement
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -23,7 +16,7 @@ def loss_improves_too_little_noise_considered(
     run: Run,
     features: Features,
     *,
-    doubtful: float = threshold(2.0, "x standard error", basis="theory", source="the usual bound of significance"),
+    doubtful: float = threshold(2.0, "x standard error", "theory", "the usual bound of significance"),
 ) -> Iterator[Evidence]:
     """Whether anything was learned cannot be told from this log.
 
@@ -42,8 +35,7 @@ def loss_improves_too_little_noise_considered(
     ## Sources
     Theory (standard error of a difference of medians).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     if curve.noise == 0:
         raise CannotJudge("it does not vary")
     if any(e.code == "late-start" for e in run.events):

@@ -1,17 +1,7 @@
 """LOS013: the loss is not where it was when a run is resumed."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.noise import median_error
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -25,16 +15,10 @@ def loss_jumps_on_resume(
     run: Run,
     features: Features,
     *,
-    surely: float = threshold(
-        6.0, "x standard error", basis="theory", source="the difference of two medians of a few points"
-    ),
-    visible: float = threshold(
-        0.1, "of the curve's range", basis="convention", source="smaller differences heal at once"
-    ),
-    points: float = threshold(
-        5, "points on each side", basis="convention", source="enough for a median, short against a trend"
-    ),
-    times: float = threshold(2.0, "x every point before", basis="convention", source="few points: doubled or worse"),
+    surely: float = threshold(6.0, "x standard error", "theory", "the difference of two medians of a few points"),
+    visible: float = threshold(0.1, "of the curve's range", "convention", "smaller differences heal at once"),
+    points: float = threshold(5, "points on each side", "convention", "enough for a median, short against a trend"),
+    times: float = threshold(2.0, "x every point before", "convention", "few points: doubled or worse"),
 ) -> Iterator[Evidence]:
     """The level right after a resume differs from the level right before it.
 
@@ -55,8 +39,7 @@ def loss_jumps_on_resume(
     ## Sources
     peers.md: complaints 23, 24; fault catalogue 99.
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     seams = [e for e in run.events if e.kind == "resume" and e.step is not None and e.code != "late-start"]
     judged = 0
     for event in seams:

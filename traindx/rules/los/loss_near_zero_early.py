@@ -1,16 +1,6 @@
 """LOS012: the loss is almost zero almost at once."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -24,11 +14,9 @@ def loss_near_zero_early(
     run: Run,
     features: Features,
     *,
-    near: float = threshold(
-        0.01, "of the starting loss", basis="convention", source="a hundredth is memorized or leaked"
-    ),
-    early: float = threshold(0.1, "of the run", basis="convention", source="before a net can have learned much"),
-    epochs: float = threshold(1.0, "epochs", basis="theory", source="a sample seen once cannot have been memorized"),
+    near: float = threshold(0.01, "of the starting loss", "convention", "a hundredth is memorized or leaked"),
+    early: float = threshold(0.1, "of the run", "convention", "before a net can have learned much"),
+    epochs: float = threshold(1.0, "epochs", "theory", "a sample seen once cannot have been memorized"),
 ) -> Iterator[Evidence]:
     """The training loss is a hundredth of its start within the first tenth of the run.
 
@@ -49,8 +37,7 @@ def loss_near_zero_early(
     ## Sources
     differential.md (repeated-batch, train-val-leakage, fully-masked-labels).
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     if not curve.start > 0 or float(curve.values.min()) < 0:
         raise CannotJudge("needs a positive loss")
     below = np.flatnonzero(curve.trend <= near * curve.start)

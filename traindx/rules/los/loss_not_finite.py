@@ -1,17 +1,18 @@
 """LOS001: the loss is NaN or infinite."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 WORDS = (
     "became infinite or nan",
@@ -35,13 +36,11 @@ def loss_not_finite(
     run: Run,
     features: Features,
     *,
-    early: float = threshold(
-        0.05, "of the points", basis="convention", source="faults of initialization show in the first steps"
-    ),
+    early: float = threshold(0.05, "of the points", "convention", "faults of initialization show in the first steps"),
     grown: float = threshold(
-        5.0, "x the median before", basis="seed", source="a gradient norm of 10x its median precedes most divergences"
+        5.0, "x the median before", "seed", "a gradient norm of 10x its median precedes most divergences"
     ),
-    often: float = threshold(0.02, "of the points", basis="convention", source="isolated bad batches are rarer"),
+    often: float = threshold(0.02, "of the points", "convention", "isolated bad batches are rarer"),
 ) -> Iterator[Evidence]:
     """The loss holds NaN or infinite values, or the run ended with an error that says so.
 

@@ -1,21 +1,22 @@
 """LOS006: the loss swings without getting anywhere."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.noise import autocorrelation, difference_noise
 from traindx.features.oscillation import Swing, clipped, detrended, swing, tosses
 from traindx.features.plateaus import improvement
-from traindx.features.shared import Features
-from traindx.features.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 MEANS = ("mean", "avg", "average")
 
@@ -32,21 +33,17 @@ def loss_oscillates(
     run: Run,
     features: Features,
     *,
-    chance: float = threshold(1e-4, "p-value under white noise", basis="theory", source="Fisher's test"),
-    explained: float = threshold(
-        0.25, "of the variance around the trend", basis="convention", source="it must be seen"
-    ),
-    large: float = threshold(0.15, "of the fall so far", basis="convention", source="smaller swings do no harm"),
-    erratic: float = threshold(0.15, "of the range gained", basis="convention", source="one evaluation says little"),
-    enough: float = threshold(24, "evaluations", basis="convention", source="to tell scatter from a trend"),
-    visible: float = threshold(0.03, "of the level", basis="convention", source="less is printed in its third digit"),
-    growing: float = threshold(
-        1.5, "x the earlier amplitude", basis="convention", source="overshoot that feeds itself"
-    ),
-    few: float = threshold(24, "points", basis="theory", source="fewer show no period"),
-    wild: float = threshold(0.5, "of the level", basis="convention", source="up and down by half, between averages"),
-    often: float = threshold(6, "swings", basis="convention", source="three times there and back"),
-    twice: float = threshold(2.0, "x the evaluation before", basis="convention", source="doubled, and halved again"),
+    chance: float = threshold(1e-4, "p-value under white noise", "theory", "Fisher's test"),
+    explained: float = threshold(0.25, "of the variance around the trend", "convention", "it must be seen"),
+    large: float = threshold(0.15, "of the fall so far", "convention", "smaller swings do no harm"),
+    erratic: float = threshold(0.15, "of the range gained", "convention", "one evaluation says little"),
+    enough: float = threshold(24, "evaluations", "convention", "to tell scatter from a trend"),
+    visible: float = threshold(0.03, "of the level", "convention", "less is printed in its third digit"),
+    growing: float = threshold(1.5, "x the earlier amplitude", "convention", "overshoot that feeds itself"),
+    few: float = threshold(24, "points", "theory", "fewer show no period"),
+    wild: float = threshold(0.5, "of the level", "convention", "up and down by half, between averages"),
+    often: float = threshold(6, "swings", "convention", "three times there and back"),
+    twice: float = threshold(2.0, "x the evaluation before", "convention", "doubled, and halved again"),
 ) -> Iterator[Evidence]:
     """A regular swing that is large against the progress, in the later two thirds of the run.
 
@@ -77,8 +74,7 @@ def loss_oscillates(
     """
     held_out = erratic_scores(features, erratic, enough, visible) or up_and_down(features, twice, often / 2, enough)
     yield from held_out
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
     if tossed is not None:
         yield tossed
@@ -188,7 +184,7 @@ def up_and_down(
     often: float,
     most: float,
     *,
-    large: float = threshold(0.1, "of the first", basis="convention", source="near nothing, any loss doubles"),
+    large: float = threshold(0.1, "of the first", "convention", "near nothing, any loss doubles"),
 ) -> list[Evidence]:
     """A held-out loss of few evaluations (fewer than `most`) that doubles and halves again and again."""
     curve = features.curve("val/loss")
@@ -219,7 +215,7 @@ def is_epoch(
     curve: Curve,
     period: float,
     *,
-    close: float = threshold(0.1, "of the epoch", basis="convention", source="a spectrum has bins"),
+    close: float = threshold(0.1, "of the epoch", "convention", "a spectrum has bins"),
 ) -> bool:
     """Whether a period (points) is the length of an epoch."""
     epoch = features.curve("epoch")

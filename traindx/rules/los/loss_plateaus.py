@@ -1,22 +1,11 @@
 """LOS004: the loss fell, and then lay flat for a long time."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.chance import chance_classes
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.noise import robust_sigma
 from traindx.features.plateaus import Flat, flat_tail, improvement
 from traindx.features.scores import best_skill, scores
-from traindx.features.shared import Features
 from traindx.features.smoothing import TREND_PARTS
-from traindx.vocabulary.diagnosis import Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
 
 
 @rule(
@@ -31,17 +20,17 @@ def loss_plateaus(
     run: Run,
     features: Features,
     *,
-    still: float = threshold(0.12, "of the speed before", basis="theory", source="power laws keep more"),
-    most: float = threshold(0.05, "of all gained before", basis="convention", source="a twentieth still to be seen"),
-    moved: float = threshold(0.02, "of the level", basis="measured", source="see LOS003"),
-    little: float = threshold(0.3, "of the starting level", basis="convention", source="hardly anything learned"),
-    done: float = threshold(0.1, "of the starting level", basis="convention", source="that is arrival"),
-    decayed: float = threshold(0.1, "of the peak learning rate", basis="convention", source="what schedules do"),
-    some: float = threshold(8, "points", basis="convention", source="two thirds of fewer are no stretch"),
-    least: float = threshold(12, "points", basis="convention", source="fewer show no plateau, unless one repeats"),
-    good: float = threshold(0.9, "accuracy", basis="convention", source="a level reached for a good reason"),
-    tiny_norm: float = threshold(1e-2, "gradient norm", basis="seed", source="requirements: < 0.01 vanishes"),
-    steady: float = threshold(0.02, "of the level", basis="convention", source="a level that holds: see LOS011"),
+    still: float = threshold(0.12, "of the speed before", "theory", "power laws keep more"),
+    most: float = threshold(0.05, "of all gained before", "convention", "a twentieth still to be seen"),
+    moved: float = threshold(0.02, "of the level", "measured", "see LOS003"),
+    little: float = threshold(0.3, "of the starting level", "convention", "hardly anything learned"),
+    done: float = threshold(0.1, "of the starting level", "convention", "that is arrival"),
+    decayed: float = threshold(0.1, "of the peak learning rate", "convention", "what schedules do"),
+    some: float = threshold(8, "points", "convention", "two thirds of fewer are no stretch"),
+    least: float = threshold(12, "points", "convention", "fewer show no plateau, unless one repeats"),
+    good: float = threshold(0.9, "accuracy", "convention", "a level reached for a good reason"),
+    tiny_norm: float = threshold(1e-2, "gradient norm", "seed", "requirements: < 0.01 vanishes"),
+    steady: float = threshold(0.02, "of the level", "convention", "a level that holds: see LOS011"),
 ) -> Iterator[Evidence]:
     """After an initial fall the loss is level for at least a third of the run.
 
@@ -68,8 +57,7 @@ def loss_plateaus(
     ## Sources
     Requirements (plateau: |change| < 0.01 over 10 points; decision tree for plateaus).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     flat = repeated(curve)
     if flat is None and curve.n >= least:
         flat = flat_tail(curve, still=still, most=most) or late_start(run, curve, moved)

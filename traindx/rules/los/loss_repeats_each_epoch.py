@@ -1,19 +1,21 @@
 """LOS014: the loss draws the same saw-tooth in every epoch."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.oscillation import epoch_profile, is_even
-from traindx.features.shared import Features
 from traindx.features.smoothing import running_median
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -28,11 +30,11 @@ def loss_repeats_each_epoch(
     features: Features,
     *,
     explained: float = threshold(
-        0.35, "of the variance around the trend", basis="convention", source="shuffled data explain none of it"
+        0.35, "of the variance around the trend", "convention", "shuffled data explain none of it"
     ),
-    epochs: float = threshold(3, "epochs", basis="theory", source="a repetition needs to be seen three times"),
-    per_epoch: float = threshold(6, "points an epoch", basis="theory", source="fewer cannot show a shape"),
-    visible: float = threshold(0.05, "of the curve's range", basis="convention", source="a pattern that one would see"),
+    epochs: float = threshold(3, "epochs", "theory", "a repetition needs to be seen three times"),
+    per_epoch: float = threshold(6, "points an epoch", "theory", "fewer cannot show a shape"),
+    visible: float = threshold(0.05, "of the curve's range", "convention", "a pattern that one would see"),
 ) -> Iterator[Evidence]:
     """The same rise and fall at the same place of every epoch.
 
@@ -56,8 +58,7 @@ def loss_repeats_each_epoch(
     ## Sources
     Fault catalogue 81; requirements (data order).
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     period = points_per_epoch(features, curve)
     if period is None or curve.n < epochs * period or period < per_epoch:
         raise CannotJudge("needs three epochs of six points each, with the epoch known")
@@ -96,13 +97,13 @@ def is_mixed(
     batch: float,
     *,
     alike: float = threshold(
-        2.0, "standard errors", basis="theory", source="places without an order differ so from their neighbours: 97.7 %"
+        2.0, "standard errors", "theory", "places without an order differ so from their neighbours: 97.7 %"
     ),
     varied: float = threshold(
         3.0,
         "x the mean loss, over the root of the batch size",
-        basis="convention",
-        source="losses of samples spread by one to three times their mean",
+        "convention",
+        "losses of samples spread by one to three times their mean",
     ),
 ) -> bool:
     """Whether the losses at the places of an epoch, over all epochs, are in no order: neighbours differ as much as any

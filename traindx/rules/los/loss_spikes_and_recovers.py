@@ -1,18 +1,8 @@
 """LOS007: one or two spikes from which the loss came back."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.bumps import beside_objective, curve_spikes, is_rough
-from traindx.features.curve import Curve
-from traindx.features.shared import Features
 from traindx.features.spikes import Spike
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -28,19 +18,15 @@ def loss_spikes_and_recovers(
     features: Features,
     *,
     multiple: float = threshold(
-        8.0, "x robust noise", basis="convention", source="runmedic uses 8; heavy tails raise it by themselves"
+        8.0, "x robust noise", "convention", "runmedic uses 8; heavy tails raise it by themselves"
     ),
-    visible: float = threshold(
-        0.08, "of the curve's range", basis="convention", source="smaller bumps are not worth a line"
-    ),
-    many: float = threshold(3, "spikes", basis="convention", source="from three on they recur"),
-    clear: float = threshold(0.25, "of the range of a score", basis="convention", source="scores wander more"),
-    enough: float = threshold(20, "points", basis="convention", source="of a curve that is not the objective"),
-    large: float = threshold(3.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
-    start: float = threshold(
-        0.03, "of the points", basis="convention", source="the first steps, where warm-up belongs"
-    ),
-    past: float = threshold(0.25, "of the points", basis="convention", source="most of the curve came after it"),
+    visible: float = threshold(0.08, "of the curve's range", "convention", "smaller bumps are not worth a line"),
+    many: float = threshold(3, "spikes", "convention", "from three on they recur"),
+    clear: float = threshold(0.25, "of the range of a score", "convention", "scores wander more"),
+    enough: float = threshold(20, "points", "convention", "of a curve that is not the objective"),
+    large: float = threshold(3.0, "x the level before", "seed", "2-3x the running average is benign"),
+    start: float = threshold(0.03, "of the points", "convention", "the first steps, where warm-up belongs"),
+    past: float = threshold(0.25, "of the points", "convention", "most of the curve came after it"),
 ) -> Iterator[Evidence]:
     """A rise far above the noise that is gone after a few points, once or twice.
 
@@ -63,8 +49,7 @@ def loss_spikes_and_recovers(
     ## Sources
     Requirements (2-3x the running average is benign); peers.md 2.4; tail extrapolation after Hill (1975).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     for other in (curve, *beside_objective(features, least=int(enough))):
         bar = visible if other is curve and curve.sign > 0 else clear
         found = [s for s in curve_spikes(other, multiple=multiple, visible=bar) if s.recovered]

@@ -1,16 +1,8 @@
 """LOS008: the loss spikes again and again."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from traindx.features.bumps import beside_objective, curve_spikes, is_rough, regular_interval, towers
-from traindx.features.curve import Curve
-from traindx.features.shared import Features
 from traindx.features.spikes import Spike
-from traindx.vocabulary.diagnosis import Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, rule, threshold
 
 
 @rule(
@@ -26,20 +18,16 @@ def loss_spikes_recur(
     features: Features,
     *,
     multiple: float = threshold(
-        8.0, "x robust noise", basis="convention", source="runmedic uses 8; heavy tails raise it by themselves"
+        8.0, "x robust noise", "convention", "runmedic uses 8; heavy tails raise it by themselves"
     ),
-    visible: float = threshold(
-        0.08, "of the curve's range", basis="convention", source="smaller bumps are not worth a line"
-    ),
-    many: float = threshold(3, "spikes", basis="convention", source="two may be chance"),
-    heavy: float = threshold(
-        0.5, "of all that was gained", basis="convention", source="a spike that undoes half of the training"
-    ),
-    visibly: float = threshold(0.5, "of the level", basis="convention", source="half as much again"),
-    seldom: float = threshold(0.01, "of the points", basis="convention", source="rarer ones cost no progress"),
-    late: float = threshold(0.5, "of the run", basis="convention", source="spikes that go on are not those of warm-up"),
-    large: float = threshold(3.0, "x the level before", basis="seed", source="2-3x the running average is benign"),
-    enough: float = threshold(50, "points", basis="convention", source="of a curve that is not the objective"),
+    visible: float = threshold(0.08, "of the curve's range", "convention", "smaller bumps are not worth a line"),
+    many: float = threshold(3, "spikes", "convention", "two may be chance"),
+    heavy: float = threshold(0.5, "of all that was gained", "convention", "a spike that undoes half of the training"),
+    visibly: float = threshold(0.5, "of the level", "convention", "half as much again"),
+    seldom: float = threshold(0.01, "of the points", "convention", "rarer ones cost no progress"),
+    late: float = threshold(0.5, "of the run", "convention", "spikes that go on are not those of warm-up"),
+    large: float = threshold(3.0, "x the level before", "seed", "2-3x the running average is benign"),
+    enough: float = threshold(50, "points", "convention", "of a curve that is not the objective"),
 ) -> Iterator[Evidence]:
     """Three or more spikes, each far out of the noise.
 
@@ -64,8 +52,7 @@ def loss_spikes_recur(
     ## Sources
     Requirements (loss spikes regularly); bigscience chronicles; peers.md.
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     for other in (curve, *beside_objective(features, least=int(enough))):
         if other.sign < 0:
             continue

@@ -1,15 +1,8 @@
 """LOS009: a spike after which the run never recovered."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from traindx.features.bumps import curve_spikes, fails_after
-from traindx.features.shared import Features
 from traindx.features.spikes import RETURN
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -24,13 +17,9 @@ def loss_spikes_then_fails(
     run: Run,
     features: Features,
     *,
-    multiple: float = threshold(8.0, "x robust noise", basis="convention", source="as for spikes that recover"),
-    visible: float = threshold(
-        0.25, "of the curve's range", basis="convention", source="a quarter of what training gained"
-    ),
-    kept: float = threshold(
-        0.5, "of the spike's height", basis="convention", source="where the run ends, relative to the jump"
-    ),
+    multiple: float = threshold(8.0, "x robust noise", "convention", "as for spikes that recover"),
+    visible: float = threshold(0.25, "of the curve's range", "convention", "a quarter of what training gained"),
+    kept: float = threshold(0.5, "of the spike's height", "convention", "where the run ends, relative to the jump"),
 ) -> Iterator[Evidence]:
     """A sudden rise that is not undone: the run stays up, or ends in values that are not finite.
 
@@ -50,8 +39,7 @@ def loss_spikes_then_fails(
     ## Sources
     Requirements (spike then NaN: numerical instability).
     """
-    curve = features.curve("train/loss")
-    assert curve is not None
+    curve = features.needed_curve("train/loss")
     for spike in curve_spikes(curve, multiple=multiple, visible=visible):
         ends_up = curve.end - spike.before > kept * spike.height and spike.last < curve.n - 3
         ends_up = ends_up and float(curve.trend[spike.last :].min()) - spike.before > RETURN * spike.height

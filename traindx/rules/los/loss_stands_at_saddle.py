@@ -1,15 +1,17 @@
 """LOS017 loss-stands-at-saddle."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.middle import median
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -25,9 +27,9 @@ def loss_stands_at_saddle(
     features: Features,
     *,
     down: float = threshold(
-        0.25, "of the largest curvature", basis="measured", source="51 small trainings: healthy 0.09 at most, stuck 0.3"
+        0.25, "of the largest curvature", "measured", "51 small trainings: healthy 0.09 at most, stuck 0.3"
     ),
-    late: float = threshold(0.5, "of the measurements", basis="convention", source="where it came to stand"),
+    late: float = threshold(0.5, "of the measurements", "convention", "where it came to stand"),
 ) -> Iterator[Evidence]:
     """The run does not learn, and stands at a place with a way down.
 
@@ -48,9 +50,7 @@ def loss_stands_at_saddle(
     """
     if is_learning(features) is not False:
         raise CannotJudge("only a run that does not learn is judged")
-    low, high = features.curve("curvature/min"), features.curve("curvature/max")
-    assert low is not None
-    assert high is not None
+    low, high = features.needed_curve("curvature/min"), features.needed_curve("curvature/max")
     if not low.n or not high.n:
         raise CannotJudge("nothing finite was measured")
     first = int(late * low.n)

@@ -1,18 +1,7 @@
 """LOS015: the run ended while the loss was still on its way down."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
 from traindx.features.forecast import forecast_curve, target_step
-from traindx.features.shared import Features
-from traindx.features.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, slope, threshold
 
 
 @rule(
@@ -28,14 +17,14 @@ def loss_still_falling_at_end(
     features: Features,
     *,
     last: float = threshold(
-        0.25, "of the run", basis="convention", source="long enough to have a slope, short enough to be the end"
+        0.25, "of the run", "convention", "long enough to have a slope, short enough to be the end"
     ),
     gained: float = threshold(
-        0.13, "of the whole gain", basis="theory", source="a straight line gives 0.25, a settled curve under 0.05"
+        0.13, "of the whole gain", "theory", "a straight line gives 0.25, a settled curve under 0.05"
     ),
-    slack: float = threshold(0.1, "of the whole gain", basis="convention", source="how far above its best it may end"),
-    surely: float = threshold(3.0, "x standard error", basis="theory", source="a slope beyond doubt"),
-    few: float = threshold(10, "points", basis="convention", source="fewer have no slope: each must be better"),
+    slack: float = threshold(0.1, "of the whole gain", "convention", "how far above its best it may end"),
+    surely: float = threshold(3.0, "x standard error", "theory", "a slope beyond doubt"),
+    few: float = threshold(10, "points", "convention", "fewer have no slope: each must be better"),
 ) -> Iterator[Evidence]:
     """The slope over the last quarter is clear, and still a good part of the whole.
 
@@ -57,8 +46,7 @@ def loss_still_falling_at_end(
     ## Sources
     Fault catalogue 9, 10; differential.md (undertrained).
     """
-    curve = features.curve("objective")
-    assert curve is not None
+    curve = features.needed_curve("objective")
     if curve.n < few:
         yield from every_time(curve, gained)
         return

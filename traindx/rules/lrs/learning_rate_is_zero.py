@@ -1,16 +1,7 @@
 """LRS004: the learning rate is zero, always or for long."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.curve import Curve
 from traindx.features.schedule import Stretch, coarsely_printed, stretches, traces
-from traindx.features.shared import Features
-from traindx.features.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, Severity, rule, slope, threshold
 
 
 @rule(
@@ -24,13 +15,13 @@ def learning_rate_is_zero(
     run: Run,
     features: Features,
     *,
-    zero: float = threshold(1e-12, "of the peak", basis="theory", source="below half-precision and single rounding"),
-    short: float = threshold(3, "points", basis="convention", source="warm-up from zero, decay to zero, skipped steps"),
-    part: float = threshold(0.05, "of the points", basis="convention", source="a stretch that can be seen in a plot"),
-    end: float = threshold(0.1, "of the points", basis="convention", source="schedules end a little early"),
-    sure: float = threshold(4.0, "x the error of the slope", basis="theory", source="4 sigma"),
-    enough_to_tell: float = threshold(20, "points of the objective", basis="convention", source="a slope can be seen"),
-    learns: float = threshold(0.1, "of the progress", basis="convention", source="the loss moves: the zero is rounded"),
+    zero: float = threshold(1e-12, "of the peak", "theory", "below half-precision and single rounding"),
+    short: float = threshold(3, "points", "convention", "warm-up from zero, decay to zero, skipped steps"),
+    part: float = threshold(0.05, "of the points", "convention", "a stretch that can be seen in a plot"),
+    end: float = threshold(0.1, "of the points", "convention", "schedules end a little early"),
+    sure: float = threshold(4.0, "x the error of the slope", "theory", "4 sigma"),
+    enough_to_tell: float = threshold(20, "points of the objective", "convention", "a slope can be seen"),
+    learns: float = threshold(0.1, "of the progress", "convention", "the loss moves: the zero is rounded"),
 ) -> Iterator[Evidence]:
     """The learning rate is zero, in all of the run or in a long stretch of it.
 

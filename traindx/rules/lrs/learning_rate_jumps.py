@@ -1,18 +1,7 @@
 """LRS001: the learning rate changes by a large factor from one point to the next."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -26,11 +15,11 @@ def learning_rate_jumps(
     run: Run,
     features: Features,
     *,
-    up: float = threshold(1.8, "x", basis="convention", source="warm restarts and warm-up aside, rates do not double"),
-    down: float = threshold(15.0, "x", basis="convention", source="step decay divides by 2 to 10"),
-    early: float = threshold(0.2, "of the run", basis="convention", source="stepwise warm-up ends by then"),
-    left: float = threshold(3, "points", basis="convention", source="the last point of a schedule is often 0"),
-    mild: float = threshold(3.0, "x", basis="convention", source="a rate is rarely known better than that"),
+    up: float = threshold(1.8, "x", "convention", "warm restarts and warm-up aside, rates do not double"),
+    down: float = threshold(15.0, "x", "convention", "step decay divides by 2 to 10"),
+    early: float = threshold(0.2, "of the run", "convention", "stepwise warm-up ends by then"),
+    left: float = threshold(3, "points", "convention", "the last point of a schedule is often 0"),
+    mild: float = threshold(3.0, "x", "convention", "a rate is rarely known better than that"),
 ) -> Iterator[Evidence]:
     """The learning rate jumps, other than in warm-up, step decay or warm restarts.
 

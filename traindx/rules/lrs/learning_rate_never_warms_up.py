@@ -1,18 +1,19 @@
 """LRS003: full learning rate from the first step, and an early jump of the loss."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.schedule import traces
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -27,11 +28,11 @@ def learning_rate_never_warms_up(
     run: Run,
     features: Features,
     *,
-    peak: float = threshold(0.9, "of the peak rate", basis="convention", source="a warm-up begins far below"),
-    early: float = threshold(0.1, "of the run", basis="theory", source="Adam settles in 1/(1-0.999) steps"),
-    noise: float = threshold(6.0, "x the objective's own noise", basis="theory", source="6 sigma, best of many"),
-    high: float = threshold(0.2, "of the progress", basis="convention", source="a jump in a plot"),
-    begun: float = threshold(10, "x the distance of points", basis="convention", source="a log that begins later"),
+    peak: float = threshold(0.9, "of the peak rate", "convention", "a warm-up begins far below"),
+    early: float = threshold(0.1, "of the run", "theory", "Adam settles in 1/(1-0.999) steps"),
+    noise: float = threshold(6.0, "x the objective's own noise", "theory", "6 sigma, best of many"),
+    high: float = threshold(0.2, "of the progress", "convention", "a jump in a plot"),
+    begun: float = threshold(10, "x the distance of points", "convention", "a log that begins later"),
 ) -> Iterator[Evidence]:
     """The learning rate starts at its peak and the loss jumps up in the first steps.
 

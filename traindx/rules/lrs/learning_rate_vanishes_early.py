@@ -1,19 +1,19 @@
 """LRS002: the learning rate is next to nothing for a long rest of the run."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
 from traindx.features.schedule import traces, vanishes_at
-from traindx.features.shared import Features
-from traindx.features.trends import slope
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 
 @rule(
@@ -28,13 +28,13 @@ def learning_rate_vanishes_early(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.01, "of the peak", basis="theory", source="1 % of the steps' length"),
-    rest: float = threshold(0.2, "of the run", basis="theory", source="cosine decay is below 1 % for the last 6 %"),
-    deep: float = threshold(0.001, "of the peak, at the median", basis="convention", source="annealing ends there"),
-    sure: float = threshold(3.0, "x the error of the slope", basis="theory", source="3 sigma"),
-    moving: float = threshold(0.05, "of the progress", basis="convention", source="less: converged before"),
-    strong: float = threshold(0.3, "of the peak", basis="convention", source="up to there the rate was still in force"),
-    frozen: float = threshold(0.2, "of the progress", basis="convention", source="more: it goes on learning"),
+    share: float = threshold(0.01, "of the peak", "theory", "1 % of the steps' length"),
+    rest: float = threshold(0.2, "of the run", "theory", "cosine decay is below 1 % for the last 6 %"),
+    deep: float = threshold(0.001, "of the peak, at the median", "convention", "annealing ends there"),
+    sure: float = threshold(3.0, "x the error of the slope", "theory", "3 sigma"),
+    moving: float = threshold(0.05, "of the progress", "convention", "less: converged before"),
+    strong: float = threshold(0.3, "of the peak", "convention", "up to there the rate was still in force"),
+    frozen: float = threshold(0.2, "of the progress", "convention", "more: it goes on learning"),
 ) -> Iterator[Evidence]:
     """The learning rate is next to nothing for a long rest of the run, and the objective had not levelled off.
 

@@ -1,17 +1,8 @@
 """PRC001 half-precision-overflows."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.gradients import suffers
-from traindx.features.shared import Features
 from traindx.features.systems import halvings, settles
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Floats, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -26,14 +17,12 @@ def half_precision_overflows(
     run: Run,
     features: Features,
     *,
-    halved: float = threshold(4, "halvings in a row", basis="convention", source="16-fold; one is everyday"),
-    rest: float = threshold(3, "rows without a fall", basis="convention", source="then the first scale is found"),
-    pause: float = threshold(0.1, "of the run", basis="convention", source="falls further apart are single ones"),
-    usual: float = threshold(
-        2.0**14, "scale", basis="convention", source="scales of 2**15-2**20 are where fp16 runs settle"
-    ),
-    worse: float = threshold(0.1, "of the earlier loss", basis="convention", source="a rise that cannot be overlooked"),
-    score: float = threshold(4.0, "x noise of the loss", basis="convention", source="1 in 15,000 under normal noise"),
+    halved: float = threshold(4, "halvings in a row", "convention", "16-fold; one is everyday"),
+    rest: float = threshold(3, "rows without a fall", "convention", "then the first scale is found"),
+    pause: float = threshold(0.1, "of the run", "convention", "falls further apart are single ones"),
+    usual: float = threshold(2.0**14, "scale", "convention", "scales of 2**15-2**20 are where fp16 runs settle"),
+    worse: float = threshold(0.1, "of the earlier loss", "convention", "a rise that cannot be overlooked"),
+    score: float = threshold(4.0, "x noise of the loss", "convention", "1 in 15,000 under normal noise"),
 ) -> Iterator[Evidence]:
     """The dynamic loss scale is halved again and again.
 
@@ -51,8 +40,7 @@ def half_precision_overflows(
 
     Sources: Micikevicius et al. (2018), Mixed precision training; NVIDIA Apex, dynamic loss scaling.
     """
-    curve = features.curve("loss_scale")
-    assert curve is not None
+    curve = features.needed_curve("loss_scale")
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) == 0:
         raise CannotJudge("the loss scale is never positive: it is not in use")

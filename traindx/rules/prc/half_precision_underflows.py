@@ -1,17 +1,7 @@
 """PRC002 half-precision-underflows."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.gradients import shed
-from traindx.features.middle import median
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -26,9 +16,9 @@ def half_precision_underflows(
     run: Run,
     features: Features,
     *,
-    zeros: float = threshold(0.1, "of the rows", basis="convention", source="more than a few empty batches"),
-    top: float = threshold(0.5, "of the highest scale", basis="theory", source="within one halving of it"),
-    done: float = threshold(0.95, "of the first loss", basis="convention", source="nothing is left to learn"),
+    zeros: float = threshold(0.1, "of the rows", "convention", "more than a few empty batches"),
+    top: float = threshold(0.5, "of the highest scale", "theory", "within one halving of it"),
+    done: float = threshold(0.95, "of the first loss", "convention", "nothing is left to learn"),
 ) -> Iterator[Evidence]:
     """Gradients vanish below what half precision can hold, and the loss scale can do no more.
 
@@ -43,9 +33,7 @@ def half_precision_underflows(
 
     Sources: Micikevicius et al. (2018), Mixed precision training, section 3.2.
     """
-    scale, norm, objective = features.curve("loss_scale"), features.curve("grad_norm"), features.objective
-    assert scale is not None
-    assert norm is not None
+    scale, norm, objective = features.needed_curve("loss_scale"), features.needed_curve("grad_norm"), features.objective
     if scale.n == 0 or float(scale.values.max()) <= 1:
         raise CannotJudge("no loss scale is in use")
     zero = norm.values == 0

@@ -1,18 +1,8 @@
 """PRC003 loss-scale-collapses."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.gradients import suffers
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import settles
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -27,11 +17,11 @@ def loss_scale_collapses(
     run: Run,
     features: Features,
     *,
-    floor: float = threshold(1.0, "scale", basis="theory", source="a scale of 1 scales nothing"),
-    fall: float = threshold(2.0**8, "x below its level", basis="convention", source="eight halvings unrecovered"),
-    rest: float = threshold(3, "rows without a fall", basis="convention", source="then the first scale is found"),
-    worse: float = threshold(0.1, "of the earlier loss", basis="convention", source="a rise that cannot be overlooked"),
-    score: float = threshold(4.0, "x noise of the loss", basis="convention", source="1 in 15,000 under normal noise"),
+    floor: float = threshold(1.0, "scale", "theory", "a scale of 1 scales nothing"),
+    fall: float = threshold(2.0**8, "x below its level", "convention", "eight halvings unrecovered"),
+    rest: float = threshold(3, "rows without a fall", "convention", "then the first scale is found"),
+    worse: float = threshold(0.1, "of the earlier loss", "convention", "a rise that cannot be overlooked"),
+    score: float = threshold(4.0, "x noise of the loss", "convention", "1 in 15,000 under normal noise"),
 ) -> Iterator[Evidence]:
     """The dynamic loss scale falls to nothing and does not come back.
 
@@ -48,8 +38,7 @@ def loss_scale_collapses(
 
     Sources: Micikevicius et al. (2018), Mixed precision training; fairseq's "minimum loss scale reached".
     """
-    curve = features.curve("loss_scale")
-    assert curve is not None
+    curve = features.needed_curve("loss_scale")
     steps, scale = curve.steps[curve.values > 0], curve.values[curve.values > 0]
     if len(scale) < 2 or np.ptp(scale) == 0:
         return

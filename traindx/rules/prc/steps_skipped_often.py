@@ -1,18 +1,22 @@
 """PRC004 steps-skipped-often."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator
 
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import per_row
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    Severity,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 COUNTING = ("step", "iteration", "iter", "update", "row")  # axes that count optimizer steps
 
@@ -46,15 +50,15 @@ def steps_skipped_often(
     run: Run,
     features: Features,
     *,
-    often: float = threshold(0.05, "of the steps", basis="convention", source="a scaler skips 1 in 1,000 to 2,000"),
-    heavy: float = threshold(0.25, "of the steps", basis="convention", source="a quarter of the work thrown away"),
-    search: float = threshold(20, "steps", basis="theory", source="halvings from 2**32 to the range of fp16 gradients"),
-    window: float = threshold(0.2, "of the run", basis="convention", source="long enough to be no accident"),
-    least: float = threshold(3, "skips", basis="convention", source="fewer may be chance"),
-    few: float = threshold(10, "points", basis="convention", source="of fewer, shares say nothing: skips are counted"),
-    in_a_row: float = threshold(4, "skips", basis="convention", source="16-fold; one or two are everyday"),
-    lost: float = threshold(1e-6, "scale", basis="theory", source="float16 ends at 65504: the gradients exceed 6e10"),
-    usual: float = threshold(2.0**14, "scale", basis="convention", source="fp16 runs settle at 2**15 to 2**20"),
+    often: float = threshold(0.05, "of the steps", "convention", "a scaler skips 1 in 1,000 to 2,000"),
+    heavy: float = threshold(0.25, "of the steps", "convention", "a quarter of the work thrown away"),
+    search: float = threshold(20, "steps", "theory", "halvings from 2**32 to the range of fp16 gradients"),
+    window: float = threshold(0.2, "of the run", "convention", "long enough to be no accident"),
+    least: float = threshold(3, "skips", "convention", "fewer may be chance"),
+    few: float = threshold(10, "points", "convention", "of fewer, shares say nothing: skips are counted"),
+    in_a_row: float = threshold(4, "skips", "convention", "16-fold; one or two are everyday"),
+    lost: float = threshold(1e-6, "scale", "theory", "float16 ends at 65504: the gradients exceed 6e10"),
+    usual: float = threshold(2.0**14, "scale", "convention", "fp16 runs settle at 2**15 to 2**20"),
 ) -> Iterator[Evidence]:
     """The optimizer skips many of its steps.
 

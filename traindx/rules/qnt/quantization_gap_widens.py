@@ -1,15 +1,8 @@
 """QNT001 quantization-gap-widens."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 from traindx.features.generalization import rise_after_low
 from traindx.features.quantization import gaps
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -23,11 +16,11 @@ def quantization_gap_widens(
     run: Run,
     features: Features,
     *,
-    noise: float = threshold(4.0, "x the gap's own noise", basis="theory", source="4 sigma: 1 in 30,000"),
+    noise: float = threshold(4.0, "x the gap's own noise", "theory", "4 sigma: 1 in 30,000"),
     share: float = threshold(
-        0.1, "of the float metric's progress", basis="convention", source="a tenth of what was learnt is lost again"
+        0.1, "of the float metric's progress", "convention", "a tenth of what was learnt is lost again"
     ),
-    times: float = threshold(2.0, "x the least gap", basis="convention", source="where progress is not known: doubled"),
+    times: float = threshold(2.0, "x the least gap", "convention", "where progress is not known: doubled"),
 ) -> Iterator[Evidence]:
     """The distance between a metric with quantization and the same without grows while training goes on.
 

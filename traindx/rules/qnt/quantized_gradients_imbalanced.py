@@ -1,20 +1,23 @@
 """QNT003 quantized-gradients-imbalanced."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import msgspec
-import numpy as np
 
-from traindx.features.middle import median
 from traindx.features.panels import at_end, panel, typical
-from traindx.features.progress import is_learning
 from traindx.features.quantization import by_module
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Panel, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    Features,
+    Iterator,
+    Panel,
+    Run,
+    Severity,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -28,23 +31,17 @@ def quantized_gradients_imbalanced(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(100.0, "x", basis="seed", source="catalogue: scales >> or << the rest, x 100"),
+    ratio: float = threshold(100.0, "x", "seed", "catalogue: scales >> or << the rest, x 100"),
     passed: float = threshold(
-        20.0,
-        "x",
-        basis="convention",
-        source="straight through is 1; clipping and learnt scales stay within a few times",
+        20.0, "x", "convention", "straight through is 1; clipping and learnt scales stay within a few times"
     ),
     dead: float = threshold(
-        0.95, "of a module's weights", basis="convention", source="as ternary-weights-collapse: no gradient gets past"
+        0.95, "of a module's weights", "convention", "as ternary-weights-collapse: no gradient gets past"
     ),
     next_to_none: float = threshold(
-        0.005,
-        "x",
-        basis="measured",
-        source="a scale times a sign passes its scale, 0.02-0.1; plain rounding 1e-8-0.006",
+        0.005, "x", "measured", "a scale times a sign passes its scale, 0.02-0.1; plain rounding 1e-8-0.006"
     ),
-    rows: float = threshold(3, "rows", basis="convention", source="a median needs three"),
+    rows: float = threshold(3, "rows", "convention", "a median needs three"),
 ) -> Iterator[Evidence]:
     """Gradients of the quantized modules are of quite another size than they should be, or than those of float ones.
 

@@ -1,18 +1,8 @@
 """QNT008 quantized-inputs-clipped."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.panels import at_end, named
-from traindx.features.progress import is_learning
 from traindx.features.quantization import by_module, late, onset
-from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, is_learning, median, np, rule, threshold
 
 
 @rule(
@@ -27,9 +17,9 @@ def quantized_inputs_clipped(
     features: Features,
     *,
     beyond: float = threshold(
-        0.25, "of a layer's inputs", basis="convention", source="as for weights; a range that follows cuts next to none"
+        0.25, "of a layer's inputs", "convention", "as for weights; a range that follows cuts next to none"
     ),
-    tail: float = threshold(0.34, "of the run", basis="convention", source="its last third"),
+    tail: float = threshold(0.34, "of the run", "convention", "its last third"),
 ) -> Iterator[Evidence]:
     """Much of what a layer is given was cut off at the ends of the quantizer's range.
 

@@ -1,21 +1,23 @@
 """QNT004 quantized-much-worse."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
 import msgspec
-import numpy as np
 
-from traindx.features.middle import median
 from traindx.features.pairs import pairs
 from traindx.features.panels import at_end, named
-from traindx.features.progress import is_learning
 from traindx.features.quantization import FEW, by_module, gaps, late, onset
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 LEAST = 2  # points of a curve after quantization began
 WORDS = {
@@ -37,23 +39,20 @@ def quantized_much_worse(
     features: Features,
     *,
     lost: float = threshold(
-        0.3, "of the float metric's progress", basis="convention", source="a third of what was learnt is not there"
+        0.3, "of the float metric's progress", "convention", "a third of what was learnt is not there"
     ),
     fallen: float = threshold(
-        0.05, "of the progress so far", basis="convention", source="quantization that begins late; 8 bits cost < 1 %"
+        0.05, "of the progress so far", "convention", "quantization that begins late; 8 bits cost < 1 %"
     ),
     changed: float = threshold(
-        0.5,
-        "of the norm of the weights",
-        basis="measured",
-        source="8 bits 0.01, 4 bits 0.1, 3 bits 0.2-0.3, 2 bits 0.8",
+        0.5, "of the norm of the weights", "measured", "8 bits 0.01, 4 bits 0.1, 3 bits 0.2-0.3, 2 bits 0.8"
     ),
     kept: float = threshold(
-        0.2, "of the float weights", basis="measured", source="8 bits: 1.0, ternary 0.4-0.8 in healthy nets of the gym"
+        0.2, "of the float weights", "measured", "8 bits: 1.0, ternary 0.4-0.8 in healthy nets of the gym"
     ),
-    tail: float = threshold(0.34, "of the run", basis="convention", source="its last third"),
-    soon: float = threshold(0.25, "of the run", basis="paper", source="Krishnamoorthi 2018: the last tenth to third"),
-    hasty: float = threshold(0.2, "of the progress", basis="convention", source="in the quarter before it begins"),
+    tail: float = threshold(0.34, "of the run", "convention", "its last third"),
+    soon: float = threshold(0.25, "of the run", "paper", "Krishnamoorthi 2018: the last tenth to third"),
+    hasty: float = threshold(0.2, "of the progress", "convention", "in the quarter before it begins"),
 ) -> Iterator[Evidence]:
     """With quantization the network is much worse than without, or little of its weights survives.
 
@@ -92,10 +91,8 @@ def metrics_apart(features: Features, lost: float) -> Iterator[Evidence]:
         if gap.span is None or gap.curve.end <= max(lost * gap.span, 2 * gap.curve.noise) or gap.span <= 0:
             continue
         last = gap.curve.step_at(gap.curve.n - 1)
-        other = features.curve(gap.beside) if gap.beside else features.objective
-        one = features.curve(gap.name)
-        assert one is not None
-        assert other is not None
+        other = features.needed_curve(gap.beside or "objective")
+        one = features.needed_curve(gap.name)
         value = one.end * one.sign if gap.beside else other.end + gap.curve.end
         yield evidence(one.name, gap.beside or other.name, value, other.end * other.sign, (gap.curve.step_at(0), last))
 

@@ -1,16 +1,8 @@
 """QNT005 quantized-weights-get-no-gradient."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.panels import at_end, named
 from traindx.features.quantization import by_module, late
-from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(
@@ -25,9 +17,9 @@ def quantized_weights_get_no_gradient(
     features: Features,
     *,
     passed: float = threshold(
-        0.0, "of the gradient's norm", basis="theory", source="rounding is flat: without an estimator it passes 0"
+        0.0, "of the gradient's norm", "theory", "rounding is flat: without an estimator it passes 0"
     ),
-    tail: float = threshold(0.34, "of the run", basis="convention", source="its last third"),
+    tail: float = threshold(0.34, "of the run", "convention", "its last third"),
 ) -> Iterator[Evidence]:
     """A gradient arrives at the quantized copy of a weight, and nothing of it at the weight itself.
 

@@ -1,17 +1,8 @@
 """QNT006 quantized-weights-oscillate."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.panels import at_end, named
 from traindx.features.quantization import by_module, late
-from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -28,16 +19,11 @@ def quantized_weights_oscillate(
     flips: float = threshold(
         0.01,
         "of a module's weights a step, for each level",
-        basis="measured",
-        source="healthy nets of 1, 1.6, 4 and 8 bits: 0.001-0.003; finer grids are crossed more often",
+        "measured",
+        "healthy nets of 1, 1.6, 4 and 8 bits: 0.001-0.003; finer grids are crossed more often",
     ),
-    few: float = threshold(
-        16,
-        "levels",
-        basis="paper",
-        source="Nagel et al. 2022: it hurts at 4 bits and less",
-    ),
-    tail: float = threshold(0.34, "of the run", basis="convention", source="its last third"),
+    few: float = threshold(16, "levels", "paper", "Nagel et al. 2022: it hurts at 4 bits and less"),
+    tail: float = threshold(0.34, "of the run", "convention", "its last third"),
 ) -> Iterator[Evidence]:
     """Many weights still jump from one grid point to another and back at every step when the run ends.
 

@@ -1,18 +1,8 @@
 """QNT002 ternary-weights-collapse."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.panels import at_end, named
-from traindx.features.progress import is_learning
 from traindx.features.quantization import by_module, late, onset
-from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, is_learning, median, np, rule, threshold
 
 
 @rule(
@@ -28,9 +18,9 @@ def ternary_weights_collapse(
     features: Features,
     *,
     most: float = threshold(
-        0.95, "of a module's weights", basis="seed", source="catalogue; healthy ternary nets: 25-70 % zeros measured"
+        0.95, "of a module's weights", "seed", "catalogue; healthy ternary nets: 25-70 % zeros measured"
     ),
-    tail: float = threshold(0.34, "of the run", basis="convention", source="its last third"),
+    tail: float = threshold(0.34, "of the run", "convention", "its last third"),
 ) -> Iterator[Evidence]:
     """Nearly all weights of a layer are quantized to one and the same value, mostly zero.
 

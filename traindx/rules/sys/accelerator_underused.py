@@ -1,17 +1,7 @@
 """SYS007 accelerator-underused."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import start_up
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -26,10 +16,10 @@ def accelerator_underused(
     run: Run,
     features: Features,
     *,
-    busy: float = threshold(0.8, "of the time", basis="seed", source="requirements: healthy above 80 %"),
-    idle: float = threshold(0.3, "of the time", basis="convention", source="two thirds of the machine unused"),
-    rows: float = threshold(0.75, "of the rows", basis="convention", source="sustained, not now and then"),
-    start: float = threshold(0.1, "of the run", basis="convention", source="loading and compilation come first"),
+    busy: float = threshold(0.8, "of the time", "seed", "requirements: healthy above 80 %"),
+    idle: float = threshold(0.3, "of the time", "convention", "two thirds of the machine unused"),
+    rows: float = threshold(0.75, "of the rows", "convention", "sustained, not now and then"),
+    start: float = threshold(0.1, "of the run", "convention", "loading and compilation come first"),
 ) -> Iterator[Evidence]:
     """The accelerator is idle for a good part of the run.
 
@@ -44,8 +34,7 @@ def accelerator_underused(
 
     Sources: requirements, systems symptoms; NVIDIA's definition of utilization (share of time with a kernel running).
     """
-    curve = features.curve("util/device")
-    assert curve is not None
+    curve = features.needed_curve("util/device")
     values = curve.values[start_up(curve.n, start, 1) :]
     if len(values) == 0 or float(values.max()) == 0:
         raise CannotJudge("the utilization is 0 in every row: it was not recorded")

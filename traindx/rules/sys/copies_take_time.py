@@ -1,17 +1,7 @@
 """SYS012 copies-take-time."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import SHORTEST
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 COPIES = frozenset({"aten::copy_", "aten::_to_copy", "aten::to", "aten::contiguous", "aten::clone", "aten::cat"})
 
@@ -27,8 +17,8 @@ def copies_take_time(
     run: Run,
     features: Features,
     *,
-    some: float = threshold(0.15, "of the step", basis="convention", source="more than a batch and its casts need"),
-    much: float = threshold(0.3, "of the step", basis="convention", source="as much as a loader may take: SYS001"),
+    some: float = threshold(0.15, "of the step", "convention", "more than a batch and its casts need"),
+    much: float = threshold(0.3, "of the step", "convention", "as much as a loader may take: SYS001"),
 ) -> Iterator[Evidence]:
     """Tensors are copied, converted or moved for a notable part of the step.
 
@@ -44,9 +34,8 @@ def copies_take_time(
 
     Sources: PyTorch, Performance tuning guide.
     """
-    step, moved = features.curve("time/step"), features.curve("time/transfer")
+    step, moved = features.needed_curve("time/step"), features.curve("time/transfer")
     panel = run.panels.get("operator_time")
-    assert step is not None
     if panel is None or step.n == 0 or not panel.values.size:
         raise CannotJudge("no finite time was traced")
     columns = [i for i, name in enumerate(panel.modules) if name in COPIES]

@@ -1,17 +1,7 @@
 """SYS016 first-steps-take-time."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import durations
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -25,10 +15,10 @@ def first_steps_take_time(
     run: Run,
     features: Features,
     *,
-    early: float = threshold(10, "steps", basis="convention", source="what is compiled or tried out is by then"),
-    slow: float = threshold(2.0, "x the typical step", basis="convention", source="beyond noise: step-time-outliers"),
-    some: float = threshold(0.1, "of the run", basis="convention", source="a tenth of the time"),
-    least: float = threshold(10.0, "s", basis="convention", source="less is nobody's time"),
+    early: float = threshold(10, "steps", "convention", "what is compiled or tried out is by then"),
+    slow: float = threshold(2.0, "x the typical step", "convention", "beyond noise: step-time-outliers"),
+    some: float = threshold(0.1, "of the run", "convention", "a tenth of the time"),
+    least: float = threshold(10.0, "s", "convention", "less is nobody's time"),
 ) -> Iterator[Evidence]:
     """Much of the time so far went into the first steps.
 

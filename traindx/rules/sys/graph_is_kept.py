@@ -1,14 +1,7 @@
 """SYS015 graph-is-kept."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
 from traindx.features.systems import start_up
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -22,9 +15,9 @@ def graph_is_kept(
     run: Run,
     features: Features,
     *,
-    few: float = threshold(4, "graphs", basis="theory", source="half of the steps between the first two looks"),
-    ratio: float = threshold(1.1, "x the first level", basis="measured", source="as memory-grows"),
-    start: float = threshold(0.05, "of the run", basis="convention", source="allocators and caches fill up first"),
+    few: float = threshold(4, "graphs", "theory", "half of the steps between the first two looks"),
+    ratio: float = threshold(1.1, "x the first level", "measured", "as memory-grows"),
+    start: float = threshold(0.05, "of the run", "convention", "allocators and caches fill up first"),
 ) -> Iterator[Evidence]:
     """A variable of the training loop holds tensors of all steps together with the graphs that computed them.
 

@@ -1,17 +1,7 @@
 """SYS010 host-waits-for-accelerator."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import SHORTEST
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 READS = (
     "the loop reads from the accelerator {count:.0f} times a step{at}, and waits for it: up to {share:.0%} of a step "
@@ -31,11 +21,11 @@ def host_waits_for_accelerator(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(1, "times a step", basis="theory", source="now and then costs nothing"),
-    busy: float = threshold(0.8, "of the time", basis="seed", source="as accelerator-underused"),
-    usual: float = threshold(2, "times a step", basis="convention", source="the loss is read, and a norm"),
-    some: float = threshold(0.15, "of the step", basis="convention", source="a sixth of the accelerator's time"),
-    much: float = threshold(0.3, "of the step", basis="convention", source="as much as a loader may take: SYS001"),
+    least: float = threshold(1, "times a step", "theory", "now and then costs nothing"),
+    busy: float = threshold(0.8, "of the time", "seed", "as accelerator-underused"),
+    usual: float = threshold(2, "times a step", "convention", "the loss is read, and a norm"),
+    some: float = threshold(0.15, "of the step", "convention", "a sixth of the accelerator's time"),
+    much: float = threshold(0.3, "of the step", "convention", "as much as a loader may take: SYS001"),
 ) -> Iterator[Evidence]:
     """The host waits for the accelerator again and again within a step.
 
@@ -53,9 +43,8 @@ def host_waits_for_accelerator(
 
     Sources: PyTorch, Performance tuning guide, "Avoid unnecessary CPU-GPU synchronization".
     """
-    calls, idle, step = (features.curve(name) for name in ("calls/synchronize", "time/idle", "time/step"))
-    assert calls is not None
-    assert step is not None
+    calls, step = map(features.needed_curve, ("calls/synchronize", "time/step"))
+    idle = features.curve("time/idle")
     if calls.n == 0 or step.n == 0 or (idle is not None and idle.n == 0):
         raise CannotJudge("no finite time was traced")
     count = float(median(calls.values))

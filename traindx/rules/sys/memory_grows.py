@@ -1,15 +1,7 @@
 """SYS005 memory-grows."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.curve import Curve
-from traindx.features.shared import Features
 from traindx.features.systems import growth, never_falls, start_up
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -23,18 +15,16 @@ def memory_grows(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(1.1, "x the first level", basis="measured", source="74 programs: 1.05 at most, 1.01 late"),
-    doubled: float = threshold(1.5, "x the first level", basis="convention", source="for maxima and for two readings"),
-    steady: float = threshold(0.95, "rank correlation", basis="convention", source="of block medians with time"),
-    late: float = threshold(0.2, "of the growth", basis="theory", source="1/3 for a line; caches saturate"),
-    line: float = threshold(0.28, "of the growth", basis="theory", source="1/3 for a line: no maximum grows evenly"),
-    rises: float = threshold(0.5, "of the last blocks", basis="theory", source="a leak rises in nearly all of them"),
-    leap: float = threshold(0.6, "of the growth", basis="theory", source="1 for a jump, next to nothing for a line"),
-    start: float = threshold(0.05, "of the run", basis="convention", source="allocators and caches fill up first"),
-    points: float = threshold(12, "rows", basis="convention", source="fewer show no trend"),
-    bulk: float = threshold(
-        4e9, "bytes", basis="convention", source="more than libraries and workers take when loaded"
-    ),
+    ratio: float = threshold(1.1, "x the first level", "measured", "74 programs: 1.05 at most, 1.01 late"),
+    doubled: float = threshold(1.5, "x the first level", "convention", "for maxima and for two readings"),
+    steady: float = threshold(0.95, "rank correlation", "convention", "of block medians with time"),
+    late: float = threshold(0.2, "of the growth", "theory", "1/3 for a line; caches saturate"),
+    line: float = threshold(0.28, "of the growth", "theory", "1/3 for a line: no maximum grows evenly"),
+    rises: float = threshold(0.5, "of the last blocks", "theory", "a leak rises in nearly all of them"),
+    leap: float = threshold(0.6, "of the growth", "theory", "1 for a jump, next to nothing for a line"),
+    start: float = threshold(0.05, "of the run", "convention", "allocators and caches fill up first"),
+    points: float = threshold(12, "rows", "convention", "fewer show no trend"),
+    bulk: float = threshold(4e9, "bytes", "convention", "more than libraries and workers take when loaded"),
 ) -> Iterator[Evidence]:
     """Memory in use grows steadily and does not level off.
 

@@ -1,13 +1,6 @@
 """SYS008 model-not-compiled."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 ACCELERATORS = ("cuda", "gpu", "rocm", "hip", "xpu", "tpu", "mps")
 NAMES = ("compile", "compiled", "torch_compile")
@@ -24,9 +17,7 @@ def model_not_compiled(
     run: Run,
     features: Features,
     *,
-    length: float = threshold(
-        1000, "points", basis="convention", source="shorter runs do not earn the compilation back"
-    ),
+    length: float = threshold(1000, "points", "convention", "shorter runs do not earn the compilation back"),
 ) -> Iterator[Evidence]:
     """The model runs on an accelerator uncompiled.
 

@@ -1,17 +1,7 @@
 """SYS011 operators-are-tiny."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import SHORTEST
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -25,10 +15,10 @@ def operators_are_tiny(
     run: Run,
     features: Features,
     *,
-    small: float = threshold(1e-5, "s", basis="measured", source="calls that cost what it costs to call them"),
-    many: float = threshold(200, "calls a step", basis="convention", source="fewer cost a millisecond at most"),
-    some: float = threshold(0.5, "of the step", basis="convention", source="more overhead than work"),
-    long: float = threshold(0.005, "s", basis="convention", source="a shorter step gains little by anything"),
+    small: float = threshold(1e-5, "s", "measured", "calls that cost what it costs to call them"),
+    many: float = threshold(200, "calls a step", "convention", "fewer cost a millisecond at most"),
+    some: float = threshold(0.5, "of the step", "convention", "more overhead than work"),
+    long: float = threshold(0.005, "s", "convention", "a shorter step gains little by anything"),
 ) -> Iterator[Evidence]:
     """A step consists of very many operators that do almost nothing each.
 
@@ -47,9 +37,7 @@ def operators_are_tiny(
     """
     kind = "kernel" if "kernel_time" in run.panels and "kernel_calls" in run.panels else "operator"
     traced = [run.panels[name].values for name in (f"{kind}_time", f"{kind}_calls") if name in run.panels]
-    step, idle = features.curve("time/step"), features.curve("time/idle")
-    assert step is not None
-    assert idle is not None
+    step, idle = features.needed_curve("time/step"), features.needed_curve("time/idle")
     if len(traced) < 2:
         raise CannotJudge("no operators were traced")
     times, calls = traced

@@ -1,17 +1,7 @@
 """SYS013 optimizer-takes-time."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import SHORTEST
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -25,9 +15,9 @@ def optimizer_takes_time(
     run: Run,
     features: Features,
     *,
-    some: float = threshold(0.4, "of the computation", basis="convention", source="as much as the forward pass"),
-    much: float = threshold(0.6, "of the computation", basis="convention", source="more than both passes"),
-    brief: float = threshold(0.005, "s", basis="convention", source="a shorter step gains little by anything"),
+    some: float = threshold(0.4, "of the computation", "convention", "as much as the forward pass"),
+    much: float = threshold(0.6, "of the computation", "convention", "more than both passes"),
+    brief: float = threshold(0.005, "s", "convention", "a shorter step gains little by anything"),
 ) -> Iterator[Evidence]:
     """The optimizer takes more of a step than a pass through the model.
 
@@ -43,12 +33,11 @@ def optimizer_takes_time(
 
     Sources: PyTorch, documentation of torch.optim (foreach and fused implementations).
     """
-    curves = [features.curve(f"time/{part}") for part in ("optimizer", "forward", "backward")]
-    if any(c is None or c.n == 0 for c in curves):
+    curves = [features.needed_curve(f"time/{part}") for part in ("optimizer", "forward", "backward")]
+    if any(c.n == 0 for c in curves):
         raise CannotJudge("no finite time was measured")
     first = curves[0]
-    assert first is not None
-    own, rest = first.values, [c.at_steps(first.steps) for c in curves[1:] if c is not None]
+    own, rest = first.values, [c.at_steps(first.steps) for c in curves[1:]]
     whole = own + np.sum(rest, axis=0)
     share, seconds = float(median(own / np.maximum(whole, SHORTEST))), float(median(whole))
     if share < some:

@@ -1,13 +1,6 @@
 """SYS006 out-of-memory."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -21,7 +14,7 @@ def out_of_memory(
     run: Run,
     features: Features,
     *,
-    shown: float = threshold(160, "characters", basis="convention", source="as much of the message as a reader needs"),
+    shown: float = threshold(160, "characters", "convention", "as much of the message as a reader needs"),
 ) -> Iterator[Evidence]:
     """The log says that memory ran out.
 

@@ -1,14 +1,7 @@
 """SYS014 step-compiles-again."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from traindx.features.shared import Features
 from traindx.features.systems import SHORTEST
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(
@@ -22,10 +15,10 @@ def step_compiles_again(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(4, "steps", basis="convention", source="a last batch, an evaluation, a changed mode"),
-    stretch: float = threshold(20, "steps", basis="convention", source="the first steps compile what they are made of"),
-    some: float = threshold(0.05, "of the time", basis="convention", source="worth the trouble of looking"),
-    much: float = threshold(0.3, "of the time", basis="convention", source="as much as a loader may take: SYS001"),
+    least: float = threshold(4, "steps", "convention", "a last batch, an evaluation, a changed mode"),
+    stretch: float = threshold(20, "steps", "convention", "the first steps compile what they are made of"),
+    some: float = threshold(0.05, "of the time", "convention", "worth the trouble of looking"),
+    much: float = threshold(0.3, "of the time", "convention", "as much as a loader may take: SYS001"),
 ) -> Iterator[Evidence]:
     """Functions are compiled, or traced, again and again.
 
@@ -46,10 +39,7 @@ def step_compiles_again(
     Sources: PyTorch, "Dynamic shapes" and "Recompilation"; TensorFlow, "Controlling retracing"; JAX, "Just-in-time
     compilation", on caching.
     """
-    calls, spent, step = (features.curve(name) for name in ("calls/compile", "time/compile", "time/step"))
-    assert calls is not None
-    assert spent is not None
-    assert step is not None
+    calls, spent, step = map(features.needed_curve, ("calls/compile", "time/compile", "time/step"))
     if step.n < 2 or calls.n == 0 or spent.n == 0:
         raise CannotJudge("no finite time of steps and compilations was recorded")
     begin = float(calls.steps[0])

@@ -1,17 +1,7 @@
 """SYS009 step-idles."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import SHORTEST
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(
@@ -26,9 +16,9 @@ def step_idles(
     run: Run,
     features: Features,
     *,
-    some: float = threshold(0.3, "of the step", basis="convention", source="as much as a loader may take: SYS001"),
-    much: float = threshold(0.5, "of the step", basis="convention", source="more is lost than used"),
-    brief: float = threshold(0.002, "s", basis="measured", source="small nets on a CPU: Python between 100 operators"),
+    some: float = threshold(0.3, "of the step", "convention", "as much as a loader may take: SYS001"),
+    much: float = threshold(0.5, "of the step", "convention", "more is lost than used"),
+    brief: float = threshold(0.002, "s", "measured", "small nets on a CPU: Python between 100 operators"),
 ) -> Iterator[Evidence]:
     """Between the operators of a step there is time in which nothing is computed.
 
@@ -46,9 +36,11 @@ def step_idles(
 
     Sources: PyTorch, Performance tuning guide; the definition of idle time in the profiler's own overview.
     """
-    idle, step, data = features.curve("time/idle"), features.curve("time/step"), features.curve("time/data")
-    assert idle is not None
-    assert step is not None
+    idle, step, data = (
+        features.needed_curve("time/idle"),
+        features.needed_curve("time/step"),
+        features.curve("time/data"),
+    )
     if idle.n == 0 or step.n == 0:
         raise CannotJudge("no finite time was traced")
     spent = idle.values

@@ -1,19 +1,21 @@
 """SYS002 step-time-creeps."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.curve import Curve
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import Duration, durations, floors, growth, is_stairs, levels, start_up, work_grows
-from traindx.features.trends import rank_correlation, slope
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.features.trends import rank_correlation
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 LONGER = 0.25  # of the strength: where agents live longer, steps that take longer are no fault
 
@@ -30,15 +32,15 @@ def step_time_creeps(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(1.2, "x the first level", basis="convention", source="a fifth slower"),
-    steady: float = threshold(0.9, "rank correlation", basis="convention", source="of block medians with time"),
-    late: float = threshold(0.15, "of the growth", basis="theory", source="1/3 for a line; a start-up saturates"),
-    significant: float = threshold(5.0, "x standard error", basis="convention", source="slope against its own noise"),
-    start: float = threshold(0.05, "of the run", basis="convention", source="compilation and warm caches"),
-    step: float = threshold(0.15, "log ratio", basis="convention", source="a sudden change of this size is a jump"),
-    clear: float = threshold(4.0, "x noise", basis="convention", source="two levels told apart"),
-    few: float = threshold(20, "points", basis="convention", source="of fewer, only a doubling is told"),
-    times: float = threshold(2.0, "x the first half", basis="convention", source="no noise of a step's time"),
+    ratio: float = threshold(1.2, "x the first level", "convention", "a fifth slower"),
+    steady: float = threshold(0.9, "rank correlation", "convention", "of block medians with time"),
+    late: float = threshold(0.15, "of the growth", "theory", "1/3 for a line; a start-up saturates"),
+    significant: float = threshold(5.0, "x standard error", "convention", "slope against its own noise"),
+    start: float = threshold(0.05, "of the run", "convention", "compilation and warm caches"),
+    step: float = threshold(0.15, "log ratio", "convention", "a sudden change of this size is a jump"),
+    clear: float = threshold(4.0, "x noise", "convention", "two levels told apart"),
+    few: float = threshold(20, "points", "convention", "of fewer, only a doubling is told"),
+    times: float = threshold(2.0, "x the first half", "convention", "no noise of a step's time"),
 ) -> Iterator[Evidence]:
     """The time for a step grows steadily through the run.
 

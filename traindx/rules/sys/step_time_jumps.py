@@ -1,16 +1,19 @@
 """SYS003 step-time-jumps."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.shared import Features
 from traindx.features.systems import Duration, Level, durations, is_stairs, levels, work_grows
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    Severity,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -24,14 +27,14 @@ def step_time_jumps(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(1.5, "x the level before", basis="convention", source="a third of the throughput lost"),
-    large: float = threshold(4.0, "x the level before", basis="convention", source="as off the accelerator"),
-    cut: float = threshold(0.2, "log ratio", basis="convention", source="smaller levels are not told apart"),
-    clear: float = threshold(4.0, "x noise", basis="convention", source="a ramp reaches 2.7"),
-    margin: float = threshold(3, "rows", basis="convention", source="fewer are outliers"),
-    lasts: float = threshold(0.05, "of the run", basis="convention", source="a shorter stretch is an episode"),
-    brief: float = threshold(60.0, "s", basis="measured", source="gym: runs this short share the machine's noise"),
-    back: float = threshold(1.25, "x the level before", basis="convention", source="as good as recovered"),
+    ratio: float = threshold(1.5, "x the level before", "convention", "a third of the throughput lost"),
+    large: float = threshold(4.0, "x the level before", "convention", "as off the accelerator"),
+    cut: float = threshold(0.2, "log ratio", "convention", "smaller levels are not told apart"),
+    clear: float = threshold(4.0, "x noise", "convention", "a ramp reaches 2.7"),
+    margin: float = threshold(3, "rows", "convention", "fewer are outliers"),
+    lasts: float = threshold(0.05, "of the run", "convention", "a shorter stretch is an episode"),
+    brief: float = threshold(60.0, "s", "measured", "gym: runs this short share the machine's noise"),
+    back: float = threshold(1.25, "x the level before", "convention", "as good as recovered"),
 ) -> Iterator[Evidence]:
     """The time for a step jumps to a higher level and stays there.
 

@@ -1,17 +1,20 @@
 """SYS004 step-time-outliers."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import durations, isolated_slow, near, periodic, start_up
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Ints, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Ints,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -25,12 +28,12 @@ def step_time_outliers(
     run: Run,
     features: Features,
     *,
-    factor: float = threshold(3.0, "x the level around", basis="convention", source="far outside usual jitter"),
-    share: float = threshold(0.1, "of the time", basis="convention", source="worth the trouble of looking"),
-    least: float = threshold(4, "steps", basis="convention", source="fewer may be chance"),
-    longest: float = threshold(2, "rows in a row", basis="convention", source="longer is a level"),
-    start: float = threshold(0.05, "of the run", basis="convention", source="compilation and warm caches"),
-    regular: float = threshold(0.1, "of the period", basis="convention", source="jitter of a regular interval"),
+    factor: float = threshold(3.0, "x the level around", "convention", "far outside usual jitter"),
+    share: float = threshold(0.1, "of the time", "convention", "worth the trouble of looking"),
+    least: float = threshold(4, "steps", "convention", "fewer may be chance"),
+    longest: float = threshold(2, "rows in a row", "convention", "longer is a level"),
+    start: float = threshold(0.05, "of the run", "convention", "compilation and warm caches"),
+    regular: float = threshold(0.1, "of the period", "convention", "jitter of a regular interval"),
 ) -> Iterator[Evidence]:
     """Single steps take far longer than their neighbours, and add up.
 
@@ -78,7 +81,7 @@ def begin_epochs(
     steps: Floats,
     rows: Ints,
     *,
-    most: float = threshold(0.8, "of the slow steps", basis="convention", source="the others may be chance"),
+    most: float = threshold(0.8, "of the slow steps", "convention", "the others may be chance"),
 ) -> bool:
     """Whether the slow rows are the first ones of their epochs, where workers start and caches fill."""
     epoch = features.curve("epoch")

@@ -1,17 +1,19 @@
 """SYS001 step-waits-for-data."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
-from traindx.features.shared import Features
 from traindx.features.systems import shares, start_up
-from traindx.vocabulary.diagnosis import EvidencePoint, Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -25,11 +27,11 @@ def step_waits_for_data(
     run: Run,
     features: Features,
     *,
-    some: float = threshold(0.3, "of the step", basis="seed", source="differential.md: 30-50 % of a step"),
-    much: float = threshold(0.5, "of the step", basis="seed", source="differential.md: 30-50 % of a step"),
-    most: float = threshold(0.8, "of the step", basis="convention", source="the accelerator idles four fifths"),
-    brief: float = threshold(0.005, "s", basis="measured", source="gym: loops over arrays, nothing to be gained"),
-    start: float = threshold(0.05, "of the run", basis="convention", source="loaders fill their queues first"),
+    some: float = threshold(0.3, "of the step", "seed", "differential.md: 30-50 % of a step"),
+    much: float = threshold(0.5, "of the step", "seed", "differential.md: 30-50 % of a step"),
+    most: float = threshold(0.8, "of the step", "convention", "the accelerator idles four fifths"),
+    brief: float = threshold(0.005, "s", "measured", "gym: loops over arrays, nothing to be gained"),
+    start: float = threshold(0.05, "of the run", "convention", "loaders fill their queues first"),
 ) -> Iterator[Evidence]:
     """Each step waits for its data for a notable part of its time.
 
@@ -47,9 +49,7 @@ def step_waits_for_data(
 
     Sources: Mohan et al. (2021), Analyzing and mitigating data stalls in DNN training.
     """
-    data, step = features.curve("time/data"), features.curve("time/step")
-    assert data is not None
-    assert step is not None
+    data, step = features.needed_curve("time/data"), features.needed_curve("time/step")
     if data.n == 0 or step.n == 0:
         raise CannotJudge("no finite time was logged")
     if data.n < step.n / 2:

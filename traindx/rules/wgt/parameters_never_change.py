@@ -1,17 +1,7 @@
 """WGT003 parameters-never-change."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
 from traindx.features.panels import named, panel
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, is_learning, np, rule, threshold
 
 
 @rule(
@@ -28,8 +18,8 @@ def parameters_never_change(
     run: Run,
     features: Features,
     *,
-    rows: float = threshold(3, "rows", basis="convention", source="one or two steps may have been skipped"),
-    often: float = threshold(0.5, "of the rows", basis="convention", source="a gradient in most steps"),
+    rows: float = threshold(3, "rows", "convention", "one or two steps may have been skipped"),
+    often: float = threshold(0.5, "of the rows", "convention", "a gradient in most steps"),
 ) -> Iterator[Evidence]:
     """Weights have a gradient and are the same after every step.
 

@@ -1,18 +1,20 @@
 """WGT001 updates-too-large."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.panels import after_warm_up, panel, typical
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -27,13 +29,13 @@ def updates_too_large(
     features: Features,
     *,
     usual: float = threshold(
-        0.1, "of the weights", basis="measured", source="279 healthy runs of 58 kinds: 2.8 % at most; seed: 1e-1"
+        0.1, "of the weights", "measured", "279 healthy runs of 58 kinds: 2.8 % at most; seed: 1e-1"
     ),
     first: float = threshold(
-        0.7, "of the weights", basis="measured", source="279 healthy runs: 54 % at most (Adagrad's first step)"
+        0.7, "of the weights", "measured", "279 healthy runs: 54 % at most (Adagrad's first step)"
     ),
-    warm: float = threshold(0.1, "of the run", basis="convention", source="updates are larger at the start"),
-    head: float = threshold(5, "rows", basis="convention", source="what counts as the start"),
+    warm: float = threshold(0.1, "of the run", "convention", "updates are larger at the start"),
+    head: float = threshold(5, "rows", "convention", "what counts as the start"),
 ) -> Iterator[Evidence]:
     """Single optimizer steps change the weights by a large part of their size, and the run does not learn.
 

@@ -1,18 +1,19 @@
 """WGT002 updates-too-small."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.panels import after_warm_up, panel, typical
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -27,12 +28,10 @@ def updates_too_small(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(
-        5e-5, "of the weights", basis="measured", source="fine-tuning works at 6e-5; faults 1e-5; seed: 1e-4"
-    ),
-    tiny: float = threshold(1e-5, "of the weights", basis="convention", source="1e5 steps to renew the weights"),
-    warm: float = threshold(0.1, "of the run", basis="convention", source="warm-up is left out"),
-    grown: float = threshold(3.0, "x the first norm", basis="convention", source="weights that blew up before"),
+    ratio: float = threshold(5e-5, "of the weights", "measured", "fine-tuning works at 6e-5; faults 1e-5; seed: 1e-4"),
+    tiny: float = threshold(1e-5, "of the weights", "convention", "1e5 steps to renew the weights"),
+    warm: float = threshold(0.1, "of the run", "convention", "warm-up is left out"),
+    grown: float = threshold(3.0, "x the first norm", "convention", "weights that blew up before"),
 ) -> Iterator[Evidence]:
     """Optimizer steps change the weights by next to nothing, and the run does not learn.
 

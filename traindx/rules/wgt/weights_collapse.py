@@ -1,17 +1,7 @@
 """WGT005 weights-collapse."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.panels import at_end, first_known, named, panel
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Run
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, is_learning, median, np, rule, threshold
 
 
 @rule(
@@ -25,11 +15,9 @@ def weights_collapse(
     run: Run,
     features: Features,
     *,
-    left: float = threshold(
-        0.2, "of the first norm", basis="measured", source="279 healthy runs of 58 kinds: 90 % and more"
-    ),
-    usual: float = threshold(0.5, "of the modules", basis="convention", source="a single one can be meant to vanish"),
-    head: float = threshold(3, "rows", basis="convention", source="where the first norm is looked for"),
+    left: float = threshold(0.2, "of the first norm", "measured", "279 healthy runs of 58 kinds: 90 % and more"),
+    usual: float = threshold(0.5, "of the modules", "convention", "a single one can be meant to vanish"),
+    head: float = threshold(3, "rows", "convention", "where the first norm is looked for"),
 ) -> Iterator[Evidence]:
     """The weights shrink to a small part of what they were, and the run does not learn.
 

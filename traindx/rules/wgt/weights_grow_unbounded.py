@@ -1,18 +1,20 @@
 """WGT004 weights-grow-unbounded."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-import numpy as np
-
-from traindx.features.middle import median
 from traindx.features.panels import at_end, first_known, panel
-from traindx.features.progress import is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import Severity
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Floats, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    Severity,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -26,14 +28,10 @@ def weights_grow_unbounded(
     run: Run,
     features: Features,
     *,
-    factor: float = threshold(
-        10.0, "x the first norm", basis="measured", source="279 healthy runs of 58 kinds: 4x at most"
-    ),
-    vast: float = threshold(
-        50.0, "x the first norm", basis="measured", source="far above any of 279 healthy runs (4x)"
-    ),
-    head: float = threshold(3, "rows", basis="convention", source="where the first norm is looked for"),
-    sudden: float = threshold(0.1, "of the run", basis="convention", source="reached within the first steps"),
+    factor: float = threshold(10.0, "x the first norm", "measured", "279 healthy runs of 58 kinds: 4x at most"),
+    vast: float = threshold(50.0, "x the first norm", "measured", "far above any of 279 healthy runs (4x)"),
+    head: float = threshold(3, "rows", "convention", "where the first norm is looked for"),
+    sudden: float = threshold(0.1, "of the run", "convention", "reached within the first steps"),
 ) -> Iterator[Evidence]:
     """The weights become many times as large as they were, while the run does not learn.
 

@@ -1,19 +1,25 @@
 """WGT006 weights-start-badly-scaled."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import chain, islice
 
 import msgspec
-import numpy as np
 
 from traindx.features.panels import panel
-from traindx.features.progress import by_progress, is_learning
-from traindx.features.shared import Features
-from traindx.vocabulary.diagnosis import EvidencePoint
-from traindx.vocabulary.rule import CannotJudge, Evidence, rule, threshold
-from traindx.vocabulary.run import Ints, Panel, Run
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Ints,
+    Iterator,
+    Panel,
+    Run,
+    by_progress,
+    is_learning,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -27,19 +33,13 @@ def weights_start_badly_scaled(
     run: Run,
     features: Features,
     *,
-    up: float = threshold(
-        30.0, "x the first module's", basis="measured", source="279 healthy runs of 58 kinds: 5.5x at most"
-    ),
-    down: float = threshold(
-        1e-3, "x the first module's", basis="measured", source="279 healthy runs: 0.14x and more; faults 1e-7"
-    ),
-    copies: float = threshold(
-        0.5, "of the units", basis="convention", source="healthy: none; a constant layer: all of its units"
-    ),
-    loud: float = threshold(5.0, "spread", basis="theory", source="a normalized signal has 1, and 4 sigma of it 4"),
-    faint: float = threshold(0.02, "x unit gain", basis="theory", source="He 1.4, PyTorch 0.6, transformers from 0.1"),
-    strong: float = threshold(4.0, "x unit gain", basis="theory", source="orthogonal for tanh has 1.7"),
-    soon: float = threshold(0.02, "of the run", basis="convention", source="later rows no longer tell of the start"),
+    up: float = threshold(30.0, "x the first module's", "measured", "279 healthy runs of 58 kinds: 5.5x at most"),
+    down: float = threshold(1e-3, "x the first module's", "measured", "279 healthy runs: 0.14x and more; faults 1e-7"),
+    copies: float = threshold(0.5, "of the units", "convention", "healthy: none; a constant layer: all of its units"),
+    loud: float = threshold(5.0, "spread", "theory", "a normalized signal has 1, and 4 sigma of it 4"),
+    faint: float = threshold(0.02, "x unit gain", "theory", "He 1.4, PyTorch 0.6, transformers from 0.1"),
+    strong: float = threshold(4.0, "x unit gain", "theory", "orthogonal for tanh has 1.7"),
+    soon: float = threshold(0.02, "of the run", "convention", "later rows no longer tell of the start"),
 ) -> Iterator[Evidence]:
     """At the start, the signal explodes or dies out on its way through the layers, or units are all alike.
 

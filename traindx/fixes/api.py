@@ -1,8 +1,12 @@
-"""Wording of fixes: numbers of this run where they are known, plain advice where they are not."""
+"""Everything that a fix needs, for one import; and its wording: numbers of this run where they are known, plain advice
+where they are not."""
 
 from __future__ import annotations
 
+from traindx.vocabulary.fix import Fix
 from traindx.vocabulary.setup import Setup
+
+__all__ = ["Fix", "Setup", "lowered_to", "page", "scaled"]
 
 
 def page(docstring: str | None) -> str:
