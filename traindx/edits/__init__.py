@@ -64,6 +64,9 @@ def edit(
             patch = project.patch()
         except NotCertain as doubt:
             return doubt.advice
+        except RecursionError:  # many nested statements, such as hundreds of `elif`
+            why = "its source is nested too deeply to be edited with certainty"
+            return Advice(file=script, line=0, write=intervention or fix, why=why)
         now, words = {**now, **patch.after}, (*words, *patch.words)
     changed = {path: text for path, text in now.items() if text != files[path]}
     return Patch(before={path: files[path] for path in changed}, after=changed, words=words)

@@ -21,6 +21,7 @@ Keys = tuple[str, ...]
 
 def parse(path: str, text: str) -> Any:
     """The document; None where it cannot be read. Raises MissingExtra for YAML without its parser."""
+    text = text.removeprefix("\ufeff")  # the parsers of JSON and TOML refuse a byte-order mark
     try:
         if path.endswith(".json"):
             return json.loads(text)

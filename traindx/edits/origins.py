@@ -163,7 +163,9 @@ def member(
     ]
     found += in_configs(project, keys) if loaded or not maker else []
     places = {one.origin.place: one for one in found}
-    return next(iter(places.values())) if len(places) == 1 else None
+    only = next(iter(places.values())) if len(places) == 1 else None
+    # `lr: null` and dates in a configuration are no values that an edit can change.
+    return only if only is not None and isinstance(only.value, (int, float, str, bool)) else None
 
 
 def path_of(

@@ -8,7 +8,8 @@ from functools import cached_property
 
 import libcst as cst
 
-from traindx.edits.source import Source
+from traindx.edits.bounds import refusal
+from traindx.edits.source import BOM, Source
 from traindx.vocabulary.edit import Advice, Patch
 from traindx.vocabulary.setup import Fact
 
@@ -50,6 +51,8 @@ class Project:
         return list(found.values())
 
     def parsed(self, path: str) -> Source:
+        if why := refusal(self.files[path]):
+            raise NotCertain("(nothing)", f"{why}: it is left as it is", path)
         try:
             return Source(path, self.files[path])
         except cst.ParserSyntaxError as error:
@@ -101,7 +104,7 @@ class Project:
         for path, text in changed.items():
             if path.endswith(".py"):
                 try:
-                    compile(text, path, "exec", dont_inherit=True)
+                    compile(text.removeprefix(BOM), path, "exec", dont_inherit=True)
                 except SyntaxError as error:
                     why = f"the edit would leave invalid Python at line {error.lineno}"
                     raise NotCertain("; ".join(self.words), why, path) from error

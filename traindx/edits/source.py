@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import TypeVar
 
 import libcst as cst
-from libcst.metadata import (
-    MetadataWrapper,
-    ParentNodeProvider,
-    PositionProvider,
-    QualifiedNameProvider,
-    Scope,
-    ScopeProvider,
-)
+from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider, Scope, ScopeProvider
 
+BOM = "\ufeff"  # editors on Windows begin UTF-8 with it
 GONE = "traindx_statement_that_goes"  # what a removed statement is replaced by until the text is made
 Change = Callable[[cst.CSTNode], cst.CSTNode]
 Node = TypeVar("Node", bound=cst.CSTNode)
@@ -28,33 +22,39 @@ class Source:
 
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text
-        self.wrapper = MetadataWrapper(cst.parse_module(text))
+        self.mark = BOM if text.startswith(BOM) else ""  # LibCST leaves it out
+        # The parser uses no node twice, so the wrapper needs no copy of the tree: half of the time of a long file.
+        self.wrapper = MetadataWrapper(cst.parse_module(text.removeprefix(BOM)), unsafe_skip_copy=True)
         self.module = self.wrapper.module
         self.changes: dict[cst.CSTNode, list[Change]] = {}
         self.before: dict[cst.CSTNode, list[str]] = {}
         self.after: dict[cst.CSTNode, list[str]] = {}
-        self.places = self.wrapper.resolve(PositionProvider)
-        self.parents = self.wrapper.resolve(ParentNodeProvider)
+        self.nodes: list[cst.CSTNode] = []  # in the order of the text
+        self.parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        waiting: list[cst.CSTNode] = [self.module]
+        while waiting:  # `children` is slow: it is read once for each node
+            self.nodes.append(node := waiting.pop())
+            children = node.children
+            self.parents.update(dict.fromkeys(children, node))
+            waiting += reversed(children)
+
+    @cached_property
+    def places(self) -> Mapping[cst.CSTNode, CodeRange]:
+        return self.wrapper.resolve(PositionProvider)
 
     @cached_property
     def names(self) -> dict[cst.CSTNode, str]:
         """The full name of what each name or attribute refers to ("torch.optim.SGD"), where imports tell it."""
-        known = self.wrapper.resolve(QualifiedNameProvider)
         names: dict[cst.CSTNode, str] = {}
-        for node, found in known.items():
-            told = found() if callable(found) else found
-            if told and isinstance(node, (cst.Name, cst.Attribute)):
-                names[node] = min(one.name for one in told)
+        for node in self.nodes:
+            scope = self.scopes.get(node) if isinstance(node, (cst.Name, cst.Attribute)) else None
+            if scope is not None and (found := scope.get_qualified_names_for(node)):
+                names[node] = min(one.name for one in found)
         return names
 
     @cached_property
     def scopes(self) -> dict[cst.CSTNode, Scope | None]:
         return dict(self.wrapper.resolve(ScopeProvider))
-
-    @cached_property
-    def nodes(self) -> list[cst.CSTNode]:
-        """All nodes in the order of the text."""
-        return list(walk(self.module))
 
     def all(self, kind: type[Node]) -> Iterator[Node]:
         return (node for node in self.nodes if isinstance(node, kind))
@@ -150,7 +150,7 @@ class Source:
         if not (self.changes or self.before or self.after):
             return self.text
         code = self.module.visit(Applied(self)).code
-        return re.sub(rf"^[ \t]*{GONE}[^\n]*\n", "", code, flags=re.MULTILINE)
+        return self.mark + re.sub(rf"^[ \t]*{GONE}[^\n]*\n", "", code, flags=re.MULTILINE)
 
 
 class Applied(cst.CSTTransformer):
@@ -208,12 +208,6 @@ class Applied(cst.CSTTransformer):
             first[0] = first[0].with_changes(leading_lines=empty)
             updated = updated.with_changes(leading_lines=[])
         return cst.FlattenSentinel([*first, updated, *(self.parsed(code) for code in after)])  # type: ignore[return-value]
-
-
-def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    yield node
-    for child in node.children:
-        yield from walk(child)
 
 
 def dotted(node: cst.CSTNode) -> str:

@@ -96,7 +96,7 @@ def imported(script: Path) -> set[str]:
     """Top-level packages that a script imports; none where it cannot be parsed."""
     try:
         tree = ast.parse(script.read_bytes()[:FILE_BYTES])
-    except (OSError, SyntaxError, ValueError):
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: too deeply nested
         return set()
     found: set[str] = set()
     for node in ast.walk(tree):

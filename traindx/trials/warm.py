@@ -221,7 +221,7 @@ def behind(script: Path, folder: Path) -> Iterator[tuple[Path, str]]:
         if path in seen or not path.is_file():
             continue
         seen.add(path)
-        text = path.read_bytes()[:FILE_BYTES].decode("utf-8", "replace")
+        text = path.read_bytes()[:FILE_BYTES].decode("utf-8-sig", "replace")
         yield path, text
         for name in imports(text, relative=True):
             parts = name.lstrip(".").split(".")
@@ -236,7 +236,7 @@ def imports(text: str, *, relative: bool = False) -> Iterator[str]:
     `relative` also what lies beside it, and each name that is imported as a module."""
     try:
         tree = ast.parse(text)
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: too deeply nested
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
