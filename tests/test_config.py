@@ -120,3 +120,10 @@ def test_facts_take_the_type_of_their_field() -> None:
 def test_every_documented_signal_can_be_an_alias() -> None:
     names = [kind.name.replace("<", "").replace(">", "") for kind in SIGNALS]
     assert parse({"aliases": dict.fromkeys(names, "x")}, "here").aliases == dict.fromkeys(names, "x")
+
+
+@pytest.mark.parametrize("text", ["#" * (2 << 20), "x = " + "[" * 5000])
+def test_a_huge_or_deep_settings_file_is_an_error_with_its_place(text: str, tmp_path: Path) -> None:
+    (tmp_path / "traindx.toml").write_text(text)
+    with pytest.raises(ConfigError, match=r"traindx\.toml: is"):
+        load(tmp_path / "traindx.toml")

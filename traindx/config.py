@@ -28,6 +28,7 @@ from traindx.vocabulary.diagnosis import SEVERITIES, Severity
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 from traindx.vocabulary.signals import SIGNALS
 
+MOST_BYTES = 1 << 20  # of a settings file
 FILE_NAMES = ("traindx.toml", "pyproject.toml")  # the first wins within one folder
 
 # What people call the facts that Setup knows under a shorter name.
@@ -106,16 +107,19 @@ def table_of(path: Path) -> dict[str, Any] | None:
     """The settings in a TOML file: `[tool.traindx]` of a pyproject.toml (None when it has none),
     the whole of any other file."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    if len(data) > MOST_BYTES:
+        raise ConfigError(f"{path}: is larger than {MOST_BYTES >> 20} MiB, which no settings file is")
     if path.name == "pyproject.toml" and b"traindx" not in data:
         return None  # most have none: not worth the parser
     import tomllib
 
     try:
         whole = tomllib.loads(data.decode("utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: is not valid TOML: {error}") from error
     if path.name != "pyproject.toml":
         return whole

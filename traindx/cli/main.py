@@ -40,6 +40,9 @@ VERBS = {
     "demo": "Train a small net that is broken in a known way; diagnose it.",
 }
 
+# What is raised, besides a MemoryError, where a library cannot be loaded or a thread not be started for want of memory.
+NO_MEMORY = ("failed to map segment", "Cannot allocate memory", "can't start new thread")
+
 EXAMPLES = """\b
 Examples:
   traindx diagnose runs/exp1
@@ -140,10 +143,16 @@ def run(arguments: Sequence[str] | None) -> int:
         complain(str(error))
     except OSError as error:  # the disk is full, a network drive is gone ...
         complain(f"{error.filename or 'writing the output'}: {error.strerror}")
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as error:
+        if isinstance(error.__cause__, EOFError):  # click takes it for Ctrl-D
+            complain(f"a file ends too early: {error.__cause__}")
+            return 2
         click.echo("\ntraindx: interrupted", err=True)
         return 130
     except Exception as bug:
+        if isinstance(bug, MemoryError) or any(sign in str(bug) for sign in NO_MEMORY):
+            complain("there is not enough memory for this; free some, or allow more (ulimit -v)")
+            return 2
         if os.environ.get("TRAINDX_DEBUG"):
             import traceback
 

@@ -59,13 +59,22 @@ def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Pro
     for place in expand(path):
         if progress:
             progress(str(place))
-        logs += read_stdin() if place == "-" else read_place(Path(place))
+        try:
+            logs += read_stdin() if place == "-" else read_place(Path(place))
+        except MemoryError as error:
+            raise ReadError(place, f"not enough memory to read it ({size_of(place)})", hint=SMALLER) from error
     runs = [with_own_words(run) for log in merge_groups(logs) for run in assemble(log, mapping)]
     if not any(run.series or run.panels or run.events for run in runs):
         raise NotALog(
             path, "nothing in it looks like a training log", hint="see `traindx diagnose --help` for the formats read"
         )
     return runs
+
+
+def size_of(place: str) -> str:
+    """How large a file is, in words."""
+    path = Path(place)
+    return f"{path.stat().st_size / 1e6:.3g} MB" if path.is_file() else "a folder" if path.is_dir() else "a pipe"
 
 
 def with_own_words(run: Run) -> Run:
@@ -193,6 +202,7 @@ def read_folder(path: Path) -> list[RawLog]:
 
 
 SURE = 0.3  # a claim from which on a file is a log of its own
+SMALLER = "allow more (ulimit -v), or cut out a part of it"
 RECORDED = "traindx"  # the format of recorded runs
 FOREIGN = 5  # logs of other formats beside a run's own files: more than any tool leaves in one folder
 

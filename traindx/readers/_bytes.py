@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 PLENTY = 1 << 23  # bytes that any file may give
 RATIO = 50  # times what is stored that a file may give; logs are compressed 5 to 40 times
+LINES = 1 << 20  # that any file may give; of a larger one, as many as bytes are stored: each holds a number that is new
 MOST_PIPED = 1 << 30  # bytes of a pipe, which are held in memory
 PIECE = 1 << 16  # compressed bytes taken at a time
 MAGIC = b"\x1f\x8b"
@@ -58,6 +59,7 @@ class Bounded(io.BufferedIOBase):
 
     def __init__(self, stream: BinaryIO, most: int) -> None:
         self.stream, self.most, self.given = stream, most, 0
+        self.most_lines, self.lines = max(LINES, most // RATIO), 0
 
     def piece(self, size: int) -> bytes:
         """At most `size` of the next bytes; none at the end."""
@@ -71,6 +73,9 @@ class Bounded(io.BufferedIOBase):
             if not found:
                 raise Cut(f"more than {self.most >> 20} MiB come out of it, far more than is stored")
         self.given += len(found)
+        if self.lines > self.most_lines:
+            raise Cut(f"more than {self.most_lines} lines come out of it, far more than is stored")
+        self.lines += found.count(b"\n")
         return found
 
     def read(self, size: int | None = -1, /) -> bytes:

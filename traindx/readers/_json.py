@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from traindx.errors import NotALog
+from traindx.errors import NotALog, ReadError
 from traindx.readers._stream import head_lines, is_text, plain, refuse_non_text, whole
 from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary.run import Event
@@ -19,6 +19,7 @@ Record = dict[str, Any]
 # ValueError: also a number of 5000 digits; UnicodeDecodeError is one.
 JSON_ERRORS = (ValueError, RecursionError, msgspec.DecodeError)
 MAX_BRACKETS = 500
+MOST_VALUES = 6_000_000  # of any document, some 40 bytes of memory each; of a larger one, one for 4 bytes stored
 TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],]'
 FLAT_RECORD = r"\{[^{}]*\}"
 
@@ -74,6 +75,7 @@ def document(source: Source, events: list[Event]) -> Any:
     """
     refuse_non_text(source)
     text = whole(source, events)
+    refuse_bomb(source, text)
     try:
         return decode(text)
     except JSON_ERRORS as error:
@@ -86,24 +88,36 @@ def document(source: Source, events: list[Event]) -> Any:
         return cut[1]
 
 
+def refuse_bomb(source: Source, text: bytes) -> None:
+    """Refuse a document that would take far more memory than its bytes: a list counts as 3 values, an object as 6.
+
+    Errors: ReadError with how many values are believed."""
+    stored = len(source.data) if source.data is not None else source.path.stat().st_size if source.path else 0
+    most = max(MOST_VALUES, stored // 4)
+    if text.count(b",") + 2 * text.count(b"[") + 5 * text.count(b"{") > most:
+        why = f"its JSON holds more than {most / 1e6:.0f} million values, far more than a log of its size"
+        raise ReadError(source.name, why, hint="decompress it first, or write JSON Lines", final=True)
+
+
 def recovered(text: str, error: Exception) -> tuple[int, Any] | None:
     """(characters kept, value) of the longest start of a broken document that is JSON once its
     open brackets are closed. `error` is what decoding raised and tells where it broke."""
     text = text[: getattr(error, "pos", 0)]
-    closing: list[str] = []
+    closing = ""  # what closes the open brackets, the innermost first
     cuts: deque[tuple[int, str]] = deque(maxlen=4096)
     for token in re.finditer(TOKEN, text):
         mark = token[0]
         if mark in ("{", "["):
-            closing.append("}" if mark == "{" else "]")
+            closing = ("}" if mark == "{" else "]") + closing
             if len(closing) > MAX_BRACKETS:
                 break
         elif mark in ("}", "]"):
-            if not closing or closing.pop() != mark:
+            if closing[:1] != mark:
                 break
-            cuts.append((token.end(), "".join(reversed(closing))))
+            closing = closing[1:]
+            cuts.append((token.end(), closing))
         elif mark == "," and closing:
-            cuts.append((token.start(), "".join(reversed(closing))))
+            cuts.append((token.start(), closing))
     step, at = 1, len(cuts) - 1
     while at >= 0:  # steps that double: few trials even when the last cuts lie in a broken string
         end, tail = cuts[at]

@@ -14,7 +14,7 @@ from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary.run import Event
 
 BLOCK_BYTES = 1 << 20
-MAX_LINE_BYTES = 1 << 24  # a longer line is cut in pieces, so that no line can take all memory
+MAX_LINE_BYTES = 1 << 22  # a longer line is cut in pieces: as JSON it may take 40 times as much memory
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 A = TypeVar("A")

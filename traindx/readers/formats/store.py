@@ -16,9 +16,10 @@ import msgspec
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
+from traindx.readers._bytes import opened
 from traindx.readers._facts import flat, small_text
 from traindx.readers._join import joined
-from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source
+from traindx.readers.raw import RawColumn, RawLog, RawPanel, Source, reason
 from traindx.readers.recorded.shards import sum_parts
 from traindx.readers.recorded.stream import MARK, Stream, read_stream
 from traindx.vocabulary.run import Event, EventKind
@@ -33,6 +34,7 @@ KINDS = frozenset(get_args(EventKind))
 MOST_EVENTS = 10_000
 PANEL = "\0"  # marks the columns that stand for panels while files are joined
 SETUP_BYTES = 1 << 24
+EVENTS_BYTES = 1 << 26
 
 
 def sniff(source: Source) -> float:
@@ -190,7 +192,13 @@ def _events(file: Path, whose: str) -> tuple[list[tuple[float, Event]], bool | N
     found: list[tuple[float, Event]] = []
     whole: bool | None = None
     at = 0.0
-    for number, line in enumerate(Source(file.name, file).read_bytes().split(b"\n")[:-1][:MOST_EVENTS], 1):
+    try:
+        with opened(file) as stream:
+            text = stream.read(EVENTS_BYTES)
+    except (OSError, EOFError) as error:
+        why = f"{file.name} cannot be read ({reason(error)}): its events are not known"
+        return [(at, Event("parse-warning", why, place=file.name, code="damaged"))], None
+    for number, line in enumerate(text.split(b"\n")[:-1][:MOST_EVENTS], 1):
         event, time = _event(line)
         at = max(at, time)
         if event is None:
