@@ -1,11 +1,13 @@
-"""Diagnose damaged copies of real logs: nothing may crash, hang or eat the memory.
+"""Read damaged copies of all that traindx reads: nothing may crash, hang or eat the memory.
 
-    python -m benchmarks.mutations LOGS --count 20000 --out mutations.jsonl
+    python -m benchmarks.mutations --seed 1 --count 20000 --out mutations.jsonl
+    python -m benchmarks.mutations --kind sources --seed 1 --case 17 --keep FOLDER    # the input of one case
 
-LOGS is a folder of logs; a folder in it is one log (a TensorBoard directory, a run folder ...). Case
-number i of a seed is always the same damage to the same log: every second one to its bytes, the others to
-what it says (see `structures`). Each case is diagnosed and written in
-one of the four forms by a worker process with a time limit and a memory limit (one in `SPOKEN` by the command line
+Kinds are logs (`readers`), `records`, `traces`, `knowledge`, `configs`, `sources` and `notebooks` (see `mutated`), in
+turn unless --kind is given. --logs is a folder of logs; a folder in it is one log (a TensorBoard directory, a run
+folder ...). Case number i of a seed is always the same damage to the same input: every second
+round to its bytes, the others to what it says (see `structures`). Each case is read, and a log diagnosed and written in
+one of the four forms, by a worker process with a time limit and a memory limit (one log in `SPOKEN` by the command line
 itself, whose answer has to be a document or a sentence and never a traceback); a warning (a division
 by zero in numpy, say) counts as a failure too, and so do more than `--beyond` MiB over the numbers that
 were read. Results are appended to --out, one JSON line a case:
@@ -33,13 +35,15 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.structures import KINDS, special
+from benchmarks.mutated import DIAGNOSED, KINDS, LOGS, TASKS, logs_of
+from benchmarks.structures import KINDS as STRUCTURES
+from benchmarks.structures import special
 
 GOOD = ("diagnosed", "refused")
 MOST_BYTES = 1 << 26  # of a damaged file
 HANGS = 60  # times the limit that a case may take by the clock on the wall
 FORMS = ("text", "json", "markdown", "html")  # case by case in turn
-SPOKEN = 20  # one case in so many is asked on the command line
+SPOKEN = 99  # one case in so many is asked on the command line
 
 
 def flip(data: bytearray, rng: np.random.Generator, _other: bytes) -> None:
@@ -116,13 +120,13 @@ def make_case(number: int, seed: int, logs: list[Path], folder: Path) -> tuple[P
     other_files = files_of(other)
     stranger = other_files[int(rng.integers(len(other_files)))].read_bytes()
     data, done = bytearray(victim.read_bytes()), []
-    kinds = KINDS if number % 2 else MUTATIONS
+    kinds = STRUCTURES if number // len(KINDS) % 2 else MUTATIONS
     for index in rng.integers(0, len(kinds), int(rng.integers(1, 4))):
         if data and len(data) < MOST_BYTES:
             kinds[index](data, rng, stranger)
             done.append(kinds[index].__name__)
     victim.write_bytes(data)
-    if number % 2 and rng.integers(8) == 0:
+    if kinds is STRUCTURES and rng.integers(8) == 0:
         done.append(special(victim, rng))
         copy = folder if rng.integers(2) or not copy.exists() else copy
     if copy.is_fifo():  # named on the command line it is waited for, as it should be
@@ -138,15 +142,18 @@ def work(pipe: multiprocessing.connection.Connection, memory: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     pipe.send("ready")
     while True:
-        path, form = pipe.recv()
+        kind, path, form = pipe.recv()
         began = time.process_time()
         Path("/proc/self/clear_refs").write_text("5")  # the peak is that of this case
         before, numbers = peak(), 0
         try:
-            runs = traindx.read_all(path)
-            numbers = sum(s.steps.nbytes + s.values.nbytes for run in runs for s in run.series.values()) >> 20
-            diagnosis = traindx.diagnose(runs)
-            getattr(diagnosis, f"to_{form}")().encode("utf-8")
+            if kind in DIAGNOSED:
+                runs = traindx.read_all(path)
+                numbers = sum(s.steps.nbytes + s.values.nbytes for run in runs for s in run.series.values()) >> 20
+                diagnosis = traindx.diagnose(runs)
+                getattr(diagnosis, f"to_{form}")().encode("utf-8")
+            elif Path(path).is_file():
+                TASKS[kind](Path(path))
             answer = ("diagnosed", "")
         except traindx.TraindxError as error:
             answer = ("refused", str(error)[:300])
@@ -181,9 +188,9 @@ class Worker:
         theirs.close()
         self.pipe.recv()
 
-    def ask(self, path: Path, form: str, limit: float) -> tuple[str, str, int, float]:
+    def ask(self, kind: str, path: Path, form: str, limit: float) -> tuple[str, str, int, float]:
         """Result, detail, MiB beyond the numbers, and seconds of the processor."""
-        self.pipe.send((str(path), form))
+        self.pipe.send((kind, str(path), form))
         try:
             if self.pipe.poll(HANGS * limit):
                 result, detail, extra, spent = self.pipe.recv()
@@ -242,6 +249,13 @@ def report(out: Path) -> int:
     print(f"{len(results)} cases: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     print(f"slowest {slowest['seconds']:.2f} s (case {slowest['case']}, {slowest['what']})")
     print(f"most memory beyond the numbers {max(r.get('beyond', 0) for r in results)} MiB")
+    print(f"\n{'kind':<10} {'cases':>6} {'crashed':>8} {'slow':>5} {'large':>6} {'longest s':>10} {'most MiB':>9}")
+    for kind in dict.fromkeys(r["kind"] for r in results):
+        own = [r for r in results if r["kind"] == kind]
+        slow, large = (sum(r["result"] in names for r in own) for names in (("timeout",), ("greedy", "memory")))
+        bad = sum(r["result"] not in GOOD for r in own) - slow - large
+        longest, most = max(r["seconds"] for r in own), max(r["beyond"] for r in own)
+        print(f"{kind:<10} {len(own):>6} {bad:>8} {slow:>5} {large:>6} {longest:>10.2f} {most:>9}")
     failures = [r for r in results if r["result"] not in GOOD]
     kinds: dict[str, list[dict[str, Any]]] = {}
     for failure in failures:
@@ -255,41 +269,53 @@ def report(out: Path) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("logs", type=Path)
+    parser.add_argument("--logs", type=Path, default=LOGS)
+    parser.add_argument("--kind", choices=KINDS, action="append", help="only this kind; may be repeated")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("mutations.jsonl"))
-    parser.add_argument("--limit", type=float, default=5.0, help="seconds of the processor a case may take")
+    parser.add_argument("--limit", type=float, default=10.0, help="seconds of the processor a case may take")
     parser.add_argument("--memory", type=float, default=2.0, help="GiB of address space a worker may take")
     parser.add_argument("--beyond", type=float, default=512.0, help="MiB beyond the numbers read that a case may take")
     parser.add_argument("--keep", type=Path, help="write the damaged log of one case here, and stop")
     parser.add_argument("--case", type=int, default=0, help="the case for --keep")
     given = parser.parse_args()
-    logs = sorted(p for p in given.logs.iterdir() if files_of(p))
-    if given.keep:
-        given.keep.mkdir(parents=True, exist_ok=True)
-        print(*make_case(given.case, given.seed, logs, given.keep))
-        return 0
-    return 1 if run_all(given, logs) else 0
+    kinds = given.kind or KINDS
+    with tempfile.TemporaryDirectory() as place:
+        logs = {kind: logs_of(kind, Path(place) / kind, given.logs) for kind in kinds}
+        if given.keep:
+            given.keep.mkdir(parents=True, exist_ok=True)
+            print(*make_case(given.case, given.seed, logs[kinds[given.case % len(kinds)]], given.keep))
+            return 0
+        return 1 if run_all(given, logs) else 0
 
 
-def run_all(given: argparse.Namespace, logs: list[Path]) -> int:
+def run_all(given: argparse.Namespace, logs: dict[str, list[Path]]) -> int:
+    kinds = list(logs)
     worker = Worker(int(given.memory * 2**30))
     started, done = time.monotonic(), 0
     with given.out.open("a", encoding="utf-8") as out:
         for number in cases_to_do(given.out, given.count):
             with tempfile.TemporaryDirectory() as folder:
-                path, what = make_case(number, given.seed, logs, Path(folder))
+                kind = kinds[number % len(kinds)]
+                path, what = make_case(number, given.seed, logs[kind], Path(folder))
                 form = FORMS[number // 2 % len(FORMS)]
-                if number % SPOKEN == SPOKEN - 1:
+                if number % SPOKEN == SPOKEN - 1 and kind in DIAGNOSED:
                     form = FORMS[number // SPOKEN % len(FORMS)]
                     result, detail, extra, spent = spoken(path, form, given.limit, worker.memory)
                     what += " (spoken)"
                 else:
-                    result, detail, extra, spent = worker.ask(path, form, given.limit)
+                    result, detail, extra, spent = worker.ask(kind, path, form, given.limit)
             if extra > given.beyond and result in GOOD:
                 result, detail = "greedy", f"{extra} MiB beyond the numbers"
-            line = {"case": number, "what": what, "result": result, "seconds": round(spent, 3), "beyond": extra}
+            line = {
+                "case": number,
+                "kind": kind,
+                "what": what,
+                "result": result,
+                "seconds": round(spent, 3),
+                "beyond": extra,
+            }
             line["detail"] = detail
             out.write(json.dumps(line) + "\n")
             out.flush()
