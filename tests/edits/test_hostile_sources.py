@@ -12,7 +12,7 @@ from traindx.edits import Advice, Patch, edit
 from traindx.edits.bounds import DEEPEST, MOST_TOKENS
 from traindx.edits.files import read_tree, write
 from traindx.trials.environment import imported
-from traindx.trials.warm import imports
+from traindx.trials.warm import behind, imports
 
 SCRIPT = """import json, torch
 cfg = json.load(open("cfg.json"))
@@ -95,3 +95,13 @@ def test_imports_of_a_deep_source_are_none(name: str, tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text("import torch\n" + DEEP[name])
     assert imported(script) == set() == set(imports(script.read_text()))
+
+
+def test_a_source_with_a_hole_of_gigabytes_is_read_in_part(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text("import torch\n")
+    with script.open("r+b") as stream:
+        stream.truncate(1 << 38)
+    (only,) = behind(script, tmp_path)
+    assert len(only[1]) < 1 << 24
+    assert imported(script) == set()

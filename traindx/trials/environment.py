@@ -95,7 +95,8 @@ def same(pinned: str, running: str) -> bool:
 def imported(script: Path) -> set[str]:
     """Top-level packages that a script imports; none where it cannot be parsed."""
     try:
-        tree = ast.parse(script.read_bytes()[:FILE_BYTES])
+        with script.open("rb") as stream:  # a hole of gigabytes is not read to its end
+            tree = ast.parse(stream.read(FILE_BYTES))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: too deeply nested
         return set()
     found: set[str] = set()

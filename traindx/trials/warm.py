@@ -221,7 +221,8 @@ def behind(script: Path, folder: Path) -> Iterator[tuple[Path, str]]:
         if path in seen or not path.is_file():
             continue
         seen.add(path)
-        text = path.read_bytes()[:FILE_BYTES].decode("utf-8-sig", "replace")
+        with path.open("rb") as stream:  # a hole of gigabytes is not read to its end
+            text = stream.read(FILE_BYTES).decode("utf-8-sig", "replace")
         yield path, text
         for name in imports(text, relative=True):
             parts = name.lstrip(".").split(".")
