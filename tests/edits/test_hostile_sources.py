@@ -105,3 +105,9 @@ def test_a_source_with_a_hole_of_gigabytes_is_read_in_part(tmp_path: Path) -> No
     (only,) = behind(script, tmp_path)
     assert len(only[1]) < 1 << 24
     assert imported(script) == set()
+
+
+def test_a_rate_that_no_format_can_write_is_advice() -> None:
+    script = SCRIPT.replace("json", "tomllib").replace("cfg.tomllib", "cfg.toml")
+    found = edit({"train.py": script, "cfg.toml": "lr = 1e308\n"}, "train.py", "", ["lr=*100"])
+    assert isinstance(found, Advice), found

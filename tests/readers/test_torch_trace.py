@@ -155,3 +155,11 @@ def test_memory_does_not_grow_with_what_is_in_an_event(tmp_path: Path) -> None:
     tracemalloc.stop()
     assert len(run.series["time/step"]) == 200
     assert peak < 16e6
+
+
+def test_a_damaged_name_of_the_device_leaves_the_steps(tmp_path: Path) -> None:
+    steps = [e for i in range(3) for e in traces.host_step(110 * i, i)]
+    text = traces.document(steps, "NVIDIA H200").replace("NVIDIA H200", "NVIDIA\x01H200")
+    run = read(tmp_path / "worker.pt.trace.json", text)
+    assert run.series["time/step"].steps.tolist() == [0, 1, 2]
+    assert run.setup.device is None

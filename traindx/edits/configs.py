@@ -67,7 +67,10 @@ def line_of(path: str, text: str, keys: Keys) -> int:
 def with_value(path: str, text: str, keys: Keys, written: str) -> str | None:
     """The text with another value, in the format's writing, at these keys; None where no single place is it."""
     want = parse(path, text)
-    put(want, keys, parse(path, single(path, written))["x"])
+    value = parse(path, single(path, written))
+    if value is None:  # no such number in this format: a rate that overflowed to "inf.0"
+        return None
+    put(want, keys, value["x"])
     found = []
     for match in candidates(text, keys):
         new = text[: match.start("value")] + written + text[match.end("value") :]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 
 from traindx.errors import NotALog
 from traindx.readers._stream import is_text, refuse_non_text
@@ -48,7 +49,8 @@ def facts(source: Source, split: Split) -> dict[str, object]:
     device = DEVICE.search(head.partition('"deviceProperties"')[2])
     told: dict[str, object] = {"traced_steps": len(split.numbers), "traced_events": len(split.table.kind)}
     if device is not None:
-        told["device"] = json.loads(device[1])
+        with suppress(ValueError):  # a damaged name is no fact; the events behind it are read
+            told["device"] = json.loads(device[1])
     elif not split.on_device:
         told["device"] = "cpu"
     return told
