@@ -168,13 +168,16 @@ def test_paths_into_the_project_lead_to_the_copy(given: str, wanted: str) -> Non
 def test_the_environment_of_an_experiment(tmp_path: Path) -> None:
     place = Path("/s")
     copy = scratch.Scratch(place, Path("/a/proj"), place / "tree/proj", place / "tree/proj/sub", ())
-    found = scratch.environment_in({"HOME": "/home/u", "DATA": "/a/proj/data", "KEPT": "1"}, copy)
+    home = {"HOME": str(tmp_path)}
+    assert "XDG_CACHE_HOME" not in scratch.environment_in(home, copy)  # it cannot be made there
+    (tmp_path / ".cache").mkdir()
+    found = scratch.environment_in({**home, "DATA": "/a/proj/data", "KEPT": "1"}, copy)
     assert found["HOME"] == "/s/home"
     assert found["TMPDIR"] == "/s/tmp"
     assert found["DATA"] == "/s/tree/proj/data"
     assert (found["KEPT"], found["WANDB_MODE"], found["PWD"]) == ("1", "offline", "/s/tree/proj/sub")
     assert found["MLFLOW_TRACKING_URI"] == "file:///s/mlruns"
-    assert found["XDG_CACHE_HOME"] == "/home/u/.cache"
+    assert found["XDG_CACHE_HOME"] == str(tmp_path / ".cache")
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux")

@@ -22,7 +22,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 from traindx.errors import ConfigError
 from traindx.own import OWN_THREADS
-from traindx.trials import scratch
+from traindx.trials import enclosure, scratch
 from traindx.trials.warm import Forked, Warm
 
 HOME = Path(__file__).parents[2]  # the folder that holds the package
@@ -55,7 +55,8 @@ class Conducted(NamedTuple):
     writing outside of its scratch copy. `linked`: files and folders too large to be copied,
     `left_out`: sockets, pipes and what cannot be read, which the scratch copy lacks,
     `changed`: files in the user's project that changed meanwhile, through whomever. `why` is set
-    where it could not be started."""
+    where it could not be started. `unfenced`: what the machine could not keep it from. `wanted_network`: it
+    tried to reach the network, which it did not have."""
 
     out: Path
     ended: EndedHow
@@ -70,6 +71,8 @@ class Conducted(NamedTuple):
     why: str = ""
     left_out: tuple[str, ...] = ()
     warm: bool = False  # forked from a Python that had its libraries loaded
+    unfenced: tuple[str, ...] = ()
+    wanted_network: bool = False
 
     @property
     def ok(self) -> bool:
@@ -101,6 +104,7 @@ class Bounds(TypedDict, total=False):
     edited: Mapping[str, str]
     folder: Path | None
     base: Mapping[str, str] | None
+    network: bool
 
 
 class Asked(Bounds, total=False):
@@ -132,6 +136,7 @@ def conduct(
     grace: float = GRACE,
     copied_bytes: int = scratch.COPIED_BYTES,
     writable: Sequence[str] = (),
+    network: bool = False,
     stop: threading.Event | None = None,
     until: Callable[[], bool] | None = None,
     edited: Mapping[str, str] = {},
@@ -142,7 +147,7 @@ def conduct(
     It is ended after `steps` optimizer steps, after `seconds`, when `stop` is set, or when `until`,
     which is asked four times a second, says so; in an exception (Ctrl-C) it is ended first. `base`
     is the environment (default: ours), `threads` the number of threads for its arithmetic,
-    `writable` further paths that it may write to, `grace` the seconds
+    `writable` further paths that it may write to, `network` whether it may use that, `grace` the seconds
     that it gets to end by itself when it is asked to, `edited` the texts of files of the folder that it
     finds changed, `warm` has Pythons that it may be forked from. Raises ConfigError when there is no such program
     or intervention, OSError when the scratch copy has no room."""
@@ -158,24 +163,43 @@ def conduct(
             scratch.rewrite(copy.folder / name, text)
         inside = with_threads(scratch.environment_in(base, copy), threads)
         environment = record(out, interventions, steps, inside, str(copy.folder))
-        may_write = [str(out.resolve()), *scratch.caches(base), *writable]
-        request = {**order(command, copy, may_write), "seconds": seconds, "grace": grace}
+        request = order(command, copy, (seconds, grace), [str(out.resolve()), *writable], scratch.caches(base), network)
         tail, answer = kept(request, environment, copy, out / "stdout.log", stop, until, warm)
         changed = scratch.changes(before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root))
     finally:
         scratch.remove(copy.place)
-    done = conducted(out, tuple(interventions), time.monotonic() - begun, tail, answer)
+    done = conducted(out, tuple(interventions), time.monotonic() - begun, tail, answer, enclosure.limits(network))
     return done._replace(linked=copy.linked, left_out=copy.left_out, changed=changed)
 
 
-def order(command: Sequence[str], copy: scratch.Scratch, writable: Sequence[str]) -> dict[str, object]:
-    """What a keeper is asked to run, and where that may write."""
-    places = [str(copy.place), *DEVICES, *writable]
-    return {"command": scratch.command_in(command, copy), "writable": places, "place": str(copy.place)}
+def order(
+    command: Sequence[str],
+    copy: scratch.Scratch,
+    limits: tuple[float | None, float],
+    writable: Sequence[str],
+    caches: Sequence[str],
+    network: bool,
+) -> dict[str, object]:
+    """What a keeper is asked to run, for how many seconds with how many to end in, and what that may reach."""
+    place = str(copy.place)
+    view = {"place": place, "writable": writable, "caches": caches, "network": network}
+    return {
+        "command": scratch.command_in(command, copy),
+        "seconds": limits[0],
+        "grace": limits[1],
+        "writable": [place, *DEVICES, *writable, *caches],
+        "place": place,
+        "enclosure": view if enclosure.possible() else None,
+    }
 
 
 def conducted(
-    out: Path, interventions: tuple[str, ...], seconds: float, tail: str, answer: Mapping[str, Any]
+    out: Path,
+    interventions: tuple[str, ...],
+    seconds: float,
+    tail: str,
+    answer: Mapping[str, Any],
+    unfenced: tuple[str, ...],
 ) -> Conducted:
     """What a keeper answered, in the words of this module."""
     return Conducted(
@@ -191,6 +215,8 @@ def conducted(
         changed=(),
         why=str(answer.get("why", "")),
         warm=bool(answer.get("warm", False)),
+        unfenced=unfenced,
+        wanted_network=bool(answer.get("wanted_network", False)),
     )
 
 

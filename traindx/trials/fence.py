@@ -37,7 +37,7 @@ def version() -> int:
     """The version of Landlock that the kernel offers; 0 where there is none that is of use."""
     if not sys.platform.startswith("linux"):
         return 0
-    found = int(_libc().syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
+    found = int(libc().syscall(CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(1)))
     return found if found >= 2 else 0
 
 
@@ -50,13 +50,13 @@ def restrict(writable: Sequence[str]) -> bool:
         return False
     rights = WRITE_FILE | ENTRIES | REFER | (TRUNCATE if known >= 3 else 0)
     wanted = Ruleset(rights)
-    rules = _done(_libc().syscall(CREATE_RULESET, ctypes.byref(wanted), ctypes.sizeof(wanted), ctypes.c_uint32(0)))
+    rules = checked(libc().syscall(CREATE_RULESET, ctypes.byref(wanted), ctypes.sizeof(wanted), ctypes.c_uint32(0)))
     try:
         for path in writable:
             if os.path.exists(path):
                 _allow(rules, path, rights)
-        _done(_libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        _done(_libc().syscall(RESTRICT_SELF, rules, ctypes.c_uint32(0)))
+        checked(libc().prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+        checked(libc().syscall(RESTRICT_SELF, rules, ctypes.c_uint32(0)))
     finally:
         os.close(rules)
     return True
@@ -66,7 +66,7 @@ def _allow(rules: int, path: str, rights: int) -> None:
     handle = os.open(path, O_PATH | os.O_CLOEXEC)
     try:
         beneath = Beneath(rights if os.path.isdir(path) else rights & ON_FILES, handle)
-        _done(_libc().syscall(ADD_RULE, rules, 1, ctypes.byref(beneath), ctypes.c_uint32(0)))
+        checked(libc().syscall(ADD_RULE, rules, 1, ctypes.byref(beneath), ctypes.c_uint32(0)))
     finally:
         os.close(handle)
 
@@ -74,21 +74,21 @@ def _allow(rules: int, path: str, rights: int) -> None:
 def die_with_parent(number: int) -> None:
     """Have the kernel send this process a signal when the one that started it ends (Linux)."""
     if sys.platform.startswith("linux"):
-        _libc().prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
+        libc().prctl(PR_SET_PDEATHSIG, number, 0, 0, 0)
 
 
 def adopt_orphans() -> None:
     """Become the parent of every descendant whose own parent ends (Linux)."""
     if sys.platform.startswith("linux"):
-        _libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+        libc().prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _libc() -> ctypes.CDLL:
+def libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _done(result: int) -> int:
+def checked(result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()
-        raise OSError(number, f"Landlock: {os.strerror(number)}")
+        raise OSError(number, os.strerror(number))
     return result

@@ -6,8 +6,8 @@ when traindx itself is gone, however it went: the lifeline is a pipe that breaks
 
 `python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null
 for no fence), `seconds` (null: no limit), `grace`, `place` (the scratch folder, removed here when traindx
-is gone), and the descriptors `lifeline` and `answer`. The answer is one JSON object: `status`, `signal`,
-`ended`, `fenced`.
+is gone), `enclosure` (what enclosure.enter is given, or null), and the descriptors `lifeline` and `answer`. The answer
+is one JSON object: `status`, `signal`, `ended`, `fenced`, `wanted_network`.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ import os
 import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
 from typing import Any
 
-from traindx.trials import fence
+from traindx.trials import enclosure, fence
 
 LEFT_BEHIND = 0.5  # seconds that processes get which outlive the command
 
@@ -44,6 +45,7 @@ class Keeper:
             signal.signal(number, self.heard)
         self.told_to_end = False
         self.child = -1
+        self.counters: list[int] = []  # of the experiment's own network, where it has one
 
     def heard(self, number: int, _frame: object) -> None:
         self.told_to_end |= number != signal.SIGCHLD
@@ -52,27 +54,43 @@ class Keeper:
         """Start the command, or fork it from this very process; True in the process that was forked, which is then to
         run it. Raises OSError when that cannot be."""
         writable = self.request["writable"]
-        self.fenced = writable is not None and fence.version() > 0
+        landlock = writable is not None and fence.version() > 0
+        self.fenced = landlock or self.request["enclosure"] is not None
+        ours, theirs = socket.socketpair()
 
         def before() -> None:
-            fence.die_with_parent(signal.SIGKILL)
-            if self.fenced:
+            self.enclose(theirs)
+            fence.die_with_parent(signal.SIGKILL)  # after a change of identity, which undoes it
+            if landlock:
                 fence.restrict(writable)
 
         fence.adopt_orphans()
-        if fork:
-            self.child = os.fork()
-            if not self.child:
-                os.setsid()
-                self.let_go()
-                before()
-            return not self.child
-        process = subprocess.Popen(
-            self.request["command"], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=before
-        )
-        self.child = process.pid
-        process.returncode = 0  # it is waited for here, together with those that were adopted
+        with ours, theirs:
+            if fork:
+                self.child = os.fork()
+                if not self.child:
+                    os.setsid()
+                    self.let_go()
+                    before()
+                    return True
+            else:
+                process = subprocess.Popen(
+                    self.request["command"], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=before
+                )
+                self.child = process.pid
+                process.returncode = 0  # it is waited for here, together with those that were adopted
+            theirs.close()
+            self.counters = socket.recv_fds(ours, 1, 2)[1]
         return False
+
+    def enclose(self, parent: socket.socket) -> None:
+        """In the process of the command: go into its view of the machine, and give the counters of that to the
+        keeper, which stays outside."""
+        if self.request["enclosure"] is not None:
+            counters = enclosure.enter(**self.request["enclosure"])
+            socket.send_fds(parent, [b" "], counters)
+            for one in counters:
+                os.close(one)
 
     def let_go(self) -> None:
         """In a process that was forked: have none of what is the keeper's."""
@@ -97,7 +115,9 @@ class Keeper:
             code = 0 if self.status is None else os.waitstatus_to_exitcode(self.status)
             if self.told_to_end:  # nobody may be left to do it
                 shutil.rmtree(self.request["place"], ignore_errors=True)
+            wanted = enclosure.wanted([os.pread(one, 1 << 16, 0).decode() for one in self.counters])
             answer = {"ended": ended, "status": max(code, 0), "signal": max(-code, 0), "fenced": self.fenced}
+            answer["wanted_network"] = wanted
         with contextlib.suppress(BrokenPipeError):
             os.write(self.request["answer"], json.dumps(answer).encode())
         return False

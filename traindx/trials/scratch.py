@@ -115,6 +115,8 @@ def rewrite(path: Path, text: str) -> None:
 
 def remove(place: Path) -> None:
     """Remove a scratch folder; what it links to stays."""
+    for locked in place.glob("layers/*/work/work"):  # the kernel closes it to everybody
+        locked.chmod(0o700)
     shutil.rmtree(place, ignore_errors=True)
 
 
@@ -287,7 +289,9 @@ def environment_in(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
     to themselves, caches of downloads stay where they are."""
     home = base.get("HOME", str(Path.home()))
     env = {name: moved(value, scratch) for name, value in base.items()}
-    env["XDG_CACHE_HOME"] = base.get("XDG_CACHE_HOME", os.path.join(home, ".cache"))
+    cache = os.path.join(home, ".cache")
+    if os.path.isdir(cache):  # else the script makes one in the scratch's home
+        env.setdefault("XDG_CACHE_HOME", cache)
     env |= {"HOME": str(scratch.place / "home"), "PWD": str(scratch.folder)}
     env |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch.place / "tmp"))
     env |= QUIET
