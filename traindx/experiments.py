@@ -166,18 +166,21 @@ def why_not(done: Conducted, command: Sequence[str]) -> str:
     if done.ended != "finished":
         return f"the script {done.words()}, and had made no step"
     why = why_nothing(done.out, command, Ended(done.status, done.signal, done.seconds), EXPERIMENTS)
-    return why if done.ok else f"{why}; its last words: {trials.last_line(done.tail)}"
+    return (
+        why
+        if done.ok
+        else ". ".join(filter(None, [f"{why}; its last words: {trials.last_line(done.tail)}", done.wish()]))
+    )
 
 
 def find_lr(
     command: Sequence[str],
     plan: rates.Plan,
     *,
-    seconds: float | None = None,
-    writable: Sequence[str] = (),
     tell: Callable[[str], None] = lambda _: None,
+    **bounds: Unpack[Bounds],
 ) -> RateSearch:
-    """Search the learning rate of an unmodified script. `seconds` bounds each start of it.
+    """Search the learning rate of an unmodified script, within `bounds` of each start of it.
 
     Raises ConfigError for a program that is not there, ExperimentFailed where nothing was recorded."""
     begun = time.monotonic()
@@ -188,7 +191,7 @@ def find_lr(
             nonlocal starts
             starts += 1
             out = Path(place) / str(starts)
-            return attempt(command, out, what, steps, over, seconds=seconds, writable=writable)
+            return attempt(command, out, what, steps, over, **bounds)
 
         swept = rates.search(plan, start, tell)
         found = swept.found if isinstance(swept.found, Suggestion) else None
@@ -234,12 +237,13 @@ def notes(swept: rates.Swept) -> tuple[str, ...]:
     told: list[str] = []
     for one in swept.sweeps:
         told += [e.message for e in one.run.events if e.code == "intervention-unused"]
-        if one.conducted.changed and not one.conducted.fenced:  # else it was somebody else
+        if one.conducted.changed and one.conducted.unfenced:  # else it was somebody else
             told.append(f"files of the project changed meanwhile: {some(one.conducted.changed)}")
         if one.conducted.linked and not one.conducted.fenced:
             told.append(
                 f"not copied, and this system cannot keep the script from changing: {some(one.conducted.linked)}"
             )
+        told += filter(None, [one.conducted.wish()])
     return tuple(dict.fromkeys(told))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from traindx import pipeline
 from traindx.cli.check_data import DataRequest, check_data, data_options
 from traindx.cli.check_pages import listing, rendered
 from traindx.cli.check_run import Bench, gather
-from traindx.cli.options import Output, codes, config_options, output_options
+from traindx.cli.options import FENCE_OPTIONS, Output, codes, config_options, output_options, state_limits, with_options
 from traindx.cli.streams import emit, note, progress
 from traindx.config import Config
 from traindx.trials.check.judge import picked
@@ -56,14 +57,9 @@ Exit status:
     metavar="SECONDS",
     help="Time for all experiments together; what does not fit is not run.",
 )
-@click.option(
-    "--writable",
-    multiple=True,
-    metavar="PATH",
-    help="The script may write there, too (it cannot elsewhere). Repeatable.",
-)
 @click.option("--list", "listed", is_flag=True, help="List the checks and end.")
 @click.option("--out", "records", metavar="DIR", help="Keep the records of the experiments in DIR.")
+@functools.partial(with_options, options=FENCE_OPTIONS)
 @data_options
 @output_options
 @config_options
@@ -76,6 +72,7 @@ def check(
     skip: tuple[str, ...],
     budget: float,
     writable: tuple[str, ...],
+    network: bool,
     listed: bool,
     records: str | None,
 ) -> int:
@@ -94,7 +91,10 @@ def check(
         return 0
     if not command:
         raise click.UsageError("give the command to check, such as: traindx check -- python train.py")
-    bench = Bench(command, config, budget, Path(records) if records else None, writable)
+    bench = Bench(
+        command, config, budget, Path(records) if records else None, {"writable": writable, "network": network}
+    )
+    state_limits(network, out.quiet)
     return examined(bench, checks, config, out)
 
 

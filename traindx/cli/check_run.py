@@ -19,7 +19,7 @@ from traindx.trials import environment as surroundings
 from traindx.trials.check import facts as check_facts
 from traindx.trials.check.catalogue import BLANK, FIRST, ONE_BATCH
 from traindx.trials.check.plan import Planned, limit, steps_for
-from traindx.trials.conduct import Conducted, conduct
+from traindx.trials.conduct import Conducted, Reach, conduct
 from traindx.vocabulary.check import Experiment
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
@@ -47,9 +47,10 @@ class Bench:
         config: Config,
         budget: float,
         records: Path | None = None,
-        writable: Sequence[str] = (),
+        reach: Reach | None = None,
     ) -> None:
-        self.command, self.config, self.budget, self.writable = command, config, budget, writable
+        self.command, self.config, self.budget = command, config, budget
+        self.reach: Reach = reach or {}
         self.temporary = None if records else tempfile.TemporaryDirectory(prefix="traindx-check-")
         self.records = records or Path(self.temporary.name if self.temporary else ".")
         self.folder = Path.cwd()
@@ -62,6 +63,7 @@ class Bench:
         self.left_out: tuple[str, ...] = ()
         self.changed: set[str] = set()
         self.fenced = True
+        self.wish = ""
 
     def left(self) -> float:
         return self.budget - (time.monotonic() - self.begun)
@@ -86,6 +88,7 @@ class Bench:
         self.linked, self.left_out = conducted.linked, conducted.left_out
         self.changed |= set(conducted.changed)
         self.fenced = conducted.fenced
+        self.wish = self.wish or conducted.wish()
         self.done.append(
             Experiment(
                 name=planned.name,
@@ -115,7 +118,7 @@ class Bench:
             steps=steps,
             seconds=seconds,
             folder=self.folder,
-            writable=self.writable,
+            **self.reach,
         )
 
     def read(self, planned: Planned, conducted: Conducted) -> int:
@@ -144,7 +147,7 @@ class Bench:
     def notes(self) -> list[str]:
         """What the user should know of the folder: files that changed meanwhile, that could not be kept from being
         written to, and that the copy lacks."""
-        out = []
+        out = [self.wish] if self.wish else []
         if self.changed:
             names = ", ".join(sorted(self.changed)[:NAMED])
             out.append(f"files of your project changed while the checks ran: {names}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from traindx.cli.options import OUTPUT_OPTIONS, Format, Output, settle_output, with_options
+from traindx.cli.options import FENCE_OPTIONS, OUTPUT_OPTIONS, Format, Output, settle_output, state_limits, with_options
 from traindx.cli.streams import emit, note, stdout_width
 from traindx.errors import ConfigError
 
@@ -41,6 +41,7 @@ OPTIONS = (
     ),
     *OUTPUT_OPTIONS[1:],
     click.option("--figures", metavar="DIR", help="Also draw learning_rate.png into DIR."),
+    *FENCE_OPTIONS,
 )  # fmt: skip
 
 
@@ -68,12 +69,6 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
     "--seconds", type=click.FloatRange(min=1), default=600.0, show_default=True, metavar="S",
     help="Time limit of each start of the script.",
 )  # fmt: skip
-@click.option(
-    "--writable",
-    multiple=True,
-    metavar="PATH",
-    help="The script may write there, too (it cannot elsewhere). Repeatable.",
-)
 @report_options
 def find_lr(
     command: tuple[str, ...],
@@ -85,6 +80,7 @@ def find_lr(
     sensitivity: bool,
     seconds: float,
     writable: tuple[str, ...],
+    network: bool,
     figures: str | None,
 ) -> int:
     """Find the learning rate of an unmodified script by a sweep.
@@ -99,9 +95,11 @@ def find_lr(
     if not 0 < low < high < float("inf"):
         raise ConfigError(f"--low {low:g} --high {high:g}: rates must be above 0, and rise")
     plan = Plan(low, high, steps, numbers(seeds), sensitivity)
+    state_limits(network, out.quiet)
     search = experiments.find_lr(
-        command, plan, seconds=seconds, writable=writable, tell=lambda text: note(f"  {text}", out.quiet)
-    )
+        command, plan, seconds=seconds, writable=writable, network=network,
+        tell=lambda text: note(f"  {text}", out.quiet),
+    )  # fmt: skip
     emit(rates.render(search, out.format, width=stdout_width(), color=out.color), out.path)
     if figures is not None:
         draw(search, Path(figures), quiet=out.quiet)

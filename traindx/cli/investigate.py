@@ -80,6 +80,8 @@ def investigate(
         text = text.rstrip("\n") + "\n\n" + trail(found) + "\n"
     emit(text, out.path)
     (journal.path.parent / DONE).write_text(diagnosis.to_json(), encoding="utf-8")
+    for line in bench.notes:
+        note(f"traindx: {line}", out.quiet)
     return status(diagnosis, config)
 
 

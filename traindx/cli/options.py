@@ -49,6 +49,16 @@ full_option = click.option(
     "--full", is_flag=True, help="Text: everything that was found, not only the first screen. (HTML and JSON hold all.)"
 )
 
+FENCE_OPTIONS = (
+    click.option(
+        "--writable", multiple=True, metavar="PATH",
+        help="The script may write there, too (it cannot elsewhere). Repeatable.",
+    ),
+    click.option(
+        "--network", is_flag=True, help="The script may use the network, and services of this machine (else it cannot)."
+    ),
+)  # fmt: skip
+
 RULE_OPTIONS = (
     click.option(
         "--select", multiple=True, metavar="CODES",
@@ -122,6 +132,17 @@ def with_options(command: Callable[..., int], options: tuple[Callable[..., Any],
     for option in reversed(options):
         decorated = option(decorated)
     return cast("Callable[..., int]", decorated)
+
+
+def state_limits(network: bool, quiet: bool) -> None:
+    """Say what this machine cannot keep the script from, before it is started."""
+    from traindx.cli.streams import note
+    from traindx.trials.enclosure import limits
+
+    known = limits(network)
+    if known:
+        what = ", ".join(known[:-1]) + " or " + known[-1]
+        note(f"traindx: This machine cannot keep an experiment from {what}.", quiet)
 
 
 def settle_config(

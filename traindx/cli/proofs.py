@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from traindx.cli.options import with_options
+from traindx.cli.options import FENCE_OPTIONS, state_limits, with_options
 from traindx.cli.streams import note
 from traindx.errors import ConfigError
 from traindx.reports.labels import percent
@@ -22,6 +22,7 @@ from traindx.reports.labels import percent
 if TYPE_CHECKING:
     from traindx.repair.bench import Bench, Start
     from traindx.repair.search import Search
+    from traindx.trials.conduct import Reach
     from traindx.trials.journal import Journal
     from traindx.trials.plan import Candidate
     from traindx.vocabulary.diagnosis import Hypothesis
@@ -37,7 +38,7 @@ class Starts(NamedTuple):
     budget: float
     jobs: int
     folder: str | None
-    writable: tuple[str, ...]
+    reach: Reach
     executor: str = "local"
     address: str | None = None
 
@@ -47,6 +48,7 @@ class Starts(NamedTuple):
         from traindx.repair.bench import Bench
 
         told.budget = self.budget
+        state_limits(self.reach.get("network", False), told.quiet)
         with self.starter(command) as (start, how):
             yield Bench(
                 command,
@@ -54,7 +56,7 @@ class Starts(NamedTuple):
                 journal,
                 budget=self.budget,
                 jobs=self.jobs,
-                writable=self.writable,
+                reach=self.reach,
                 tell=told.at,
                 how=how,
             )
@@ -96,10 +98,7 @@ def start_options(budget: str) -> tuple[Callable[..., Any], ...]:
             "--out", "folder", metavar="DIR", help="Write all there, or go on with what lies there. "
             "Default: a folder of its own, <script>-<time>.",
         ),
-        click.option(
-            "--writable", multiple=True, metavar="PATH",
-            help="The script may write there, too (it cannot elsewhere). Repeatable.",
-        ),
+        *FENCE_OPTIONS,
         click.option(
             "--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
             help="Where starts are made: by this process, or as tasks of Ray (the extra `ray`).",
@@ -122,11 +121,13 @@ def proof_options(budget: str) -> Callable[[Callable[..., int]], Callable[..., i
             jobs: int,
             folder: str | None,
             writable: tuple[str, ...],
+            network: bool,
             executor: str,
             ray_address: str | None,
             **rest: Any,
         ) -> int:
-            starts = Starts(steps, seconds_of(budget), jobs, folder, writable, executor, ray_address)
+            reach: Reach = {"writable": writable, "network": network}
+            starts = Starts(steps, seconds_of(budget), jobs, folder, reach, executor, ray_address)
             return command(starts=starts, **rest)
 
         return with_options(settled, start_options(budget))

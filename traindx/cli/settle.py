@@ -37,7 +37,7 @@ class Settling(NamedTuple):
         from traindx.repair.search import Options
 
         ran = Arm((), None, diagnosis.runs[place], ended.shell_status == 0, ended.seconds)
-        starts = Starts(self.steps, self.seconds, JOBS, None, ())
+        starts = Starts(self.steps, self.seconds, JOBS, None, {})
         with Told(quiet) as said:
             journal = opened(self.command, verb.FOLDER, None, Options(self.steps))
             with starts.bench(tuple(self.command), journal, said) as bench:

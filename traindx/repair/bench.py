@@ -14,7 +14,7 @@ import numpy as np
 from traindx import pipeline
 from traindx.errors import ExperimentFailed, ReadError
 from traindx.repair.source import Source, outside
-from traindx.trials.conduct import Asked
+from traindx.trials.conduct import Asked, Reach
 from traindx.trials.find_lr import Attempt
 from traindx.trials.journal import Journal
 from traindx.trials.parallel import run_all, threads_each
@@ -83,13 +83,14 @@ class Bench:
         *,
         budget: float,
         jobs: int = 2,
-        writable: Sequence[str] = (),
+        reach: Reach | None = None,
         tell: Callable[[str], None] = lambda _: None,
         how: Callable[[], str] = lambda: "",
     ) -> None:
         self.how = how  # what is to be known of how the starts were made, or ""
         self.command, self.start, self.journal = tuple(command), start, journal
-        self.budget, self.jobs, self.writable, self.tell = budget, jobs, writable, tell
+        self.budget, self.jobs, self.tell = budget, jobs, tell
+        self.reach: Reach = reach or {}
         self.records = journal.path.parent / RECORDS
         self.begun = time.monotonic()
         self.steps: int | None = None  # of every arm but the first
@@ -188,7 +189,7 @@ class Bench:
             overhead=OVERHEAD,
             slices=self.slices,
             keep=self.keep_models and bool(interventions) and steps == self.whole,
-            writable=self.writable,
+            **self.reach,
             threads=threads,
             stop=stop,
             edited={} if self.source is None else self.source.edited(interventions),
@@ -198,6 +199,8 @@ class Bench:
         if tried.conducted.ended in ("full-disk", "not-started"):  # it says nothing of the change
             raise ExperimentFailed(f"the script {tried.conducted.words()}; what was finished is kept")
         with self.lock:
+            wish = tried.conducted.wish()
+            self.notes += [wish] if wish and wish not in self.notes else []
             return self.keep(armed(tried, interventions, seed), steps, out.name)
 
     def free(self) -> Path:

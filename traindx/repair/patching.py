@@ -87,7 +87,7 @@ def begun(search: Search, interventions: tuple[str, ...], patch: Patch | None, f
         (*outside(interventions), f"seed={search.seeds[0]}"),
         STEPS,
         seconds=limit(search),
-        writable=bench.writable,
+        **bench.reach,
         threads=arm_threads(bench),
         probes="speed",
         edited=patch.after if patch is not None else {} if bench.source is None else bench.source.edited(interventions),
@@ -114,7 +114,7 @@ def utilized(proof: Proof, patch: Patch, search: Search, folder: Path) -> Proof:
         return proof
     bench.tell("a trace of the fixed script")
     traced = bench.start(
-        bench.command, fresh(folder), (), None, seconds=limit(search), writable=bench.writable, profile=TRACED,
+        bench.command, fresh(folder), (), None, seconds=limit(search), **bench.reach, profile=TRACED,
         edited=patch.after,
     )  # fmt: skip
     known = msgspec.structs.replace(known, utilization=busy(traced))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -32,6 +33,10 @@ TAIL_BYTES = 16 << 10  # and its end is kept in memory
 DEVICES = ("/dev", "/proc")  # may be written to: accelerators, shared memory, settings of the process itself
 FREE_BYTES = 256 << 20  # left on the scratch's disk; below that an experiment is ended
 LOOK = 0.25  # seconds between two looks at the disk and at `stop`
+# A service of this machine is not in the experiment's network; only what was printed tells that from one of its own.
+REFUSED = "Connection refused"
+HOST = re.compile(r"host='([\w.:-]+)'")
+WISH = "The script tried to reach the network{}; experiments run without it. Allow it with --network."
 GRACE = 2.0  # seconds between being asked to end and being killed
 
 Keeping = subprocess.Popen[bytes] | Forked
@@ -74,6 +79,12 @@ class Conducted(NamedTuple):
     unfenced: tuple[str, ...] = ()
     wanted_network: bool = False
 
+    def wish(self) -> str:
+        """A sentence on the network that the script did not have, or ""."""
+        host = HOST.search(self.tail)
+        where = f" ({host[1]})" if host else ""
+        return WISH.format(where) if self.wanted_network else ""
+
     @property
     def ok(self) -> bool:
         """Whether the command came to its end, and without an error."""
@@ -84,7 +95,7 @@ class Conducted(NamedTuple):
         if self.ended == "finished" and self.signal:
             return f"killed by signal {self.signal}"
         if self.ended == "finished" and self.status:
-            return f"ended with status {self.status}: {last_line(self.tail)}"
+            return ". ".join(filter(None, [f"ended with status {self.status}: {last_line(self.tail)}", self.wish()]))
         return {
             "finished": "came to its end",
             "out-of-time": f"ended after {self.seconds:.0f} s, its time limit",
@@ -94,17 +105,22 @@ class Conducted(NamedTuple):
         }[self.ended]
 
 
-class Bounds(TypedDict, total=False):
+class Reach(TypedDict, total=False):
+    """What a command may reach outside of its copy."""
+
+    writable: Sequence[str]
+    network: bool
+
+
+class Bounds(Reach, total=False):
     """What those who start a command hand on to `conduct`, which says what each means."""
 
     seconds: float | None
-    writable: Sequence[str]
     threads: int | None
     stop: threading.Event | None
     edited: Mapping[str, str]
     folder: Path | None
     base: Mapping[str, str] | None
-    network: bool
 
 
 class Asked(Bounds, total=False):
@@ -202,6 +218,7 @@ def conducted(
     unfenced: tuple[str, ...],
 ) -> Conducted:
     """What a keeper answered, in the words of this module."""
+    wanted = answer.get("wanted_network")  # None: it had the network of the machine
     return Conducted(
         out=out,
         ended=answer.get("ended", "stopped"),
@@ -216,7 +233,7 @@ def conducted(
         why=str(answer.get("why", "")),
         warm=bool(answer.get("warm", False)),
         unfenced=unfenced,
-        wanted_network=bool(answer.get("wanted_network", False)),
+        wanted_network=wanted is not None and (wanted or REFUSED in tail),
     )
 
 

@@ -7,7 +7,7 @@ when traindx itself is gone, however it went: the lifeline is a pipe that breaks
 `python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null
 for no fence), `seconds` (null: no limit), `grace`, `place` (the scratch folder, removed here when traindx
 is gone), `enclosure` (what enclosure.enter is given, or null), and the descriptors `lifeline` and `answer`. The answer
-is one JSON object: `status`, `signal`, `ended`, `fenced`, `wanted_network`.
+is one JSON object: `status`, `signal`, `ended`, `fenced`, and `wanted_network` where it had a network of its own.
 """
 
 from __future__ import annotations
@@ -115,9 +115,10 @@ class Keeper:
             code = 0 if self.status is None else os.waitstatus_to_exitcode(self.status)
             if self.told_to_end:  # nobody may be left to do it
                 shutil.rmtree(self.request["place"], ignore_errors=True)
-            wanted = enclosure.wanted([os.pread(one, 1 << 16, 0).decode() for one in self.counters])
             answer = {"ended": ended, "status": max(code, 0), "signal": max(-code, 0), "fenced": self.fenced}
-            answer["wanted_network"] = wanted
+            if self.counters:
+                texts = [os.pread(one, 1 << 16, 0).decode() for one in self.counters]
+                answer["wanted_network"] = enclosure.wanted(texts)
         with contextlib.suppress(BrokenPipeError):
             os.write(self.request["answer"], json.dumps(answer).encode())
         return False

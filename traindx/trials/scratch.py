@@ -307,13 +307,14 @@ def caches(base: Mapping[str, str]) -> tuple[str, ...]:
     return (*named, *(os.path.join(home, n) for n in (".cache", ".triton", ".nv")))
 
 
-State = dict[str, tuple[int, int, int]]
+State = dict[str, tuple[int, ...]]
 
 
 def state(root: Path, most: int = COPIED_FILES) -> State:
-    """Size, time of change and inode of each file of a folder (the shallow ones, up to `most`), but
-    of history, installed packages and caches."""
-    found: State = {}
+    """Size, inode, and times of change (also of permissions, owner and attributes) of each file of a folder (the
+    shallow ones, up to `most`), but of history, installed packages and caches; permissions and owner of the folder."""
+    status = root.stat()
+    found: State = {".": (status.st_mode, status.st_uid, status.st_gid)}
     waiting = deque([str(root)])
     while waiting and len(found) < most:
         for entry in listed(Path(waiting.popleft()), MANY * COPIED_FILES) or ():
@@ -323,7 +324,8 @@ def state(root: Path, most: int = COPIED_FILES) -> State:
                         waiting.append(entry.path)
                 else:
                     told = entry.stat(follow_symlinks=False)
-                    found[os.path.relpath(entry.path, root)] = (told.st_size, told.st_mtime_ns, told.st_ino)
+                    times = (told.st_mtime_ns, told.st_ctime_ns)
+                    found[os.path.relpath(entry.path, root)] = (told.st_size, told.st_ino, *times)
     return found
 
 
