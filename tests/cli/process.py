@@ -6,7 +6,7 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,8 +32,9 @@ def traindx(
     given: str | bytes | None = None,
     env: Mapping[str, str] | None = None,
     limit: float = LIMIT,
+    before: Callable[[], None] | None = None,
 ) -> Done:
-    """One call with pipes for stdout and stderr, and `given` (or nothing) on stdin."""
+    """One call with pipes for stdout and stderr, and `given` (or nothing) on stdin. `before` runs in its process."""
     data = given.encode() if isinstance(given, str) else given
     done = subprocess.run(
         [*COMMAND, *map(str, arguments)],
@@ -42,6 +43,7 @@ def traindx(
         cwd=cwd,
         env=environment(**(env or {})),
         timeout=limit,
+        preexec_fn=before,
     )
     out, err = done.stdout.decode("utf-8"), done.stderr.decode("utf-8")
     assert "Traceback (most recent call last)" not in out + err, out + err

@@ -1,11 +1,14 @@
-"""A command that is not recorded, and pipes that tell whether any process of it is left."""
+"""A command that is not recorded, pipes that tell whether any process of it is left, and a server that it may reach."""
 
 from __future__ import annotations
 
+import http.server
 import os
 import select
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from traindx.trials.conduct import Conducted, conduct
@@ -21,6 +24,8 @@ os.write(pipe, b"here")
 os.close(1)
 signal.pause()
 """
+
+POST = "import sys, urllib.request\nprint(urllib.request.urlopen(sys.argv[1], data=b'loss=0.1').status)"
 
 
 def unrecorded(
@@ -56,3 +61,29 @@ class Pipe:
 
     def close(self) -> None:
         os.close(self.end)
+
+
+class Posts(http.server.BaseHTTPRequestHandler):
+    received: list[bytes]
+
+    def do_POST(self) -> None:
+        self.received.append(self.rfile.read(int(self.headers["Content-Length"])))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        return
+
+
+@contextmanager
+def server() -> Iterator[tuple[str, list[bytes]]]:
+    """The address of an HTTP server on this machine, and what it is sent."""
+    posts: list[bytes] = []
+    with http.server.HTTPServer(("127.0.0.1", 0), type("Kept", (Posts,), {"received": posts})) as made:
+        thread = threading.Thread(target=made.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{made.server_port}/", posts
+        finally:
+            made.shutdown()
+            thread.join()

@@ -3,19 +3,16 @@ what is stated instead."""
 
 from __future__ import annotations
 
-import http.server
 import os
 import resource
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.trials.processes import run
+from tests.trials.processes import POST, run, server
 from traindx.trials import enclosure, fence, scratch
 from traindx.trials.conduct import Conducted
 from traindx.trials.warm import Warm
@@ -171,39 +168,10 @@ def test_a_scratch_folder_in_shared_memory(project: Path, monkeypatch: pytest.Mo
     assert left == ([] if HELD else ["new"])
 
 
-class Posts(http.server.BaseHTTPRequestHandler):
-    received: list[bytes]
-
-    def do_POST(self) -> None:
-        self.received.append(self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(200)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        return
-
-
-@pytest.fixture
-def server() -> Iterator[tuple[str, list[bytes]]]:
-    """The address of an HTTP server on this machine, and what it is sent."""
-    posts: list[bytes] = []
-    with http.server.HTTPServer(("127.0.0.1", 0), type("Kept", (Posts,), {"received": posts})) as made:
-        thread = threading.Thread(target=made.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{made.server_port}/", posts
-        made.shutdown()
-        thread.join()
-
-
-POST = "import sys, urllib.request\nprint(urllib.request.urlopen(sys.argv[1], data=b'loss=0.1').status)"
-
-
 @pytest.mark.parametrize("network", [False, True])
-def test_results_are_posted_only_with_the_network(
-    project: Path, server: tuple[str, list[bytes]], network: bool
-) -> None:
-    address, posts = server
-    done = run(POST, project, address, network=network)
+def test_results_are_posted_only_with_the_network(project: Path, network: bool) -> None:
+    with server() as (address, posts):
+        done = run(POST, project, address, network=network)
     if network or not stated(done, "using the network"):
         assert (done.tail, posts, done.wish()) == ("200\n", [b"loss=0.1"], "")
     else:

@@ -91,6 +91,7 @@ class Bench:
         self.command, self.start, self.journal = tuple(command), start, journal
         self.budget, self.jobs, self.tell = budget, jobs, tell
         self.reach: Reach = reach or {}
+        self.network = self.reach.get("network", False)
         self.records = journal.path.parent / RECORDS
         self.begun = time.monotonic()
         self.steps: int | None = None  # of every arm but the first
@@ -109,7 +110,9 @@ class Bench:
             self.remember(entry)
 
     def remember(self, entry: dict[str, Any]) -> None:
-        """Take over an arm that was finished before."""
+        """Take over an arm that was finished before, if it had the network where these have it."""
+        if entry.get("network", False) != self.network:
+            return
         folder = self.records / str(entry.get("record"))
         try:
             run = pipeline.read(folder) if entry["recorded"] else None
@@ -227,6 +230,7 @@ class Bench:
                 "seconds": round(arm.seconds, 3),
                 "why": arm.why,
                 "record": record,
+                "network": self.network,
             }
         )
         return arm

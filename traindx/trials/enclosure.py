@@ -36,8 +36,8 @@ CAPABILITIES = 0x20080522  # the version of their layout
 SHARED = "/dev/shm"
 # Settings of the process itself, and terminals. Devices need no right to write to the folder that they are in.
 LIVE = ("/proc", "/dev/pts")
-# These only answer who a user is; without them a user of a cluster has no name.
-NAME_SERVICES = ("/run/nscd", "/run/nslcd", "/run/systemd/userdb", "/var/lib/sss")
+# These only answer who a user is, without which a user of a cluster has no name, or share an accelerator.
+SERVICES = ("/run/nscd", "/run/nslcd", "/run/systemd/userdb", "/var/lib/sss", "/tmp/nvidia-mps")
 RUN, DEPTH, MOST = "/run", 3, 5000  # where services listen: levels and entries of it that are searched
 NO_WAY = ("Ip:OutNoRoutes", "Ip6OutNoRoutes", "Udp:NoPorts", "Udp6NoPorts")
 
@@ -151,12 +151,17 @@ def apart(paths: Sequence[str]) -> list[str]:
 
 
 def layer(path: str, place: str) -> None:
-    """Have changes in a folder go to another one. Where the file system cannot do that, the folder is read-only."""
+    """Have changes in a folder go to another one, in memory where its file system cannot be a layer (one that has
+    layers itself, as in a container). Where neither can be, the folder is read-only."""
     upper, work = os.path.join(place, "upper"), os.path.join(place, "work")
-    os.makedirs(upper)
-    os.makedirs(work)
-    with contextlib.suppress(OSError):
-        mounted("overlay", path, "overlay", 0, f"lowerdir={path},upperdir={upper},workdir={work},userxattr")
+    for in_memory in (False, True):
+        with contextlib.suppress(OSError):
+            if in_memory:
+                mounted("tmpfs", place, "tmpfs", NO_SUID_NO_DEVICES)
+            os.makedirs(upper)
+            os.makedirs(work)
+            mounted("overlay", path, "overlay", 0, f"lowerdir={path},upperdir={upper},workdir={work},userxattr")
+            return
 
 
 def within(path: str, folder: str) -> bool:
@@ -167,8 +172,9 @@ def listening(besides: Sequence[str]) -> Iterator[str]:
     """Sockets in the file system: those that the kernel lists, and those in /run, which another container may serve."""
     listed = (line.split(None, 7)[7:] for line in read("/proc/net/unix").splitlines()[1:])
     named = {os.path.realpath(words[0]) for words in listed if words and words[0].startswith(os.sep)}
+    open_ones = [*SERVICES, *besides, os.environ.get("CUDA_MPS_PIPE_DIRECTORY", SERVICES[-1])]
     for path in named | set(sockets_in(RUN, DEPTH)):
-        if os.path.exists(path) and not any(within(path, one) for one in (*NAME_SERVICES, *besides)):
+        if os.path.exists(path) and not any(within(path, os.path.realpath(one)) for one in open_ones):
             yield path
 
 

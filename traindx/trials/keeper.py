@@ -16,12 +16,12 @@ import contextlib
 import json
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from traindx.trials import enclosure, fence
@@ -114,7 +114,9 @@ class Keeper:
             ended = self.keep()
             code = 0 if self.status is None else os.waitstatus_to_exitcode(self.status)
             if self.told_to_end:  # nobody may be left to do it
-                shutil.rmtree(self.request["place"], ignore_errors=True)
+                from traindx.trials.scratch import remove
+
+                remove(Path(self.request["place"]))
             answer = {"ended": ended, "status": max(code, 0), "signal": max(-code, 0), "fenced": self.fenced}
             if self.counters:
                 texts = [os.pread(one, 1 << 16, 0).decode() for one in self.counters]

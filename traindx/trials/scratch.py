@@ -206,7 +206,7 @@ def listed(folder: Path, most: int) -> list[os.DirEntry[str]] | None:
 
 def linked_whole(folder: Path) -> bool:
     """Whether a folder is history, installed packages or a cache, which no training changes."""
-    return folder.name in LINKED or folder.name in CACHES or any((folder / name).exists() for name in ENVIRONMENT)
+    return folder.name in LINKED or folder.name in CACHES or any(os.path.exists(folder / name) for name in ENVIRONMENT)
 
 
 def copy_link(path: str, root: Path, copy: Path, name: str) -> None:
