@@ -262,6 +262,24 @@ def test_sockets_of_other_programs(project: Path, tmp_path: Path, network: bool)
                     one.accept()
 
 
+SIGNAL = f"""{ATTEMPT}
+import signal, subprocess
+attempt(os.kill, int(sys.argv[1]), signal.SIGTERM)
+own = subprocess.Popen([sys.executable, "-c", "import signal; signal.pause()"])
+own.terminate()
+print(own.wait())
+"""
+
+
+@pytest.mark.skipif(fence.version() < 6, reason="this kernel does not hold signals")
+def test_processes_of_others_are_not_signalled(project: Path) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
+        done = run(SIGNAL, project, str(other.pid))
+        assert done.tail == "kill Operation not permitted\n-15\n"
+        assert other.communicate(b"\n") == (None, None)
+    assert other.returncode == 0
+
+
 SAME = """
 import os
 from pathlib import Path
