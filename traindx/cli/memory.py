@@ -26,6 +26,10 @@ Examples:
   traindx memory -f json -o memory.json -- python -m project.train
 
 \b
+The script runs in a scratch copy of the folder: your files stay as they are, what it writes is thrown
+away, and it can write nowhere else (--writable PATH allows a place).
+
+\b
 The script runs for a few optimizer steps. Then its model is called again on the last batch and on half
 of it, forward and backward, and what that takes at its highest is read from the allocator: two points
 of a line, which tells what a sample costs. Weights, gradients and the optimizer's state are counted;
@@ -71,7 +75,7 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
 @full_option
 def memory(
     command: tuple[str, ...], config: Config, out: Output, steps: int, limit: float | None, folder_name: str | None,
-    full: bool,
+    writable: tuple[str, ...], full: bool,
 ) -> int:  # fmt: skip
     """Measure what a step needs of memory, and say what would fit.
 
@@ -79,7 +83,7 @@ def memory(
     """
     start = Start(command, folder_name)
     folder = start.folder
-    ended = start.launch(Request(folder, steps, probes="room"), out)
+    ended = start.launch_apart(Request(folder, steps, probes="room"), out, writable)
     if not recorded(folder):
         return start.nothing(f"nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}")
     note_end(folder, ended)

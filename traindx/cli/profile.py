@@ -23,6 +23,10 @@ Examples:
   traindx diagnose traindx-runs/train-20260102-030405/rank-0.pt.trace.json.gz
 
 \b
+The script runs in a scratch copy of the folder: your files stay as they are, what it writes is thrown
+away, and it can write nowhere else (--writable PATH allows a place).
+
+\b
 The script runs until the first --skip optimizer steps are over, then --steps of them are traced by
 torch.profiler, and the script is ended. Told are the parts of a step (data, forward, backward,
 optimizer), the time in which nothing is computed, and the operators that take most. The trace stays
@@ -60,6 +64,7 @@ def profile(
     skip: int,
     steps: int,
     folder_name: str | None,
+    writable: tuple[str, ...],
     full: bool,
 ) -> int:
     """Trace a few steps of a script and say where its time goes.
@@ -67,7 +72,7 @@ def profile(
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
     start = Start(command, folder_name)
-    ended = start.launch(Request(start.folder, profile=(skip, steps)), out)
+    ended = start.launch_apart(Request(start.folder, profile=(skip, steps)), out, writable)
     traces = sorted(start.folder.glob("*.pt.trace.json.gz"))
     if not traces:
         return start.nothing(f"nothing was traced: {why_not(start.folder, command, ended, skip)}")

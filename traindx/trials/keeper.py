@@ -25,6 +25,8 @@ from typing import Any
 
 from traindx.trials import fence
 
+# Asking for the end: by traindx, or passed on by it. The script gets the same one.
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
 LEFT_BEHIND = 0.5  # seconds that processes get which outlive the command
 
 
@@ -40,13 +42,14 @@ class Keeper:
         os.set_blocking(self.wake, False)
         os.set_blocking(self.woken, False)
         signal.set_wakeup_fd(self.wake, warn_on_full_buffer=False)
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in (signal.SIGCHLD, *ENDING):
             signal.signal(number, self.heard)
-        self.told_to_end = False
+        self.told_to_end = 0  # the signal that did
         self.child = -1
 
     def heard(self, number: int, _frame: object) -> None:
-        self.told_to_end |= number != signal.SIGCHLD
+        if number != signal.SIGCHLD:
+            self.told_to_end = number
 
     def start(self, fork: bool = False) -> bool:
         """Start the command, or fork it from this very process; True in the process that was forked, which is then to
@@ -67,9 +70,7 @@ class Keeper:
                 self.let_go()
                 before()
             return not self.child
-        process = subprocess.Popen(
-            self.request["command"], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=before
-        )
+        process = subprocess.Popen(self.request["command"], start_new_session=True, preexec_fn=before)
         self.child = process.pid
         process.returncode = 0  # it is waited for here, together with those that were adopted
         return False
@@ -77,7 +78,7 @@ class Keeper:
     def let_go(self) -> None:
         """In a process that was forked: have none of what is the keeper's."""
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGCHLD, *ENDING):
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for descriptor in (self.woken, self.wake, self.lifeline, self.request["answer"]):
@@ -108,7 +109,7 @@ class Keeper:
         end = None if limit is None else time.monotonic() + limit
         ended = self.wait(end)
         if ended != "finished":
-            self.tell(self.child, signal.SIGTERM)
+            self.tell(self.child, self.told_to_end or signal.SIGTERM)
             self.wait(time.monotonic() + self.request["grace"], hear=False)
         self.clear()
         return ended
@@ -127,7 +128,8 @@ class Keeper:
             ready, _, _ = select.select([self.woken, *([self.lifeline] if hear else [])], [], [], left)
             if self.woken in ready:
                 os.read(self.woken, 4096)
-            self.told_to_end |= self.lifeline in ready
+            if self.lifeline in ready:
+                self.told_to_end = signal.SIGTERM
 
     def reap(self) -> None:
         """Take leave of all that have ended."""
