@@ -12,7 +12,7 @@ from traindx import pipeline
 from traindx.cli.check_data import DataRequest, check_data, data_options
 from traindx.cli.check_pages import listing, rendered
 from traindx.cli.check_run import Bench, gather
-from traindx.cli.options import Output, codes, config_options, output_options, writable_option
+from traindx.cli.options import Output, codes, config_options, output_options
 from traindx.cli.streams import emit, note, progress
 from traindx.config import Config
 from traindx.trials.check.judge import picked
@@ -56,7 +56,12 @@ Exit status:
     metavar="SECONDS",
     help="Time for all experiments together; what does not fit is not run.",
 )
-@writable_option
+@click.option(
+    "--writable",
+    multiple=True,
+    metavar="PATH",
+    help="The script may write there, too (it cannot elsewhere). Repeatable.",
+)
 @click.option("--list", "listed", is_flag=True, help="List the checks and end.")
 @click.option("--out", "records", metavar="DIR", help="Keep the records of the experiments in DIR.")
 @data_options

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from traindx.cli.options import OUTPUT_OPTIONS, Format, Output, settle_output, with_options, writable_option
+from traindx.cli.options import OUTPUT_OPTIONS, Format, Output, settle_output, with_options
 from traindx.cli.streams import emit, note, stdout_width
 from traindx.errors import ConfigError
 
@@ -68,7 +68,12 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
     "--seconds", type=click.FloatRange(min=1), default=600.0, show_default=True, metavar="S",
     help="Time limit of each start of the script.",
 )  # fmt: skip
-@writable_option
+@click.option(
+    "--writable",
+    multiple=True,
+    metavar="PATH",
+    help="The script may write there, too (it cannot elsewhere). Repeatable.",
+)
 @report_options
 def find_lr(
     command: tuple[str, ...],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import click
 
@@ -75,7 +76,7 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
 @full_option
 def memory(
     command: tuple[str, ...], config: Config, out: Output, steps: int, limit: float | None, folder_name: str | None,
-    writable: tuple[str, ...], full: bool,
+    full: bool, **reach: Any,
 ) -> int:  # fmt: skip
     """Measure what a step needs of memory, and say what would fit.
 
@@ -83,7 +84,7 @@ def memory(
     """
     start = Start(command, folder_name)
     folder = start.folder
-    ended = start.launch_apart(Request(folder, steps, probes="room"), out, writable)
+    ended = start.launch_apart(Request(folder, steps, probes="room"), out, **reach)
     if not recorded(folder):
         return start.nothing(f"nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}")
     note_end(folder, ended)

@@ -49,9 +49,11 @@ full_option = click.option(
     "--full", is_flag=True, help="Text: everything that was found, not only the first screen. (HTML and JSON hold all.)"
 )
 
-writable_option = click.option(
-    "--writable", multiple=True, metavar="PATH",
-    help="The script may write there, too (it cannot elsewhere). Repeatable.",
+FENCE_OPTIONS = (
+    click.option(
+        "--writable", multiple=True, metavar="PATH",
+        help="The script may write there, too (it cannot elsewhere). Repeatable.",
+    ),
 )  # fmt: skip
 
 RULE_OPTIONS = (

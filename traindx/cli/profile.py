@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -64,15 +65,15 @@ def profile(
     skip: int,
     steps: int,
     folder_name: str | None,
-    writable: tuple[str, ...],
     full: bool,
+    **reach: Any,
 ) -> int:
     """Trace a few steps of a script and say where its time goes.
 
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
     start = Start(command, folder_name)
-    ended = start.launch_apart(Request(start.folder, profile=(skip, steps)), out, writable)
+    ended = start.launch_apart(Request(start.folder, profile=(skip, steps)), out, **reach)
     traces = sorted(start.folder.glob("*.pt.trace.json.gz"))
     if not traces:
         return start.nothing(f"nothing was traced: {why_not(start.folder, command, ended, skip)}")

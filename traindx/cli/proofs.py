@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from traindx.cli.options import with_options, writable_option
+from traindx.cli.options import with_options
 from traindx.cli.streams import note
 from traindx.errors import ConfigError
 from traindx.reports.labels import percent
@@ -96,7 +96,10 @@ def start_options(budget: str) -> tuple[Callable[..., Any], ...]:
             "--out", "folder", metavar="DIR", help="Write all there, or go on with what lies there. "
             "Default: a folder of its own, <script>-<time>.",
         ),
-        writable_option,
+        click.option(
+            "--writable", multiple=True, metavar="PATH",
+            help="The script may write there, too (it cannot elsewhere). Repeatable.",
+        ),
         click.option(
             "--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
             help="Where starts are made: by this process, or as tasks of Ray (the extra `ray`).",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -119,8 +120,8 @@ def run(
     settle: float | None,
     figures: str | None,
     folder_name: str | None,
-    writable: tuple[str, ...],
     full: bool,
+    **reach: Any,
 ) -> int:
     """Run an unmodified script under capture, then diagnose it.
 
@@ -133,7 +134,7 @@ def run(
     request = Request(start.folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead)
     why = "--steps ends it early" if steps is not None else "--with changes its training" if given else ""
     if why and not in_place:
-        ended = start.launch_apart(request, out, writable, f", because {why}; use --in-place to run it in this folder")
+        ended = start.launch_apart(request, out, f", because {why}; use --in-place to run it in this folder", **reach)
     else:
         ended = start.launch(request, out)
     experiments = None if settle is None else Settling(command, steps, settle)

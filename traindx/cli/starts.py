@@ -20,23 +20,23 @@ from traindx.capture.launch.command import Ended, Request, check_program, enviro
 from traindx.capture.launch.folder import DIARY, Claim, run_folder
 from traindx.capture.launch.output import Relayed
 from traindx.capture.launch.stages import ASKING, PRINTED, last_words, recorded
-from traindx.cli.options import Output, writable_option
+from traindx.cli.options import FENCE_OPTIONS, Output, with_options
 from traindx.cli.streams import note
 from traindx.errors import ConfigError
 
 RUNS = Path("traindx-runs")
 COPY = "The script runs in a scratch copy{why}. What it writes there is thrown away."
 # What the system says to a script that wants to write elsewhere: Landlock, and file systems that are read-only.
-REFUSED = (b"Permission denied", b"Read-only file system")
+REFUSED = ("Permission denied", "Read-only file system")
 
 
 def start_options(what: str = "record") -> Callable[[Any], Any]:
-    """The command to start, `--out` for `what` is kept of it, and `--writable`."""
+    """The command to start, `--out` for `what` is kept of it, and the options of the fence."""
     out = click.option(
         "--out", "folder_name", metavar="DIR", help=f"Keep the {what} in DIR. Default: {RUNS}/<script>-<time>."
     )
     command = click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
-    return lambda verb: command(out(writable_option(verb)))
+    return lambda verb: command(out(with_options(verb, FENCE_OPTIONS)))
 
 
 class Start:
@@ -54,8 +54,8 @@ class Start:
         with self.cleared():
             return launch(self.command, request, stdout=stdout_for(out))
 
-    def launch_apart(self, request: Request, out: Output, writable: Sequence[str], why: str = "") -> Ended:
-        """Run it to its end in a scratch copy of the user's folder, where it may write, and in the paths `writable`."""
+    def launch_apart(self, request: Request, out: Output, why: str = "", **reach: Any) -> Ended:
+        """Run it to its end in a scratch copy of the user's folder; `reach` is what `conduct` lets it use besides."""
         from traindx.experiments import fence_notes
         from traindx.trials.conduct import conduct
 
@@ -70,12 +70,12 @@ class Start:
         with self.cleared(), Claim(self.folder):
             self.check_empty()
             with Relay(stdout_for(out)) as relay:
-                done = conduct(self.command, record=record, out=self.folder, writable=writable, output=relay)
+                done = conduct(self.command, record=record, out=self.folder, output=relay, **reach)
             if done.ended == "not-started":
                 raise ConfigError(f"{self.command[0]}: cannot be executed: {done.why}")
         if done.ended == "full-disk":
             note(f"traindx: the script {done.words()}")
-        elif done.status and any(word in last_words(self.folder, name) for name in PRINTED for word in REFUSED):
+        elif done.status and any(words in done.tail for words in REFUSED):
             note("The script can write to its scratch copy only; to allow another place: --writable PATH", out.quiet)
         for line in fence_notes(done):
             note(f"traindx: {line}", out.quiet)
@@ -90,7 +90,7 @@ class Start:
 
     @contextlib.contextmanager
     def cleared(self) -> Iterator[None]:
-        """Leave no folder behind where the script was not started, or was not waited for."""
+        """Leave no empty folder behind where the script was not started."""
         try:
             yield
         except BaseException:
@@ -100,13 +100,12 @@ class Start:
     def nothing(self, why: str) -> int:
         """Say why there is nothing to tell; the exit status."""
         note(f"traindx: {why}")
-        if not recorded(self.folder):
-            self.clear()
+        self.clear()
         return 2
 
     def clear(self) -> None:
-        """Leave no folder behind, unless it is the user's own."""
-        if not self.named:
+        """Leave no folder behind, unless it is the user's own or holds numbers."""
+        if not self.named and not recorded(self.folder):
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -119,10 +118,10 @@ class Relay:
     """Passes an experiment's output on while it runs, and our input and signals to it. For `conduct(output=...)`."""
 
     stdin = None  # as ours
-    tail = b""  # what is printed is in the record's logs
 
     def __init__(self, target: int) -> None:
         self.target = target
+        self.tail = b""
         self.keeper: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Relay:
@@ -131,15 +130,17 @@ class Relay:
         return self
 
     def __exit__(self, *_: object) -> None:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKING)
         for number, handler in self.before.items():
             signal.signal(number, handler)
 
     def __call__(self, log: Path) -> Relay:
         try:
-            self.relayed = Relayed(log.parent, self.target, 2)
+            self.folder, self.relayed = log.parent, Relayed(log.parent, self.target, 2)
         except OSError as error:
             raise ConfigError(f"the script's output cannot be passed on: {error.strerror}") from error
         self.stdout, self.stderr = self.relayed.stdout, self.relayed.stderr
+        signal.pthread_sigmask(signal.SIG_BLOCK, ASKING)  # the keeper inherits it until it can hear them
         return self
 
     def pass_on(self, number: int, _frame: object) -> None:
@@ -151,6 +152,7 @@ class Relay:
     def begin(self, keeper: subprocess.Popen[bytes]) -> None:
         if self.keeper is None:
             self.keeper = keeper
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKING)
             self.relayed.begun(0)  # no process: if we are killed, the keeper ends the script and all that it started
 
     def take(self, keeper: subprocess.Popen[bytes], patience: float) -> None:
@@ -165,3 +167,4 @@ class Relay:
         keeper.wait()
         self.relayed.ended()
         self.relayed.close()
+        self.tail = b"".join(last_words(self.folder, name) for name in PRINTED)

@@ -44,6 +44,7 @@ class Keeper:
         signal.set_wakeup_fd(self.wake, warn_on_full_buffer=False)
         for number in (signal.SIGCHLD, *ENDING):
             signal.signal(number, self.heard)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)  # they may have been held back until now
         self.told_to_end = 0  # the signal that did
         self.child = -1
 
