@@ -23,8 +23,9 @@ Several compose, in the order of this page, however they are given. With several
 intervention did is in the record's `setup.json`: `interventions` names them all, `intervention/<name=value>/steps` (or
 calls, parameters ...) counts what was changed, and one that changed nothing is an event that says why. One that cannot
 be applied to the script, or fails, ends the script with status 70 and `traindx run` with status 2 and one sentence.
-As the identity (`lr=*1`) an intervention leaves every bit of the training as it is. Files that the script writes are
-written as ever: an experiment beside a real run needs a folder of its own.
+As the identity (`lr=*1`) an intervention leaves every bit of the training as it is. The script
+runs in a scratch copy of the folder, and what it writes there is thrown away. With `--in-place` it runs in your folder,
+where its files replace older ones.
 """
 
 KERAS = """

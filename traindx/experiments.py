@@ -237,14 +237,20 @@ def notes(swept: rates.Swept) -> tuple[str, ...]:
     told: list[str] = []
     for one in swept.sweeps:
         told += [e.message for e in one.run.events if e.code == "intervention-unused"]
-        if one.conducted.changed and one.conducted.unfenced:  # else it was somebody else
-            told.append(f"files of the project changed meanwhile: {some(one.conducted.changed)}")
-        if one.conducted.linked and not one.conducted.fenced:
-            told.append(
-                f"not copied, and this system cannot keep the script from changing: {some(one.conducted.linked)}"
-            )
-        told += filter(None, [one.conducted.wish()])
+        told += fence_notes(one.conducted)
     return tuple(dict.fromkeys(told))
+
+
+def fence_notes(done: Conducted) -> list[str]:
+    """What the user should know of where the kernel did not keep the script in its copy, and of the network."""
+    changed, linked = (some(names) for names in (done.changed, done.linked))
+    return [
+        # Where everything was fenced, what changed was changed by somebody else.
+        *([f"files of the project changed meanwhile: {changed}"] if changed and done.unfenced else []),
+        *([f"not copied, and this system cannot keep the script from changing: {linked}"]
+          if linked and not done.fenced else []),
+        *filter(None, [done.wish()]),
+    ]  # fmt: skip
 
 
 def some(names: Sequence[str], most: int = 3) -> str:

@@ -24,7 +24,10 @@ MAX_LINE = 100
 @click.argument("words", nargs=-1, metavar="CODE-or-slug")
 @click.option("--list", "listing", is_flag=True, help="List everything that has a page.")
 def explain(words: tuple[str, ...], listing: bool) -> int:
-    """Print the page of a rule, cause, fix or pattern, by its name or by words in its title."""
+    """Print the page of a rule, cause, fix or pattern.
+
+    It is found by its code or slug, or by words in its title.
+    """
     if bool(words) == listing:
         raise click.UsageError("give a code or slug, or --list", click.get_current_context())
     emit(contents(pages()) if listing else answer(find(" ".join(words))), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import click
 
@@ -24,6 +25,10 @@ Examples:
   traindx memory -- python train.py
   traindx memory --limit 24GB -- python train.py --batch-size 8     what would fit on another device
   traindx memory -f json -o memory.json -- python -m project.train
+
+\b
+The script runs in a scratch copy of the folder: your files stay as they are, what it writes is thrown
+away, and it can write nowhere else (--writable PATH allows a place).
 
 \b
 The script runs for a few optimizer steps. Then its model is called again on the last batch and on half
@@ -71,7 +76,7 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
 @full_option
 def memory(
     command: tuple[str, ...], config: Config, out: Output, steps: int, limit: float | None, folder_name: str | None,
-    full: bool,
+    full: bool, **reach: Any,
 ) -> int:  # fmt: skip
     """Measure what a step needs of memory, and say what would fit.
 
@@ -79,7 +84,7 @@ def memory(
     """
     start = Start(command, folder_name)
     folder = start.folder
-    ended = start.launch(Request(folder, steps, probes="room"), out)
+    ended = start.launch_apart(Request(folder, steps, probes="room"), out, **reach)
     if not recorded(folder):
         return start.nothing(f"nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}")
     note_end(folder, ended)

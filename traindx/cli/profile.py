@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -21,6 +22,10 @@ Examples:
   traindx profile --skip 50 --steps 30 -- python -m project.train
   traindx profile -f html -o profile.html -- python train.py
   traindx diagnose traindx-runs/train-20260102-030405/rank-0.pt.trace.json.gz
+
+\b
+The script runs in a scratch copy of the folder: your files stay as they are, what it writes is thrown
+away, and it can write nowhere else (--writable PATH allows a place).
 
 \b
 The script runs until the first --skip optimizer steps are over, then --steps of them are traced by
@@ -61,13 +66,14 @@ def profile(
     steps: int,
     folder_name: str | None,
     full: bool,
+    **reach: Any,
 ) -> int:
     """Trace a few steps of a script and say where its time goes.
 
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
     start = Start(command, folder_name)
-    ended = start.launch(Request(start.folder, profile=(skip, steps)), out)
+    ended = start.launch_apart(Request(start.folder, profile=(skip, steps)), out, **reach)
     traces = sorted(start.folder.glob("*.pt.trace.json.gz"))
     if not traces:
         return start.nothing(f"nothing was traced: {why_not(start.folder, command, ended, skip)}")

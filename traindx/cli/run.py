@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -22,8 +23,9 @@ from traindx.errors import ConfigError
 EXAMPLES = """\b
 Examples:
   traindx run -- python train.py --epochs 3
-  traindx run --steps 200 -- python -m project.train
-  traindx run --with "lr=*0.1" --with clip=1.0 -- python train.py
+  traindx run --steps 200 -- python -m project.train                    in a scratch copy
+  traindx run --with "lr=*0.1" --with clip=1.0 -- python train.py       in a scratch copy
+  traindx run --with "lr=*0.1" --in-place -- python train.py            here: its files replace older ones
   traindx run --settle 60 -- python train.py
   traindx run --out runs/exp1 -- torchrun --nproc_per_node 2 train.py
   traindx run -f html -o report.html -- python train.py
@@ -32,6 +34,11 @@ Examples:
 The script runs as it would without traindx: same output, same signals, same results to the last
 bit. Its output goes to stdout before the report; for JSON, Markdown or HTML on stdout it goes to
 stderr instead, so that stdout holds the document alone.
+
+\b
+With --steps or --with the script is cut short or changed, so it runs in a scratch copy of the folder:
+a checkpoint that it saves never replaces yours. What it writes there is thrown away, and it can write
+nowhere else (--writable PATH allows a place). With --in-place it runs in your folder and keeps its files.
 
 \b
 Exit status (of the script itself with --propagate-exit):
@@ -82,6 +89,11 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
     metavar="SHARE",
     help="What recording may take of the run's time, such as 1% (usual: 4%).",
 )
+@click.option(
+    "--in-place",
+    is_flag=True,
+    help="With --steps or --with: run in this folder, where the script's files take the place of older ones.",
+)
 @click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
 @click.option(
     "--settle",
@@ -103,11 +115,13 @@ def run(
     curvature: bool,
     no_updates: bool,
     overhead: float | None,
+    in_place: bool,
     propagate_exit: bool,
     settle: float | None,
     figures: str | None,
     folder_name: str | None,
     full: bool,
+    **reach: Any,
 ) -> int:
     """Run an unmodified script under capture, then diagnose it.
 
@@ -118,7 +132,11 @@ def run(
         raise ConfigError("--settle tries changes of the script as it is: leave out --with")
     start = Start(command, folder_name)
     request = Request(start.folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead)
-    ended = start.launch(request, out)
+    why = "--steps ends it early" if steps is not None else "--with changes its training" if given else ""
+    if why and not in_place:
+        ended = start.launch_apart(request, out, f", because {why}; use --in-place to run it in this folder", **reach)
+    else:
+        ended = start.launch(request, out)
     experiments = None if settle is None else Settling(command, steps, settle)
     code = diagnosed(start, ended, config, out, figures, experiments, full=full)
     return end_like(*ended[:2]) if propagate_exit else code

@@ -234,4 +234,4 @@ def command(bench: Bench, interventions: Sequence[str]) -> str:
     import shlex
 
     given = " ".join(f"--with {shlex.quote(spec)}" for spec in interventions)
-    return f"traindx run {given} -- {shlex.join(bench.command)}"
+    return f"traindx run {given} --in-place -- {shlex.join(bench.command)}"

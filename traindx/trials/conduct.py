@@ -2,7 +2,7 @@
 
 The command runs in a scratch copy of its folder (scratch.py), may write nowhere else where the
 kernel can hold that (fence.py), and is ended together with everything it started (keeper.py). What
-it prints is kept, up to a bound, in `stdout.log` beside the record.
+it prints is kept, up to a bound, in `stdout.log` beside the record, or goes where the caller's `output` has it.
 """
 
 from __future__ import annotations
@@ -50,6 +50,19 @@ class Recording(Protocol):
     def __call__(
         self, out: Path, interventions: Sequence[str], steps: int | None, base: Mapping[str, str], folder: str
     ) -> dict[str, str]: ...
+
+
+class OutputSink(Protocol):
+    """What takes the output of a command, whose streams are those of `subprocess.Popen`: `Output`, for one."""
+
+    tail: bytes
+    stdin: Any
+    stdout: Any
+    stderr: Any
+
+    def take(self, keeper: Any, patience: float) -> object: ...
+
+    def rest(self, keeper: Any) -> None: ...
 
 
 class Conducted(NamedTuple):
@@ -157,6 +170,7 @@ def conduct(
     until: Callable[[], bool] | None = None,
     edited: Mapping[str, str] = {},
     warm: Warm | None = None,
+    output: Callable[[Path], OutputSink] | None = None,
 ) -> Conducted:
     """Run `command` as if in `folder` (default: here), recorded into `out`, and wait for its end.
 
@@ -165,7 +179,8 @@ def conduct(
     is the environment (default: ours), `threads` the number of threads for its arithmetic,
     `writable` further paths that it may write to, `network` whether it may use that, `grace` the seconds
     that it gets to end by itself when it is asked to, `edited` the texts of files of the folder that it
-    finds changed, `warm` has Pythons that it may be forked from. Raises ConfigError when there is no such program
+    finds changed, `warm` has Pythons that it may be forked from, `output` makes what takes its output, from the path
+    of its log (default: it is kept in that log alone). Raises ConfigError when there is no such program
     or intervention, OSError when the scratch copy has no room."""
     here = (folder or Path.cwd()).resolve()
     base = dict(os.environ if base is None else base)
@@ -180,7 +195,7 @@ def conduct(
         inside = with_threads(scratch.environment_in(base, copy), threads)
         environment = record(out, interventions, steps, inside, str(copy.folder))
         request = order(command, copy, (seconds, grace), [str(out.resolve()), *writable], scratch.caches(base), network)
-        tail, answer = kept(request, environment, copy, out / "stdout.log", stop, until, warm)
+        tail, answer = kept(request, environment, copy, (output or Output)(out / "stdout.log"), stop, until, warm)
         changed = scratch.changes(before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root))
     finally:
         scratch.remove(copy.place)
@@ -241,13 +256,12 @@ def kept(
     request: Mapping[str, object],
     environment: Mapping[str, str],
     copy: scratch.Scratch,
-    log: Path,
+    output: OutputSink,
     stop: threading.Event | None,
     until: Callable[[], bool] | None,
     warm: Warm | None = None,
 ) -> tuple[str, dict[str, Any]]:
     """Run a request under a keeper; the end of its output, and the keeper's answer."""
-    output = Output(log)
     lifeline, ours = os.pipe()
     answers, answer = os.pipe()
     ended: dict[str, Any] = {}
@@ -256,12 +270,12 @@ def kept(
         if warm is not None:
             keeper = forked(request, environment, copy, warm, (lifeline, answer, answers))
             ended["warm"] = keeper is not None
-        keeper = keeper or started(request, environment, copy, lifeline, answer)
+        keeper = keeper or started(request, environment, copy, output, lifeline, answer)
     finally:
         os.close(lifeline)
         os.close(answer)
     try:
-        ended |= follow(keeper, output, copy.place, stop, until)
+        ended |= follow(keeper, output, copy.place.parent, stop, until)  # a keeper may have removed the copy
     finally:
         os.close(ours)  # where the command still runs, this ends it and all that it started
         output.rest(keeper)
@@ -272,15 +286,20 @@ def kept(
 
 
 def started(
-    request: Mapping[str, object], environment: Mapping[str, str], copy: scratch.Scratch, lifeline: int, answer: int
+    request: Mapping[str, object],
+    environment: Mapping[str, str],
+    copy: scratch.Scratch,
+    output: OutputSink,
+    lifeline: int,
+    answer: int,
 ) -> Keeping:
     """A keeper of its own."""
     asked = {**request, "lifeline": lifeline, "answer": answer}
     return subprocess.Popen(
         [sys.executable, "-I", "-S", "-c", KEEPER, str(HOME), json.dumps(asked)],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stdin=output.stdin,
+        stdout=output.stdout,
+        stderr=output.stderr,
         cwd=copy.folder,
         env=dict(environment),
         pass_fds=(lifeline, answer),
@@ -312,7 +331,7 @@ def forked(
 
 def follow(
     keeper: Keeping,
-    output: Output,
+    output: OutputSink,
     place: Path,
     stop: threading.Event | None,
     until: Callable[[], bool] | None,
@@ -329,6 +348,8 @@ def follow(
 
 class Output:
     """What a command prints: its beginning goes into a file, its end is kept in memory."""
+
+    stdin, stdout, stderr = subprocess.DEVNULL, subprocess.PIPE, subprocess.STDOUT
 
     def __init__(self, log: Path) -> None:
         self.log, self.room = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), KEPT_BYTES

@@ -26,6 +26,8 @@ from typing import Any
 
 from traindx.trials import enclosure, fence
 
+# Asking for the end: by traindx, or passed on by it. The script gets the same one.
+ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
 LEFT_BEHIND = 0.5  # seconds that processes get which outlive the command
 
 
@@ -41,14 +43,16 @@ class Keeper:
         os.set_blocking(self.wake, False)
         os.set_blocking(self.woken, False)
         signal.set_wakeup_fd(self.wake, warn_on_full_buffer=False)
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        for number in (signal.SIGCHLD, *ENDING):
             signal.signal(number, self.heard)
-        self.told_to_end = False
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)  # they may have been held back until now
+        self.told_to_end = 0  # the signal that did
         self.child = -1
         self.counters: list[int] = []  # of the experiment's own network, where it has one
 
     def heard(self, number: int, _frame: object) -> None:
-        self.told_to_end |= number != signal.SIGCHLD
+        if number != signal.SIGCHLD:
+            self.told_to_end = number
 
     def start(self, fork: bool = False) -> bool:
         """Start the command, or fork it from this very process; True in the process that was forked, which is then to
@@ -74,9 +78,7 @@ class Keeper:
                     before()
                     return True
             else:
-                process = subprocess.Popen(
-                    self.request["command"], stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=before
-                )
+                process = subprocess.Popen(self.request["command"], start_new_session=True, preexec_fn=before)
                 self.child = process.pid
                 process.returncode = 0  # it is waited for here, together with those that were adopted
             theirs.close()
@@ -95,7 +97,7 @@ class Keeper:
     def let_go(self) -> None:
         """In a process that was forked: have none of what is the keeper's."""
         signal.set_wakeup_fd(-1)
-        for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGCHLD, *ENDING):
             signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for descriptor in (self.woken, self.wake, self.lifeline, self.request["answer"]):
@@ -131,7 +133,7 @@ class Keeper:
         end = None if limit is None else time.monotonic() + limit
         ended = self.wait(end)
         if ended != "finished":
-            self.tell(self.child, signal.SIGTERM)
+            self.tell(self.child, self.told_to_end or signal.SIGTERM)
             self.wait(time.monotonic() + self.request["grace"], hear=False)
         self.clear()
         return ended
@@ -150,7 +152,8 @@ class Keeper:
             ready, _, _ = select.select([self.woken, *([self.lifeline] if hear else [])], [], [], left)
             if self.woken in ready:
                 os.read(self.woken, 4096)
-            self.told_to_end |= self.lifeline in ready
+            if self.lifeline in ready:
+                self.told_to_end = signal.SIGTERM
 
     def reap(self) -> None:
         """Take leave of all that have ended."""
