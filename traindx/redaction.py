@@ -76,7 +76,8 @@ KEYED_HOST = re.compile(SCHEME + r")[A-Za-z0-9_-]{20,500}@")  # Sentry, Git over
 QUERY = re.compile(
     r"([?&;](?:X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)|sig|signature|key)=)[^\s&'\"]{8,}", re.I
 )
-HEADER = re.compile(r"((?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?)(?!\*)[^'\"\r\n]+", re.IGNORECASE)
+AUTHORIZED = r"((?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?)(?![\s*])"
+HEADER = re.compile(AUTHORIZED + r"(?:[a-z][\w-]*[ \t]+(?!-))?[^\s'\"]+", re.IGNORECASE)  # `Bearer X`, or X alone
 BEARER = re.compile(r"\b(bearer\s+)(?:(?=[^\s'\"]*\d)[^\s'\"]{6,}|[^\s'\"]{20,})", re.IGNORECASE)
 VALUE = re.compile(r"\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\\\r\n]|\\.)*'|[^\s,;&'\"(){}\[\]]+")
 ASSIGNED = re.compile(r"(?<![\w.+-])[\w.+-]{1,200}['\"]?[ \t]*[=:][ \t]*")
