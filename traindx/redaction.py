@@ -171,7 +171,10 @@ def redact_facts(value: Any, name: str = "") -> Any:
         return value
     if isinstance(value, str):
         return HIDDEN if hides(name, value) else redact_text(value)
-    return HIDDEN if isinstance(value, int) and hides(name, str(value)) else value
+    digits = (
+        str(value) if isinstance(value, int) and abs(value) < 1 << 64 else "many"
+    )  # Python refuses to write the rest
+    return HIDDEN if isinstance(value, int) and hides(name, digits) else value
 
 
 class Redacted:
