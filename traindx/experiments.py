@@ -21,6 +21,7 @@ from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
 from traindx.features.sweep import Suggestion
 from traindx.own import VERSION
+from traindx.redaction import redact
 from traindx.trials import conduct as trials
 from traindx.trials import find_lr as rates
 from traindx.trials.conduct import Bounds, Conducted
@@ -200,7 +201,7 @@ def find_lr(
             tried = rates.try_rates(plan, found.reading.suggested, swept.steps, start, tell)
     return RateSearch(
         traindx_version=VERSION,
-        command=tuple(command),
+        command=tuple(redact(command)),
         optimizer=swept.sweeps[0].run.setup.word("optimizer"),
         reason=swept.found if isinstance(swept.found, str) else "",
         steps=swept.steps,

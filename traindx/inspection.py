@@ -14,6 +14,7 @@ from traindx import pipeline, rules, survey
 from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.own import VERSION
+from traindx.redaction import redact_text
 from traindx.survey import Survey
 from traindx.survey.gather import Progress
 from traindx.survey.labels import Task
@@ -99,7 +100,7 @@ def judged(surveyed: Survey, config: Config, checks: Sequence[Check], begun: flo
     diagnosis = pipeline.diagnose(run_of(surveyed), only)
     report = CheckReport(
         traindx_version=VERSION,
-        command=("--data", surveyed.name),
+        command=("--data", redact_text(surveyed.name)),
         seconds=round(time.monotonic() - begun, 1),
         checks=results(
             fitting(checks, surveyed),

@@ -21,6 +21,7 @@ from traindx.features.memory import memory_of
 from traindx.features.profile import profile_of
 from traindx.features.shared import Features
 from traindx.own import VERSION
+from traindx.redaction import redact
 from traindx.rules.findings import findings, not_evaluated
 from traindx.vocabulary.check import Check, CheckReport, CheckResult
 from traindx.vocabulary.check import Experiment as CheckExperiment
@@ -259,7 +260,7 @@ def checked(
     setup, first = diagnosis.runs[0].setup, diagnosis.first
     report = CheckReport(
         traindx_version=VERSION,
-        command=tuple(command),
+        command=tuple(redact(command)),
         seconds=round(seconds, 1),
         checks=results(checks, first, setup, reasons or {}, asked=asked, severity=config.severity),
         experiments=tuple(experiments),

@@ -32,6 +32,14 @@ def write_whole(path: Path, content: str | Iterable[bytes]) -> None:
         raise
 
 
+def make_folder(folder: Path, *, there: bool = True) -> None:
+    """Make a folder and those above it that are missing, for the user alone: records say much about a project. One that
+    is there keeps its mode, or with `there` False raises FileExistsError. Raises OSError."""
+    if not folder.parent.exists():
+        make_folder(folder.parent)
+    folder.mkdir(mode=0o700, exist_ok=there)
+
+
 def permissions(target: Path) -> int:
     """The mode of the file that is replaced, or the one that a new file would get."""
     if target.exists():

@@ -40,15 +40,6 @@ def test_what_is_put_in_comes_out_and_can_be_forgotten(tmp_path: Path) -> None:
     assert kept.all() == []
 
 
-def test_a_damaged_file_is_set_aside(tmp_path: Path) -> None:
-    file = tmp_path / "kb.sqlite"
-    file.write_bytes(b"this is no database, but it is somebody's file" * 100)
-    kept = store(file)
-    kept.add([outcome()])
-    assert Path(kept.set_aside).read_bytes().startswith(b"this is no database")
-    assert len(store(file).all()) == 1
-
-
 def test_a_file_from_before_there_were_migrations_is_moved_on(tmp_path: Path) -> None:
     first = store(tmp_path / "kb.sqlite")
     first.add([outcome("old")])

@@ -23,6 +23,7 @@ from traindx.trials.conduct import Conducted, Reach, conduct
 from traindx.vocabulary.check import Experiment
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
+from traindx.whole import make_folder
 
 
 class Gathered(NamedTuple):
@@ -175,7 +176,7 @@ def versions(run: Run) -> dict[str, str]:
 
 def gather(bench: Bench, experiments: Sequence[Planned], report: Report = lambda _done, _label: None) -> Gathered:
     """Carry out the experiments one after the other. Raises ConfigError where there is no such program."""
-    bench.records.mkdir(parents=True, exist_ok=True)
+    make_folder(bench.records)
     try:
         for number, experiment in enumerate(experiments):
             report(number, experiment.name)

@@ -109,7 +109,8 @@ def fix(
         made = patched(search, conclude(search, begun, told.at), journal.path.parent)
         proof = completed(search, made.proof)
     written(proof, journal.path.parent, bench)
-    memory.add(proof)
+    if why := memory.add(proof):
+        note(f"traindx: {why}")
     memory.close()
     if write and proof.report.verdict == "fixed":
         for line in put_in_place(made, Path.cwd()):

@@ -39,12 +39,12 @@ def opened() -> Iterator[Store]:
     if not address():
         raise ConfigError(f"{VARIABLE} is off: nothing is remembered")
     store = Store(address())
-    if store.set_aside:
-        note(f"traindx: the database was damaged; it lies in {store.set_aside}")
     try:
         yield store
     finally:
         store.close()
+        for line in store.state():
+            note(f"traindx: {line}")
 
 
 @click.group(epilog=EXAMPLES)
@@ -105,7 +105,7 @@ def import_(file: str) -> int:
         if line.strip():
             try:
                 found.append(msgspec.json.decode(line, type=Outcome))
-            except msgspec.DecodeError as error:
+            except (msgspec.DecodeError, RecursionError) as error:
                 raise ConfigError(f"{file}, line {number}: {error}") from error
     with opened() as store:
         known = {msgspec.json.encode(one) for _, one in store.all()}

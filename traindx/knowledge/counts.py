@@ -7,6 +7,7 @@ as eight trials at most, so that a long past never outweighs what a run itself s
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Annotated
 
 import msgspec
 
@@ -19,7 +20,7 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True):
     """One trial as it is remembered: no data, no source, no path. `at`: seconds since the epoch; `setup` are facts
     such as the optimizer, `evidence` the slugs of the findings, `effect` a mean gain (see vocabulary.trial)."""
 
-    at: float
+    at: Annotated[float, msgspec.Meta(ge=0, lt=2**36)]  # to the year 4147: what a calendar can show
     project: str
     fix: str
     cause: str

@@ -1,22 +1,26 @@
 """The database of outcomes: SQLite by default, PostgreSQL by URL, any other that SQLAlchemy reaches.
 
-`TRAINDX_KB` is a URL (`postgresql://…`), the path of a file, or `off`. Two processes may write at once. A damaged
-file is set aside under another name, never overwritten. The tables are made and moved on by Alembic (`migrations`), as
-the first that opens an older database finds them.
+`TRAINDX_KB` is a URL (`postgresql://…`), the path of a file, or `off`. Two processes may write at once. Only a file
+that is certainly ours is ever changed (`ours`); a damaged one is kept under another name, and read as far as it goes.
+The tables are made and moved on by Alembic (`migrations`), as the first that opens an older database finds them.
 """
 
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
 from traindx.errors import ConfigError, MissingExtra
 from traindx.knowledge.counts import Outcome
+from traindx.knowledge.ours import APPLICATION, COLUMNS, check_ours, lossy, rescued, set_aside
+from traindx.redaction import redact_facts, redact_text
+from traindx.whole import make_folder
+
+T = TypeVar("T")
 
 VARIABLE = "TRAINDX_KB"
 OFF = ("off", "0", "none", "no")
@@ -24,73 +28,118 @@ FILE = Path("traindx") / "knowledge.sqlite"
 WAIT = 30  # seconds for another process that writes
 LAYOUT = 1  # of an outcome's content; a newer one is not read
 HEAD = "2"  # the last of `migrations/versions`
+DAMAGED = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB
 MIGRATIONS = Path(__file__).parent / "migrations"
 LOCK = 0x7472_6169  # of PostgreSQL: one moves the tables on, the others wait
 
 
 def address() -> str:
-    """The URL of the database; "" where it is switched off."""
-    told = os.environ.get(VARIABLE, "").strip()
-    if told.lower() in OFF:
+    """The URL of the database, or the path of its file; "" where it is switched off."""
+    given = os.environ.get(VARIABLE, "").strip()
+    if given.lower() in OFF:
         return ""
-    if "://" in told:
-        return told
     home = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
-    return f"sqlite:///{(Path(told) if told else home / FILE).absolute()}"
+    return given or str(home / FILE)
 
 
 class Store:
-    """An open database. Raises MissingExtra without SQLAlchemy, ConfigError where it cannot be opened."""
+    """An open database. `notes` say what a user is to know about its state, `skipped` how many rows could not be read.
+    Raises MissingExtra without SQLAlchemy, ConfigError where it cannot be opened or a file is not ours."""
 
     def __init__(self, url: str) -> None:
         self.sql = library()
-        self.url, self.set_aside = driven(url), ""
+        self.url = self.parsed(url)
+        self.outcomes = self.sql.table("outcomes", *map(self.sql.column, COLUMNS))
+        self.set_aside, self.notes, self.skipped = "", list[str](), 0
+        self.ours = False
+        if self.file is not None:
+            self.ours = check_ours(self.file, f"{VARIABLE} {self.file}")
+            try:
+                make_folder(self.file.parent)
+            except OSError as error:
+                raise ConfigError(f"{VARIABLE} {self.file}: cannot be made: {error.strerror}") from error
         try:
-            self.open()
-        except self.sql.exc.DatabaseError as error:
-            file = self.file()
-            if file is None or not file.is_file() or isinstance(error, self.sql.exc.OperationalError):
-                raise ConfigError(f"{VARIABLE} {self.shown}: cannot be opened: {first_line(error)}") from error
-            aside = file.with_name(f"{file.name}.damaged-{time.strftime('%Y%m%d-%H%M%S')}")
-            self.engine.dispose()
-            file.rename(aside)
-            self.set_aside = str(aside)
-            self.open()
+            options = {"connect_args": {"timeout": WAIT}} if self.file is not None else {}
+            self.engine = self.sql.create_engine(self.url, **options)
+        except (ImportError, self.sql.exc.ArgumentError) as error:
+            raise ConfigError(f"{VARIABLE}: no such database: {first_line(error)}") from error
+        if self.file is not None:
+            self.sql.event.listen(self.engine, "connect", lambda raw, _: setattr(raw, "text_factory", lossy))
+        self.run(self.prepare)
+
+    def parsed(self, url: str) -> Any:
+        """The URL, with the driver of the extra where PostgreSQL is named without one."""
+        try:
+            found = self.sql.make_url(driven(url)) if "://" in url else self.sql.URL.create("sqlite", database=url)
+        except (ValueError, self.sql.exc.ArgumentError) as error:
+            raise ConfigError(f"{VARIABLE}: no such database: {redact_text(first_line(error))}") from error
+        path = found.database if found.drivername.partition("+")[0] == "sqlite" else None
+        if path is not None and path.startswith("file:"):
+            raise ConfigError(f"{VARIABLE}: give the path of a file, not {redact_text(path)}")
+        self.file = Path(path).resolve() if path and path != ":memory:" else None
+        return found
 
     @property
     def shown(self) -> str:
         """The address without a password."""
-        return str(self.sql.make_url(self.url).render_as_string(hide_password=True))
+        return redact_text(str(self.url.render_as_string(hide_password=True)))
 
-    def file(self) -> Path | None:
-        return Path(self.url.removeprefix("sqlite:///")) if self.url.startswith("sqlite:///") else None
-
-    def open(self) -> None:
-        """Connect, and make the tables, or move them on to what is known here."""
-        sql, file = self.sql, self.file()
-        if file is not None:
-            try:
-                file.parent.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise ConfigError(f"{VARIABLE} {file}: cannot be made: {error.strerror}") from error
+    def run(self, work: Callable[[Any], T]) -> T:
+        """What `work` answers, given a connection in a transaction. A damaged file of ours is replaced, once, by what
+        can be read from it. Raises ConfigError where the database does not answer."""
         try:
-            self.engine = sql.create_engine(self.url, connect_args={"timeout": WAIT} if file is not None else {})
-        except (ImportError, sql.exc.ArgumentError) as error:
-            raise ConfigError(f"{VARIABLE}: no such database: {first_line(error)}") from error
-        with self.engine.begin() as connection:  # another process may make them at this moment
-            if self.engine.dialect.name == "postgresql":
-                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(LOCK)))
-            elif file is not None:
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-            if self.revision(connection) != HEAD:
-                migrated(connection, self.shown)
-            self.outcomes = sql.Table("outcomes", sql.MetaData(), autoload_with=connection)  # as the migrations left it
+            with self.engine.begin() as connection:
+                return work(connection)
+        except self.sql.exc.SQLAlchemyError as error:
+            if not self.damaged(error):
+                why = redact_text(first_line(getattr(error, "orig", None) or error))
+                raise ConfigError(f"{VARIABLE} {self.shown}: cannot be opened or written: {why}") from error
+        self.replace()
+        return self.run(work)
+
+    def damaged(self, error: BaseException) -> bool:
+        """Whether an error says that the file is damaged, and the file is certainly ours."""
+        code = getattr(getattr(error, "orig", None), "sqlite_errorcode", 0) & 0xFF
+        return code in DAMAGED and self.ours and self.file is not None and not self.set_aside
+
+    def replace(self) -> None:
+        """Rename the damaged file, and put what can be read from it into a new one."""
+        assert self.file is not None
+        self.engine.dispose()
+        try:
+            aside = set_aside(self.file)
+        except OSError as error:
+            raise ConfigError(f"{VARIABLE} {self.file}: is damaged and cannot be renamed: {error.strerror}") from error
+        self.set_aside, rows = str(aside), rescued(aside)
+        self.run(self.prepare)
+        if rows:
+            self.run(lambda connection: connection.execute(self.outcomes.insert(), rows))
+        self.notes.append(f"the database was damaged: it is kept as {aside}, and {len(rows)} outcomes were taken over")
+
+    def prepare(self, connection: Any) -> None:
+        """Make the tables, or move them on to what is known here; another process may do so at this moment."""
+        if self.file is not None:
+            marked = self.revision(connection) == HEAD and connection.exec_driver_sql("PRAGMA application_id").scalar()
+            if marked == APPLICATION:
+                return
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
+        elif self.engine.dialect.name == "postgresql":
+            connection.execute(self.sql.select(self.sql.func.pg_advisory_xact_lock(LOCK)))
+        seen = self.revision(connection)
+        if seen == "":
+            connection.exec_driver_sql("DELETE FROM alembic_version")
+        if seen != HEAD:
+            migrated(connection, self.shown)
+        self.ours = self.file is not None
 
     def revision(self, connection: Any) -> str | None:
-        """Which migration the database has seen last."""
-        sql = self.sql
-        if not sql.inspect(connection).has_table("alembic_version"):
+        """Which migration the database has seen last; None before the first, "" where it has lost its table since."""
+        sql, there = self.sql, self.sql.inspect(connection)
+        if not there.has_table("alembic_version"):
             return None
+        if not there.has_table("outcomes"):
+            return ""
         return connection.execute(sql.text("SELECT version_num FROM alembic_version")).scalar()  # type: ignore[no-any-return]
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
@@ -103,21 +152,34 @@ class Store:
                 "fix": one.fix,
                 "cause": one.cause,
                 "verdict": one.verdict,
-                "content": msgspec.json.encode(one).decode(),
+                "content": msgspec.json.encode(redact_facts(msgspec.to_builtins(one))).decode(),
             }
             for one in outcomes
         ]
         if rows:
-            with self.engine.begin() as connection:
-                connection.execute(self.outcomes.insert(), rows)
+            self.run(lambda connection: connection.execute(self.outcomes.insert(), rows))
 
     def all(self) -> list[tuple[int, Outcome]]:
-        """Every outcome with its number, the oldest first; those of a newer traindx are left out."""
-        table = self.outcomes
-        wanted = self.sql.select(table.c.id, table.c.content).where(table.c.layout <= LAYOUT).order_by(table.c.at)
-        with self.engine.connect() as connection:
-            rows = connection.execute(wanted).all()
-        return [(int(number), msgspec.json.decode(content, type=Outcome)) for number, content in rows]
+        """Every outcome with its number, the oldest first; those of a newer traindx are left out, and those that cannot
+        be read are counted."""
+        table, found = self.outcomes.c, []
+        wanted = self.sql.select(table.id, table.layout, table.content)
+        self.skipped = 0
+        for number, layout, content in self.run(lambda connection: connection.execute(wanted).all()):
+            if isinstance(layout, int) and layout > LAYOUT:
+                continue
+            try:
+                found.append((int(number), msgspec.json.decode(content, type=Outcome)))
+            except (msgspec.DecodeError, TypeError, ValueError, RecursionError):
+                self.skipped += 1
+        return sorted(found, key=lambda row: (row[1].at, row[0]))
+
+    def state(self) -> list[str]:
+        """What a user is to know: damage, and rows that were skipped."""
+        rows = "1 row of the database cannot be read and is" if self.skipped == 1 else (
+            f"{self.skipped} rows of the database cannot be read and are"
+        )  # fmt: skip
+        return [*self.notes, *([f"{rows} skipped"] if self.skipped else [])]
 
     def forget(self, numbers: Iterable[int] | None = None, project: str | None = None) -> int:
         """Remove outcomes by number, or of a project, or (both None) all; how many there were."""
@@ -126,8 +188,7 @@ class Store:
             wanted = wanted.where(self.outcomes.c.id.in_(list(numbers)))
         if project is not None:
             wanted = wanted.where(self.outcomes.c.project == project)
-        with self.engine.begin() as connection:
-            return int(connection.execute(wanted).rowcount)
+        return int(self.run(lambda connection: connection.execute(wanted).rowcount))
 
     def close(self) -> None:
         self.engine.dispose()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import msgspec
 import numpy as np
 
 from traindx.features.middle import median
@@ -24,6 +25,7 @@ from traindx.readers.axis import (
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.readers.roles import assign, summed_losses
 from traindx.readers.units import to_canonical_unit
+from traindx.redaction import redact_facts, redact_text
 from traindx.vocabulary.run import Event, Floats, Ints, Panel, Run, Series, frozen_array, series
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 
@@ -115,7 +117,7 @@ def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, num
         series=dict(sorted(built.items())),
         panels=panels_of(raw, cut),
         originals=originals,
-        events=events,
+        events=tuple(msgspec.structs.replace(event, message=redact_text(event.message)) for event in events),
         setup=setup,
         complete=is_complete(raw, built, setup, events) if number == of - 1 else None,
     )
@@ -186,7 +188,9 @@ def late_start(built: Mapping[str, Series], begun: Sequence[Event]) -> Sequence[
 
 def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
     """Facts of the log, and the peak learning rate where only its trace is known."""
-    typed: dict[str, Fact] = {k: held(v) for k, v in facts.items() if isinstance(v, (str, int, float, bool))}
+    typed: dict[str, Fact] = {
+        k: held(v) for k, v in redact_facts(dict(facts)).items() if isinstance(v, (str, int, float, bool))
+    }
     for name in FACT_FIELDS & typed.keys():
         value = coerced(name, typed[name])
         if value is None:

@@ -19,6 +19,7 @@ from traindx.trials.find_lr import Attempt
 from traindx.trials.journal import Journal
 from traindx.trials.parallel import run_all, threads_each
 from traindx.vocabulary.run import Run, Series
+from traindx.whole import make_folder
 
 RECORDS = "records"
 OVERHEAD = 0.2  # share of a start's time for looking at it: what the outputs tell may be all there is to compare
@@ -208,7 +209,7 @@ class Bench:
 
     def free(self) -> Path:
         """A new folder for a record; one that a killed start left behind is not used again."""
-        self.records.mkdir(parents=True, exist_ok=True)
+        make_folder(self.records)
         while True:
             self.fresh += 1
             out = self.records / str(self.fresh)

@@ -10,6 +10,7 @@ import msgspec
 
 from traindx import pipeline
 from traindx.own import VERSION
+from traindx.redaction import redact
 from traindx.repair.bench import Arm, Bench
 from traindx.repair.further import further
 from traindx.repair.pairs import Pair, begin_alike, known_gains, paired
@@ -234,4 +235,4 @@ def command(bench: Bench, interventions: Sequence[str]) -> str:
     import shlex
 
     given = " ".join(f"--with {shlex.quote(spec)}" for spec in interventions)
-    return f"traindx run {given} --in-place -- {shlex.join(bench.command)}"
+    return f"traindx run {given} --in-place -- {shlex.join(redact(bench.command))}"

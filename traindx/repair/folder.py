@@ -9,6 +9,7 @@ from pathlib import Path
 
 from traindx.capture.launch.folder import run_folder, script_name
 from traindx.errors import ConfigError
+from traindx.redaction import redact
 from traindx.repair.bench import Bench
 from traindx.repair.document import Proof
 from traindx.repair.returned import swept
@@ -16,6 +17,7 @@ from traindx.repair.search import Options
 from traindx.reports import fix as page
 from traindx.trials.environment import script_of
 from traindx.trials.journal import Journal, about, unfinished
+from traindx.whole import make_folder
 
 DONE = "fix.json"
 
@@ -31,7 +33,7 @@ def opened(command: Sequence[str], base: Path, name: str | None, options: Option
     if name is not None:
         folder = Path(name)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
         except OSError as error:
             raise ConfigError(f"--out {name}: cannot be made: {error.strerror}") from error
     else:
@@ -65,7 +67,7 @@ def environment(proof: Proof, bench: Bench) -> str:
     versions = {n.partition("/")[2]: v for n, v in facts.items() if n.startswith("versions/")}
     seeds = sorted({s for t in proof.report.trials for s in t.seeds})
     lines = [
-        f"command: {shlex.join(bench.command)}",
+        f"command: {shlex.join(redact(bench.command))}",
         f"folder: {Path.cwd().name}",
         f"python: {versions.get('python', sys.version.split()[0])}",
         *(f"{name}: {version}" for name, version in sorted(versions.items()) if name != "python"),

@@ -38,8 +38,7 @@ class Memory:
         except (MissingExtra, ConfigError) as error:
             self.why = f"nothing is remembered: {error}"
         else:
-            if self.store.set_aside:
-                self.why = f"the database of earlier trials was damaged; it lies in {self.store.set_aside}"
+            self.why = "; ".join(self.store.state())
 
     def record(self, fix: str, cause: str) -> tuple[float, float]:
         """How often a fix was confirmed for a cause, and how often not."""
@@ -74,31 +73,34 @@ class Memory:
             found.append(f"the belief in causes was moved by earlier trials ({moved})")
         return [self.why, *found] if self.why else found
 
-    def add(self, proof: Proof) -> None:
-        """Remember the trials of a proof that came to a verdict."""
+    def add(self, proof: Proof) -> str:
+        """Remember the trials of a proof that came to a verdict; why not, or "". A proof does not fail for that."""
         if self.store is None:
-            return
+            return ""
         setup = proof.before[0].setup
         known = {name: getattr(setup, name) for name in FACTS if getattr(setup, name) is not None}
         evidence = tuple(f.slug for f in proof.report.diagnosis.findings)
-        self.store.add(
-            [
-                Outcome(
-                    at=round(time.time(), 3),
-                    project=Path.cwd().name,
-                    fix=trial.fix or "",
-                    cause=trial.cause,
-                    interventions=trial.interventions,
-                    verdict=trial.verdict,
-                    effect=trial.effect,
-                    interval=trial.interval,
-                    setup=known,
-                    evidence=evidence,
-                    version=VERSION,
-                )
-                for trial in proof.report.trials
-            ]
-        )
+        outcomes = [
+            Outcome(
+                at=round(time.time(), 3),
+                project=Path.cwd().name,
+                fix=trial.fix or "",
+                cause=trial.cause,
+                interventions=trial.interventions,
+                verdict=trial.verdict,
+                effect=trial.effect,
+                interval=trial.interval,
+                setup=known,
+                evidence=evidence,
+                version=VERSION,
+            )
+            for trial in proof.report.trials
+        ]
+        try:
+            self.store.add(outcomes)
+        except ConfigError as error:
+            return f"the trials are not remembered: {error}"
+        return ""
 
     def close(self) -> None:
         if self.store is not None:

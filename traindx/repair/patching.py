@@ -10,6 +10,7 @@ import msgspec
 
 from traindx.edits import Advice, Patch
 from traindx.edits.files import diff, write
+from traindx.redaction import redact
 from traindx.repair.document import Proof
 from traindx.repair.returned import answering, arm_threads, busy
 from traindx.repair.search import Search
@@ -54,7 +55,7 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
         like = behaves(search, base, first)
         proof = noted(proof, words(like))
     else:
-        line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(search.bench.command)}"
+        line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(redact(search.bench.command))}"
         proof = proof._replace(report=msgspec.structs.replace(proof.report, command=line))
     if like is not None and like.broken:
         path.unlink()

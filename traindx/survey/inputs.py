@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from traindx.redaction import outward
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.measured import Measured
 from traindx.survey.table import Field, Floats
@@ -70,8 +71,8 @@ def scale(found: Gathered) -> Measured:
             "inputs_std_mean": float(std.mean()),
             "inputs_std_min": float((varied if len(varied) else std).min()),
             "inputs_std_max": float(std.max()),
-            "inputs_min": float(columns.low[which].min()),
-            "inputs_max": float(columns.high[which].max()),
+            "inputs_min": outward(float(columns.low[which].min())),
+            "inputs_max": outward(float(columns.high[which].max())),
             "inputs_samples_read": columns.rows,
         }
     )

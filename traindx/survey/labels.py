@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from traindx.redaction import outward
 from traindx.survey.gather import Gathered, Sample
 from traindx.survey.inputs import far_out
 from traindx.survey.measured import Measured
@@ -86,8 +87,8 @@ def numbers(found: Gathered, sample: Sample) -> Measured:
         "targets_mean_abs": float(abs(column.mean[0])),
         "targets_std": float(column.std[0]),
         "targets_std_max": float(column.std[0]),
-        "targets_min": float(column.low[0]),
-        "targets_max": float(column.high[0]),
+        "targets_min": outward(float(column.low[0])),
+        "targets_max": outward(float(column.high[0])),
         "targets_distinct": len(found.classes),
         "targets_outliers": int(far.sum()),
         "targets_outlier_share": float(far.mean()) if len(far) else 0.0,

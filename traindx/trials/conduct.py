@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypedDict
 
 from traindx.errors import ConfigError
 from traindx.own import OWN_THREADS
+from traindx.redaction import Redacted, redact_text
 from traindx.trials import enclosure, scratch
 from traindx.trials.warm import Forked, Warm
 
@@ -282,7 +283,7 @@ def kept(
         keeper.wait()
         with os.fdopen(answers, "rb") as told, contextlib.suppress(ValueError):
             ended = {**json.loads(told.read()), **ended}
-    return output.tail.decode("utf-8", "replace"), ended
+    return redact_text(output.tail.decode("utf-8", "replace")), ended
 
 
 def started(
@@ -353,7 +354,7 @@ class Output:
 
     def __init__(self, log: Path) -> None:
         self.log, self.room = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644), KEPT_BYTES
-        self.tail = b""
+        self.tail, self.lines = b"", Redacted()
 
     def take(self, keeper: Keeping, patience: float) -> bool:
         """What there is within `patience` seconds. False when there was nothing, or no writer is left."""
@@ -361,12 +362,15 @@ class Output:
         ready, _, _ = select.select([keeper.stdout], [], [], patience)
         data = os.read(keeper.stdout.fileno(), 65536) if ready else b""
         if data:
-            os.write(self.log, data[: self.room])
-            self.room -= min(self.room, len(data))
+            self.keep(self.lines.add(data))
             self.tail = (self.tail + data)[-TAIL_BYTES:]
         elif ready:
             time.sleep(0.01)  # it has closed its output and still runs
         return bool(data)
+
+    def keep(self, lines: bytes) -> None:
+        os.write(self.log, lines[: self.room])
+        self.room -= min(self.room, len(lines))
 
     def rest(self, keeper: Keeping) -> None:
         """What is printed until the keeper has ended: it must not wait for a reader meanwhile."""
@@ -376,6 +380,7 @@ class Output:
             continue
         assert keeper.stdout is not None
         keeper.stdout.close()
+        self.keep(self.lines.rest())
         os.close(self.log)
 
 

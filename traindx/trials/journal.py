@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from traindx.redaction import redact
+
 FILE = "trials.jsonl"
 SCRIPT_BYTES = 4 << 20
 
@@ -70,9 +72,11 @@ def unfinished(base: Path, name: str, about: Mapping[str, Any], done: str) -> Pa
 
 
 def about(command: Sequence[str], script: Path | None, **options: Any) -> dict[str, Any]:
-    """What a diary is of: the command, the script's content, and what was asked for."""
+    """What a diary is of: the command (its secrets by the digest of all its words), the script's content, and what was
+    asked for."""
     digest = ""
     if script is not None and script.is_file():
         with open(script, "rb") as file:
             digest = hashlib.sha256(file.read(SCRIPT_BYTES)).hexdigest()
-    return {"schema": "traindx.trials/1", "command": list(command), "script": digest, **options}
+    words = hashlib.sha256(json.dumps(list(command)).encode()).hexdigest()
+    return {"schema": "traindx.trials/1", "command": redact(command), "words": words, "script": digest, **options}

@@ -10,6 +10,7 @@ import numpy as np
 
 from traindx.capture.arrays.data import READ, Array, Batches, Labels, Moments, by_feature
 from traindx.capture.arrays.reservoir import Reservoir
+from traindx.redaction import outward
 from traindx.vocabulary.setup import Fact
 
 CLOSE = 20  # first batches that are all looked at closely; of n later ones about sqrt(CLOSE * n) are
@@ -168,7 +169,7 @@ class Data:
         if majority is not None:
             out["val_class_majority_share"] = majority
         if held.sizes:
-            out["val_inputs_absmax_median"] = float(np.median(held.sizes))
+            out["val_inputs_absmax_median"] = outward(float(np.median(held.sizes)))
         if train.rows and held.rows and len(train.total) == len(held.total):
             varied = ~train.constant
             if varied.any():

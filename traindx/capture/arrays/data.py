@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from traindx.capture.arrays.overlap import HeldOut
+from traindx.redaction import outward
 from traindx.vocabulary.setup import Fact
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -93,9 +94,9 @@ class Moments:
             f"{name}_std_min": float(varied.min()),
             f"{name}_std_max": float(varied.max()),
             f"{name}_std": float(np.sqrt(np.square(self.std).mean())),
-            f"{name}_absmax_median": float(np.median(self.sizes)),
-            f"{name}_min": float(self.low.min()),
-            f"{name}_max": float(self.high.max()),
+            f"{name}_absmax_median": outward(float(np.median(self.sizes))),
+            f"{name}_min": outward(float(self.low.min())),
+            f"{name}_max": outward(float(self.high.max())),
             f"{name}_constant_features": int(self.constant.sum()),
             f"{name}_outlier_share": self.outliers / max(self.seen, 1),
             f"{name}_nonfinite": self.nonfinite,

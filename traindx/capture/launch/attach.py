@@ -25,6 +25,7 @@ from traindx.capture.process.ranks import rank_of_process
 from traindx.capture.process.room import why_no_room
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
+from traindx.whole import make_folder
 
 OPTIONS = ("every", "updates", "curvature", "patient", "overhead")
 
@@ -102,7 +103,7 @@ class Process:
             return None
         try:
             out = self.out / f"model-{self.records + 1}" if self.records else self.out
-            out.mkdir(parents=True, exist_ok=True)
+            make_folder(out)
             os.close(os.open(out / f".claim-{rank}", os.O_CREAT | os.O_EXCL | os.O_WRONLY))
             self.session = make(out, rank=rank, **options_of(wanted))
         except FileExistsError:

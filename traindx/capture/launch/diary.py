@@ -8,9 +8,11 @@ import os
 from pathlib import Path
 from typing import Any
 
+from traindx.redaction import redact_facts
+
 
 def tell(out: Path, stage: str, **more: Any) -> None:
     """Append one line. A disk that is full will be told of when the record is written."""
-    line = json.dumps({"stage": stage, "pid": os.getpid(), **more}) + "\n"
+    line = json.dumps({"stage": stage, "pid": os.getpid(), **redact_facts(more)}) + "\n"
     with contextlib.suppress(OSError), open(out / ".launch", "ab", buffering=0) as diary:
         diary.write(line.encode())

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from traindx.errors import ConfigError
+from traindx.whole import make_folder
 
 DIARY = ".launch"  # what the processes of a command tell about how far they got; locked while it runs
 LEFT = (".claim-*", "events-*-*.jsonl", "setup.json")  # by a start that recorded no numbers
@@ -21,7 +22,7 @@ def run_folder(command: Sequence[str], base: Path, now: float | None = None) -> 
     for i in count(1):
         folder = base / (name if i == 1 else f"{name}-{i}")
         try:
-            folder.mkdir(parents=True)
+            make_folder(folder, there=False)
             return folder
         except FileExistsError:  # of another start in this second, too
             continue
@@ -56,7 +57,7 @@ class Claim:
 
     def __enter__(self) -> Claim:
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             self.lock = os.open(self.folder / DIARY, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             self.take()
         except OSError as error:

@@ -25,6 +25,8 @@ import threading
 import time
 from typing import Any
 
+from traindx.redaction import Redacted
+
 HEAD_BYTES = 8 << 20  # of each stream are kept from its beginning,
 TAIL_BYTES = 8 << 20  # and as many from its end
 QUIET = 0.1  # seconds without output after the script's end, while others still hold it open,
@@ -44,7 +46,7 @@ class Kept:
 
     def __init__(self, path: str) -> None:
         self.room, self.left_out = HEAD_BYTES, 0
-        self.tail = bytearray()
+        self.tail, self.lines = bytearray(), Redacted()
         self.descriptor = -1
         with contextlib.suppress(OSError):
             self.descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
@@ -52,6 +54,9 @@ class Kept:
     def add(self, data: bytes) -> None:
         if self.descriptor < 0:
             return
+        self.take(self.lines.add(data))
+
+    def take(self, data: bytes) -> None:
         head, rest = data[: self.room], data[self.room :]
         self.room -= len(head)
         self.write(head)
@@ -71,6 +76,7 @@ class Kept:
             self.descriptor = -1
 
     def close(self) -> None:
+        self.take(self.lines.rest())
         if self.left_out:
             self.write(b"\n[... %d bytes left out ...]\n" % self.left_out)
         self.write(self.tail)

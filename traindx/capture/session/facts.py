@@ -6,6 +6,7 @@ import platform
 import sys
 from typing import TYPE_CHECKING
 
+from traindx.redaction import redact
 from traindx.vocabulary.setup import Fact
 from traindx.vocabulary.signals import SIGNALS
 
@@ -36,8 +37,8 @@ def versions() -> dict[str, str]:
 
 
 def script() -> dict[str, str]:
-    """What was started, as it is recorded."""
-    return {"path": sys.argv[0] if sys.argv else "", "argv": " ".join(sys.argv[1:])}
+    """What was started, as it is recorded: without secrets."""
+    return {"path": sys.argv[0] if sys.argv else "", "argv": " ".join(redact(sys.argv[1:]))}
 
 
 def facts_of(

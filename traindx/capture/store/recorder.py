@@ -17,7 +17,9 @@ import numpy as np
 from traindx.capture.store.patience import Patience
 from traindx.capture.store.stream import Batch, Part, Words, batch, schema
 from traindx.capture.store.thinning import Closed, relieved
+from traindx.redaction import redact_facts, redact_text
 from traindx.vocabulary.run import Event
+from traindx.whole import make_folder
 
 SCHEMA = "traindx.store/1"
 PARTS = 8  # parts that a budget is divided into
@@ -51,7 +53,7 @@ class Recorder:
         import pyarrow.ipc  # noqa: F401 - takes 0.1 s: now, not in the middle of a step
 
         self.folder, self.rank, self.budget = folder, rank, budget
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         self._pid = os.getpid()
         self._rows = _Rows()
         self._signals, self._sets = Words(), Words()
@@ -95,7 +97,7 @@ class Recorder:
 
     def event(self, event: Event, at: float) -> None:
         if self._events_written + len(self._events) < MOST_EVENTS:
-            told = {"kind": event.kind, "message": event.message, "step": event.step, "time": at}
+            told = {"kind": event.kind, "message": redact_text(event.message), "step": event.step, "time": at}
             self._events.append(json.dumps({**told, "place": event.place, "code": event.code}) + "\n")
 
     def due(self) -> bool:
@@ -140,7 +142,7 @@ class Recorder:
         """Replace setup.json: `known` holds framework, script, versions and facts."""
         if self.rank or not self.ours:
             return
-        told = {"schema": SCHEMA, "started": self._started, **known}
+        told = {"schema": SCHEMA, "started": self._started, **redact_facts(dict(known))}
         text = json.dumps(told, indent=1, default=str).encode()
         self._setup = text
         if self._patience.may_try():
