@@ -21,7 +21,7 @@ from traindx.repair.search import Options
 from traindx.reports import fix as page
 from traindx.trials.inputs import inputs
 from traindx.trials.journal import Journal, about, sentence, unfinished
-from traindx.trials.locks import take_lock
+from traindx.trials.locks import holder, take_lock
 
 DONE, LOCK = "fix.json", ".lock"
 
@@ -81,8 +81,8 @@ def choosing(base: Path) -> Iterator[None]:
 
 def in_use(folder: Path) -> str:
     """That another process is at work in a folder."""
-    number = (folder / LOCK).read_text(encoding="ascii", errors="replace").strip()
-    who = f" (process {number})" if number.isdecimal() else ""
+    who = holder(folder / LOCK)
+    who = f" ({who})" if who else ""
     return f"another traindx is at work in {folder}{who}: wait for it, or give another folder (--out)"
 
 
