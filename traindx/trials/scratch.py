@@ -33,6 +33,7 @@ MANY = 3  # times as many files are linked one by one, so that new ones can be m
 LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules"})
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"})
 OURS = (*rooms.PREFIXES, "traindx-fix", "traindx-investigate")  # temporary folders: in the project where TMPDIR is
+remove = rooms.remove_room
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
@@ -94,7 +95,7 @@ def make(
         copy = imitate(root, place / "tree", linked, lambda name: name.startswith(OURS))
         led, left_out = copy_tree(root, copy, copied_bytes, copied_files)
     except BaseException:
-        rooms.remove_room(place)
+        remove(place)
         raise
     return Scratch(place, root, copy, copy / folder.relative_to(root), led, left_out)
 
