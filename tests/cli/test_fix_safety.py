@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,10 +15,12 @@ import pytest
 
 from tests.cli.process import COMMAND, LIMIT, environment, traindx
 from tests.cli.test_fix import QUIET, TRAIN, diary
+from tests.edits.test_odd_configs import bomb
 from tests.processes import line, started
 
 pytest.importorskip("torch")
 
+SLACK = 25  # seconds, on a busy machine: libraries are loaded, processes ended, the report is written
 WAITS = "import sys\nopen(sys.argv[1], 'w').close()\n"
 # Its classes are far apart, so that it is surely well at a rate of 0.1.
 CONFIGURED = (
@@ -77,6 +80,26 @@ def test_a_change_while_the_trials_run_is_noted(tmp_path: Path) -> None:
         told, said = process.communicate(timeout=LIMIT)
     assert process.returncode in (0, 1), said
     assert "cfg.json changed while the trials ran: they may not be comparable" in json.loads(told)["notes"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("verb", ["fix", "investigate"])
+def test_the_budget_bounds_all_of_it(tmp_path: Path, verb: str) -> None:
+    """A script of some seconds, which names a bomb, at a rate that many starts would have to settle."""
+    here = tmp_path / "p"
+    here.mkdir()
+    slow = TRAIN.replace("optimizer.step()", "optimizer.step(); time.sleep(0.02)").replace(
+        "import sys", "import time, sys"
+    )
+    (here / "train.py").write_text(slow + "'cfg.yaml'\n")
+    (here / "cfg.yaml").write_text(bomb("a{i}: &a{i} [{above}]"))
+    begun = time.monotonic()
+    done = traindx(verb, "--budget", "20s", "-f", "json", "--", sys.executable, "train.py", "40", cwd=here)
+    assert done.status in (0, 1), done.err
+    assert time.monotonic() - begun < 20 + SLACK
+    if verb == "fix":  # the other is settled by the first start
+        assert "the time of 20 s was used up (--budget)" in done.out
+        assert any(note.startswith("cfg.yaml is not read, and left alone") for note in json.loads(done.out)["notes"])
 
 
 @contextmanager

@@ -128,11 +128,17 @@ def judged_by(
 
 def run_through(search: Search, asking: Asking | None) -> None:
     """Diagnose the script, and search its fixes where something is wrong with it."""
+    from traindx.repair.deadline import OutOfTime, at_most
+
     search.diagnose()
-    if asking and not search.well:
-        asking.begin(search)
-    if not search.well:
-        search.proceed()
+    try:
+        with at_most(search.bench.left()):
+            if asking and not search.well:
+                asking.begin(search)
+            if not search.well:
+                search.proceed()
+    except OutOfTime:
+        search.notes.append(f"what was tried last was not finished: {search.bench.used_up()}")
 
 
 def told_of(report: FixReport, out: Output, diff: bool) -> int:

@@ -9,8 +9,6 @@ from contextlib import contextmanager
 
 from traindx.errors import ExperimentFailed
 
-AGAIN = 1.0  # seconds until it is raised once more, where something has caught it
-
 
 class OutOfTime(ExperimentFailed):
     """The time for something is used up."""
@@ -18,8 +16,8 @@ class OutOfTime(ExperimentFailed):
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime after so many seconds, wherever the work is then; an earlier bound around it stays in force.
-    Signals reach the main thread alone: in any other there is no bound."""
+    """Raise OutOfTime once after so many seconds, wherever the work is then; an earlier bound around it stays in
+    force. Signals reach the main thread alone: in any other there is no bound."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -30,10 +28,10 @@ def at_most(seconds: float) -> Iterator[None]:
     left, _ = signal.getitimer(signal.ITIMER_REAL)
     sooner = 0 < left < seconds
     before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, left if sooner else max(seconds, 1e-3), AGAIN)
+    signal.setitimer(signal.ITIMER_REAL, left if sooner else max(seconds, 1e-3))
     try:
         yield
     finally:
         passed = (left if sooner else seconds) - signal.getitimer(signal.ITIMER_REAL)[0]
-        signal.setitimer(signal.ITIMER_REAL, max(left - passed, 1e-3) if left else 0, AGAIN if left else 0)
+        signal.setitimer(signal.ITIMER_REAL, max(left - passed, 1e-3) if left else 0)
         signal.signal(signal.SIGALRM, before)

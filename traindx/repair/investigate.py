@@ -19,6 +19,7 @@ from traindx.causes.next_measures import Question, gain
 from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench
+from traindx.repair.deadline import OutOfTime, at_most
 from traindx.repair.pairs import known_gains, paired, trial
 from traindx.reports.labels import percent as sure
 from traindx.trials import objective as objectives
@@ -87,7 +88,12 @@ def settled(
     while not (why := over(belief, tried, bench, first)):
         one = experiments(belief, tried)[0]
         tried.add(one.interventions)
-        made = carried_out(bench, first, one)
+        try:
+            with at_most(bench.left()):
+                made = carried_out(bench, first, one)
+        except OutOfTime:
+            why = bench.used_up()
+            break
         trials.append(made)
         if made.gains or made.verdict == "refuted":
             helped = HELPED.get(one.interventions, ())
@@ -120,7 +126,7 @@ def over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: Bench
         return "nothing is left that can be tried from outside and would tell more"
     starts = SEEDS * (1 if tried else 2)
     if bench.left() < starts * first.seconds / max(bench.jobs, 1):
-        return f"the time of {bench.budget:.0f} s is used up (--budget)"
+        return bench.used_up()
     return ""
 
 

@@ -1,0 +1,33 @@
+"""Work that is ended when its time is used up."""
+
+from __future__ import annotations
+
+import re
+import signal
+
+import pytest
+
+from traindx.repair.deadline import OutOfTime, at_most
+
+
+def endless() -> None:
+    while True:
+        re.match("a", "b")
+
+
+def test_work_without_an_end_is_ended_and_nothing_is_left_behind() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(OutOfTime), at_most(0.05):
+        endless()
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert signal.getsignal(signal.SIGALRM) is before
+
+
+def test_an_outer_bound_stays_in_force() -> None:
+    with pytest.raises(OutOfTime), at_most(0.3):
+        with pytest.raises(OutOfTime), at_most(0.05):
+            endless()
+        with at_most(60):
+            pass
+        assert 0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 0.3
+        endless()
