@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar, Unpack
 
@@ -133,11 +134,8 @@ class Bench:
     def in_time(self, work: Callable[[], Found], otherwise: Found, lacks: str) -> Found:
         """What some work gives within the budget; `otherwise`, and a note of what is lacking, where that is used up."""
         if self.left() > 0:
-            try:
-                with at_most(self.left()):
-                    return work()
-            except OutOfTime:
-                pass  # said below
+            with suppress(OutOfTime), at_most(self.left()):
+                return work()
         self.notes.append(f"{lacks}: {self.used_up()}")
         return otherwise
 

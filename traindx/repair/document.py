@@ -70,12 +70,7 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
     after = winner.after if winner else None
     verdict, reason = outcome(search, applied, pairs, after)
     taken_back = [winner.why] if winner and winner.why else []
-    if applied and search.options.test:
-        tell("test set")
-    seeds = tuple(p.after.seed or 0 for p in pairs)
-    test: tuple[Tested, ...] = ()
-    if applied and search.options.test:
-        test = bench.in_time(lambda: tested(search, seeds), (), "the test set was not compared")
+    test = on_test_set(search, pairs, tell) if applied and search.options.test else ()
     slices = sliced(pairs, search.options.min_effect) if applied else ()
     search.notes += notes(slices, search.options.slices) if applied else []
     report = FixReport(
@@ -119,6 +114,13 @@ def completed(search: Search, proof: Proof) -> Proof:
     left = stopping(search, report.after_fix if report.applied else None)
     advice = (*report.recommendations, *more)
     return proof._replace(report=msgspec.structs.replace(report, recommendations=advice, stopping=left))
+
+
+def on_test_set(search: Search, pairs: Sequence[Pair], tell: Callable[[str], None]) -> tuple[Tested, ...]:
+    """What the script says of its test set, over the seeds of the pairs, as far as there is time."""
+    tell("test set")
+    seeds, none = tuple(p.after.seed or 0 for p in pairs), tuple[Tested, ...]()
+    return search.bench.in_time(lambda: tested(search, seeds), none, "the test set was not compared")
 
 
 def runs(arms: Sequence[Arm]) -> tuple[Run, ...]:

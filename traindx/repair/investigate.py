@@ -6,6 +6,7 @@ Which one is next: the most bits that its outcome is expected to tell about the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -19,7 +20,6 @@ from traindx.causes.next_measures import Question, gain
 from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench
-from traindx.repair.deadline import OutOfTime, at_most
 from traindx.repair.pairs import known_gains, paired, trial
 from traindx.reports.labels import percent as sure
 from traindx.trials import objective as objectives
@@ -82,18 +82,16 @@ def settled(
     belief = diagnosis.hypotheses
     trail = [("as it is", shares(belief))]
     trials: list[Trial] = []
-    tried: set[tuple[str, ...]] = set()
+    tried = set[tuple[str, ...]]()
     show(belief, experiments(belief, tried), first.seconds)
     believed(belief)
     while not (why := over(belief, tried, bench, first)):
         one = experiments(belief, tried)[0]
-        tried.add(one.interventions)
-        try:
-            with at_most(bench.left()):
-                made = carried_out(bench, first, one)
-        except OutOfTime:
+        made = bench.in_time(partial(carried_out, bench, first, one), None, one.what)
+        if made is None:
             why = bench.used_up()
             break
+        tried.add(one.interventions)
         trials.append(made)
         if made.gains or made.verdict == "refuted":
             helped = HELPED.get(one.interventions, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -38,11 +39,9 @@ def abandoned(path: Path) -> int | None:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return None
-    try:
+    with contextlib.suppress(OSError):  # it is held, or is no file: either way not abandoned
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if os.pread(descriptor, 256, 0).decode("utf-8", "replace").split()[1:] == [os.uname().nodename]:
             return descriptor
-    except OSError:
-        pass  # it is held, or is no file: either way not abandoned
     os.close(descriptor)
     return None
