@@ -24,6 +24,7 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -215,6 +216,9 @@ def main() -> None:
     flags = fcntl.fcntl(channel, fcntl.F_GETFL)
     fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(channel, fcntl.F_SETFL, flags | os.O_ASYNC)  # SIGIO, which ends it, where traindx is gone meanwhile
+    if select.select([channel], [], [], 0)[0]:  # nothing is asked yet: it was gone before that
+        shutil.rmtree(config["room"], ignore_errors=True)
+        return
     why = load(config)
     fcntl.fcntl(channel, fcntl.F_SETFL, flags)
     channel.send(json.dumps({"why": why}).encode())
