@@ -34,3 +34,17 @@ def test_an_outer_bound_stays_in_force() -> None:
 
     with pytest.raises(OutOfTime), at_most(0.3):
         inner()
+
+
+def test_an_exception_that_python_drops_is_raised_again() -> None:
+    class Dropped:
+        def __del__(self) -> None:
+            with pytest.raises(OutOfTime):
+                endless()
+
+    def work() -> None:
+        Dropped()
+        endless()
+
+    with pytest.raises(OutOfTime), at_most(0.05, again=0.05):
+        work()

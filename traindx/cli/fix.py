@@ -98,7 +98,7 @@ def fix(
     memory = Memory(not no_knowledge)
     with Told(out.quiet) as told, ExitStack() as stack:
         asking = Asking(told) if ask else None
-        journal = opened(command, FOLDER, starts.folder, options, starts.writable, told.say, jobs=starts.jobs)
+        journal = opened(command, FOLDER, starts.folder, options, starts.reach, told.say, jobs=starts.jobs)
         bench = stack.enter_context(starts.bench(command, journal, told))
         search = Search(
             bench, config, options, record=memory.record, weigh=memory.weigh, show=told.plan, tell=told.say,

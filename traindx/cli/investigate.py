@@ -69,7 +69,7 @@ def investigate(
 
     with Told(out.quiet) as told:
         options = Options(starts.steps)
-        journal = opened(command, FOLDER, starts.folder, options, starts.writable, told.say, jobs=starts.jobs)
+        journal = opened(command, FOLDER, starts.folder, options, starts.reach, told.say, jobs=starts.jobs)
         with starts.bench(command, journal, told) as bench:
             found = looking.investigate(
                 bench, config, steps=starts.steps, show=plan_of(out.quiet), tell=told.say, believed=told.believe

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from traindx.errors import ExperimentFailed
+
+AGAIN = 15.0  # seconds: processes have been ended, and their folders removed, by then
+SOON = 1e-3  # 0 would mean never
 
 
 class OutOfTime(ExperimentFailed):
@@ -15,9 +19,10 @@ class OutOfTime(ExperimentFailed):
 
 
 @contextmanager
-def at_most(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime once after so many seconds, wherever the work is then; an earlier bound around it stays in
-    force. Signals reach the main thread alone: in any other there is no bound."""
+def at_most(seconds: float, again: float = AGAIN) -> Iterator[None]:
+    """Raise OutOfTime after so many seconds, wherever the work is then; an earlier bound around it stays in force.
+    It is raised `again` and again (seconds), as long as the work goes on: Python drops an exception that comes in a
+    destructor. Signals reach the main thread alone: in any other there is no bound."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -25,13 +30,13 @@ def at_most(seconds: float) -> Iterator[None]:
     def over(_number: int, _frame: object) -> None:
         raise OutOfTime("the time was used up")
 
-    left, _ = signal.getitimer(signal.ITIMER_REAL)
-    sooner = 0 < left < seconds
+    left, interval = signal.getitimer(signal.ITIMER_REAL)
+    begun = time.monotonic()
     before = signal.signal(signal.SIGALRM, over)
-    signal.setitimer(signal.ITIMER_REAL, left if sooner else max(seconds, 1e-3))
+    signal.setitimer(signal.ITIMER_REAL, min(left or seconds, max(seconds, SOON)), again)
     try:
         yield
     finally:
-        passed = (left if sooner else seconds) - signal.getitimer(signal.ITIMER_REAL)[0]
-        signal.setitimer(signal.ITIMER_REAL, max(left - passed, 1e-3) if left else 0)
+        rest = max(left - (time.monotonic() - begun), SOON) if left else 0
+        signal.setitimer(signal.ITIMER_REAL, rest, interval)
         signal.signal(signal.SIGALRM, before)

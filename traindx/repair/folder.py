@@ -19,6 +19,7 @@ from traindx.repair.document import Proof
 from traindx.repair.returned import swept
 from traindx.repair.search import Options
 from traindx.reports import fix as page
+from traindx.trials.conduct import Reach
 from traindx.trials.inputs import inputs
 from traindx.trials.journal import Journal, about, sentence, unfinished
 from traindx.trials.locks import holder, take_lock
@@ -31,16 +32,17 @@ def opened(
     base: Path,
     name: str | None,
     options: Options,
-    besides: Sequence[str] = (),
+    reach: Reach,
     tell: Callable[[str], None] = lambda _: None,
     **further: Any,
 ) -> Journal:
     """The diary to write into: of the folder `name`, or of the newest that was stopped in the middle, or a new one; it
-    is locked as long as the diary is in use. `besides`: what starts may write to, `further` options of the starts;
-    why earlier work is not gone on with is told. Raises ConfigError where the folder cannot be made, or is in use."""
+    is locked as long as the diary is in use. `reach` and `further`: options of the starts. Why earlier work is not gone
+    on with is told. Raises ConfigError where the folder cannot be made, or is in use."""
+    besides = list(reach.get("writable", ()))  # the network counts for each trial by itself
     written_to = [*besides, str(base if name is None else name)]
     now = partial(inputs, command, Path.cwd(), written_to)
-    what = about(command, now(), **options._asdict(), **further, writable=list(besides))
+    what = about(command, now(), **options._asdict(), **further, writable=besides)
     folder = base if name is None else Path(name)
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -43,7 +43,7 @@ class Source:
         """The project with `interventions`, some of them `source=<slug>`, written into it; `fixes` are behind them."""
         if not self.why:
             try:
-                with at_most(LONGEST):
+                with at_most(LONGEST, 1.0):
                     return self.edit(fixes, interventions)
             except OutOfTime:
                 self.why = f"to find an edit took longer than {LONGEST:.0f} s"
@@ -60,7 +60,7 @@ class Source:
         for path, text in self.files.items():
             if path.endswith(CONFIGS) and path.rpartition("/")[2] in named:
                 try:
-                    with at_most(LONGEST):
+                    with at_most(LONGEST, 1.0):
                         why = configs.read(path, text).why
                 except OutOfTime:
                     why = f"that took longer than {LONGEST:.0f} s"

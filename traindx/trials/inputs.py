@@ -54,7 +54,8 @@ def inputs(command: Sequence[str], folder: Path, besides: Sequence[str | Path] =
     variables, paths, room = set[bytes](), set[bytes](), ALL_BYTES
     for name in sorted(scratch.state(root)):
         path = root / name
-        if LOGS.search(name) or within_any(path, left_out):
+        folder_itself = path.is_dir() and not path.is_symlink()  # its time changes with every log that is made in it
+        if folder_itself or LOGS.search(name) or within_any(path, left_out):
             continue
         text = small_text(path, room)
         if text is not None:

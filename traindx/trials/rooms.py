@@ -32,9 +32,17 @@ def make_room(prefix: str) -> Path:
 
 def remove_room(place: Path) -> None:
     """Remove a temporary folder; what it links to stays."""
-    shutil.rmtree(place, ignore_errors=True)
+    remove_tree(place)
     if place in HELD:
         os.close(HELD.pop(place))
+
+
+def remove_tree(place: Path) -> None:
+    """Remove a folder, also what an overlay left of a scratch copy in it."""
+    for locked in place.glob("layers/*/work/work"):  # the kernel closes it to everybody
+        if locked.resolve() == locked:  # else a script has put a link there
+            locked.chmod(0o700)
+    shutil.rmtree(place, ignore_errors=True)
 
 
 @contextmanager
@@ -66,5 +74,5 @@ def remove_abandoned() -> None:
             continue
         lock = abandoned(Path(entry.path, OWNER))
         if lock is not None:
-            shutil.rmtree(entry.path, ignore_errors=True)
+            remove_tree(Path(entry.path))
             os.close(lock)
