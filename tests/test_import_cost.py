@@ -31,7 +31,14 @@ def modules_of(*arguments: str, cwd: Path) -> tuple[int, set[str]]:
 def test_the_overview_imports_next_to_nothing(arguments: list[str], tmp_path: Path) -> None:
     _, names = modules_of(*arguments, cwd=tmp_path)
     ours = {n for n in names if n.startswith("traindx")}
-    assert ours <= {"traindx", "traindx.cli", "traindx.cli.main", "traindx.errors", "traindx.own"}
+    assert ours <= {
+        "traindx",
+        "traindx.cli",
+        "traindx.cli.main",
+        "traindx.cli.interruptions",
+        "traindx.errors",
+        "traindx.own",
+    }
     assert not names & (HEAVY | {"numpy", "msgspec"})
 
 

@@ -5,7 +5,6 @@ records and intervenes.
 from __future__ import annotations
 
 import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -25,6 +24,7 @@ from traindx.redaction import redact
 from traindx.trials import conduct as trials
 from traindx.trials import find_lr as rates
 from traindx.trials.conduct import Bounds, Conducted
+from traindx.trials.rooms import RECORDS, room
 from traindx.trials.warm import Warm
 from traindx.vocabulary.rates import RateSearch, TriedRate
 from traindx.vocabulary.run import Run
@@ -185,13 +185,13 @@ def find_lr(
 
     Raises ConfigError for a program that is not there, ExperimentFailed where nothing was recorded."""
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="traindx-records-") as place:
+    with room(RECORDS) as place:
         starts = 0
 
         def start(what: Sequence[str], steps: int, over: Callable[[Run], bool]) -> rates.Attempt:
             nonlocal starts
             starts += 1
-            out = Path(place) / str(starts)
+            out = place / str(starts)
             return attempt(command, out, what, steps, over, **bounds)
 
         swept = rates.search(plan, start, tell)

@@ -59,3 +59,24 @@ def test_an_intervention_belongs_to_the_fix_that_has_it() -> None:
     assert behind("lr=*0.01", fixes) == "lower-learning-rate"
     assert behind("zero_grad=each-step", fixes) == "zero-gradients-each-step"
     assert behind("clip=1.0", fixes) == "zero-gradients-each-step"
+
+
+def test_a_configuration_that_is_not_read_is_noted_and_the_rest_is_edited(tmp_path: Path) -> None:
+    (tmp_path / "cfg.yaml").write_text("a: &a [*a]\n")
+    (tmp_path / "unnamed.yaml").write_text("a: &a [*a]\n")
+    found = source(tmp_path, SCRIPT + "open('cfg.yaml')\n")
+    assert found.unread() == ["cfg.yaml is not read, and left alone: it is nested too deep, or holds itself"]
+    assert isinstance(found.written(["lower-learning-rate"], ["lr=*0.01"]), Patch)
+
+
+@pytest.mark.parametrize("rate", ["9**9**9**9", "'a' * 10**10", "2.0**5000", "float('1' + '0' * 400)"])
+def test_a_rate_that_cannot_be_computed_is_advice(tmp_path: Path, rate: str) -> None:
+    assert isinstance(source(tmp_path, SCRIPT.replace("10.0", rate)).written([], ["lr=*0.01"]), Advice)
+
+
+def test_an_edit_that_takes_too_long_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("traindx.repair.source.LONGEST", 0.2)
+    found = source(tmp_path, SCRIPT + "".join(f"def f{i}(x): return x + {i}\n" for i in range(3000)))
+    advice = found.written(["lower-learning-rate"], ["lr=*0.01"])
+    assert isinstance(advice, Advice)
+    assert "took longer than" in advice.why

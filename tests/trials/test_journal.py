@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from traindx.trials.journal import FILE, Journal, about, unfinished
+from traindx.trials.journal import FILE, Journal, about, sentence, unfinished
 
 
 def test_what_was_written_is_there_again(tmp_path: Path) -> None:
@@ -33,14 +33,15 @@ def test_the_diary_of_something_else_is_not_gone_on_with(tmp_path: Path) -> None
     assert [json.loads(line) for line in lines] == [{"of": "b"}]
 
 
-def test_a_changed_script_is_another(tmp_path: Path) -> None:
-    script = tmp_path / "train.py"
-    script.write_text("lr = 1")
-    first = about(["python", "train.py"], script, seeds=3)
-    assert about(["python", "train.py"], script, seeds=3) == first
-    assert about(["python", "train.py"], script, seeds=5) != first
-    script.write_text("lr = 2")
-    assert about(["python", "train.py"], script, seeds=3) != first
+def test_another_command_option_or_input_is_named(tmp_path: Path) -> None:
+    first = about(["python", "train.py"], {"cfg.json": "a", "out.txt": ""}, seeds=3)
+    assert sentence(first, first) == ""
+    assert sentence(first, {**first, "--seeds": 5}) == "--seeds changed since"
+    assert sentence(first, {**first, "inputs": {"cfg.json": "b", "out.txt": "c", "new": "d"}}) == (
+        "cfg.json, new changed since"
+    )
+    Journal(tmp_path, first).write({"seed": 1})
+    assert Journal(tmp_path, {**first, "command": ["python", "other.py"]}).changed == "command changed since"
 
 
 def test_the_newest_that_is_not_finished_is_found(tmp_path: Path) -> None:
@@ -48,5 +49,6 @@ def test_the_newest_that_is_not_finished_is_found(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         Journal(tmp_path / name, {"of": of})
     (tmp_path / "train-3" / "fix.json").write_text("{}")
-    assert unfinished(tmp_path, "train", {"of": "a"}, "fix.json") == tmp_path / "train-2"
-    assert unfinished(tmp_path, "other", {"of": "a"}, "fix.json") is None
+    assert unfinished(tmp_path, "train", {"of": "a"}, "fix.json") == (tmp_path / "train-2", "")
+    assert unfinished(tmp_path, "other", {"of": "a"}, "fix.json") == (None, "")
+    assert unfinished(tmp_path, "train", {"of": "c"}, "fix.json") == (None, f"of changed since {tmp_path / 'train-4'}")

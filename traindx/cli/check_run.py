@@ -3,7 +3,6 @@ the records say into one run."""
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from traindx.trials.check import facts as check_facts
 from traindx.trials.check.catalogue import BLANK, FIRST, ONE_BATCH
 from traindx.trials.check.plan import Planned, limit, steps_for
 from traindx.trials.conduct import Conducted, Reach, conduct
+from traindx.trials.rooms import CHECK, make_room, remove_room
 from traindx.vocabulary.check import Experiment
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.setup import Fact
@@ -52,8 +52,8 @@ class Bench:
     ) -> None:
         self.command, self.config, self.budget = command, config, budget
         self.reach: Reach = reach or {}
-        self.temporary = None if records else tempfile.TemporaryDirectory(prefix="traindx-check-")
-        self.records = records or Path(self.temporary.name if self.temporary else ".")
+        self.temporary = None if records else make_room(CHECK)
+        self.records = records or self.temporary or Path(".")
         self.folder = Path.cwd()
         self.begun = time.monotonic()
         self.runs: dict[str, Run] = {}
@@ -183,7 +183,7 @@ def gather(bench: Bench, experiments: Sequence[Planned], report: Report = lambda
             bench.start(experiment, len(experiments) - number)
     finally:
         if bench.temporary is not None:
-            bench.temporary.cleanup()
+            remove_room(bench.temporary)
     first = bench.runs.get(FIRST)
     run = None if first is None else pipeline.with_facts(first, bench.facts())
     return Gathered(run, bench.reasons, tuple(bench.done))

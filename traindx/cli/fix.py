@@ -88,7 +88,7 @@ def fix(
     seeds are combined. The report says what helped, by how much, and what did not.
     """
     from traindx.repair.document import completed, conclude
-    from traindx.repair.folder import opened, written
+    from traindx.repair.folder import changed_meanwhile, opened, written
     from traindx.repair.memory import Memory
     from traindx.repair.patching import patched, put_in_place
     from traindx.repair.search import Search
@@ -98,14 +98,14 @@ def fix(
     memory = Memory(not no_knowledge)
     with Told(out.quiet) as told, ExitStack() as stack:
         asking = Asking(told) if ask else None
-        journal = opened(command, FOLDER, starts.folder, options)
+        journal = opened(command, FOLDER, starts.folder, options, starts.reach, told.say, jobs=starts.jobs)
         bench = stack.enter_context(starts.bench(command, journal, told))
         search = Search(
             bench, config, options, record=memory.record, weigh=memory.weigh, show=told.plan, tell=told.say,
             believed=told.believe, agree=asking.agree if asking else None,
         )  # fmt: skip
         run_through(search, asking)
-        search.notes += memory.notes()
+        search.notes += [*memory.notes(), *changed_meanwhile(journal)]
         made = patched(search, conclude(search, begun, told.at), journal.path.parent)
         proof = completed(search, made.proof)
     written(proof, journal.path.parent, bench)
@@ -129,11 +129,17 @@ def judged_by(
 
 def run_through(search: Search, asking: Asking | None) -> None:
     """Diagnose the script, and search its fixes where something is wrong with it."""
+    from traindx.repair.deadline import OutOfTime, at_most
+
     search.diagnose()
-    if asking and not search.well:
-        asking.begin(search)
-    if not search.well:
-        search.proceed()
+    try:
+        with at_most(search.bench.left()):
+            if asking and not search.well:
+                asking.begin(search)
+            if not search.well:
+                search.proceed()
+    except OutOfTime:
+        search.notes.append(f"what was tried last was not finished: {search.bench.used_up()}")
 
 
 def told_of(report: FixReport, out: Output, diff: bool) -> int:

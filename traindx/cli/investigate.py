@@ -68,7 +68,8 @@ def investigate(
     from traindx.vocabulary.diagnosis import Document
 
     with Told(out.quiet) as told:
-        journal = opened(command, FOLDER, starts.folder, Options(starts.steps))
+        options = Options(starts.steps)
+        journal = opened(command, FOLDER, starts.folder, options, starts.reach, told.say, jobs=starts.jobs)
         with starts.bench(command, journal, told) as bench:
             found = looking.investigate(
                 bench, config, steps=starts.steps, show=plan_of(out.quiet), tell=told.say, believed=told.believe

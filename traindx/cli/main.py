@@ -1,8 +1,8 @@
 """The command `traindx`: finds the verb, imports only that one, and turns errors into one line.
 
 Exit status: 0 nothing found at or above the severity asked for, 1 findings, 2 could not work (bad
-input, bad options, or a bug in traindx), 130 interrupted. TRAINDX_DEBUG=1 shows the traceback of a
-bug, and warnings; without it there are none.
+input, bad options, or a bug in traindx), 128 + n ended by signal n (130: Ctrl-C). TRAINDX_DEBUG=1
+shows the traceback of a bug, and warnings; without it there are none.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from __future__ import annotations
 import gc
 import importlib
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from traindx.cli.interruptions import Ended, orderly
 from traindx.errors import TraindxError
 from traindx.own import OWN_THREADS
 
@@ -130,7 +132,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None) -> int:
     """The exit status of one call; every error has been reported when it returns."""
     try:
-        status = cli.main(args=arguments, prog_name="traindx", standalone_mode=False)
+        with orderly():
+            status = cli.main(args=arguments, prog_name="traindx", standalone_mode=False)
         return status if isinstance(status, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:  # the bare command: the overview is the answer
         click.echo(error.format_message(), err=True)
@@ -147,8 +150,9 @@ def run(arguments: Sequence[str] | None) -> int:
         if isinstance(error.__cause__, EOFError):  # click takes it for Ctrl-D
             complain(f"a file ends too early: {error.__cause__}")
             return 2
-        click.echo("\ntraindx: interrupted", err=True)
-        return 130
+        return Ended(signal.SIGINT).tell("")
+    except Ended as ended:
+        return ended.tell(next(iter(sys.argv[1:] if arguments is None else arguments), ""))
     except Exception as bug:
         if isinstance(bug, MemoryError) or any(sign in str(bug) for sign in NO_MEMORY):
             complain("there is not enough memory for this; free some, or allow more (ulimit -v)")

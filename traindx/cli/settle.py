@@ -39,7 +39,7 @@ class Settling(NamedTuple):
         ran = Arm((), None, diagnosis.runs[place], ended.shell_status == 0, ended.seconds)
         starts = Starts(self.steps, self.seconds, JOBS, None, {})
         with Told(quiet) as said:
-            journal = opened(self.command, verb.FOLDER, None, Options(self.steps))
+            journal = opened(self.command, verb.FOLDER, None, Options(self.steps), {}, said.say, jobs=JOBS)
             with starts.bench(tuple(self.command), journal, said) as bench:
                 bench.steps, bench.limit = self.steps, max(LEAST_LIMIT, TIMES * ran.seconds)
                 found = looking.settled(bench, ran, told, show=verb.plan_of(quiet), tell=said.say)

@@ -11,37 +11,101 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
-from typing import Any
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
 
 from traindx.errors import MissingExtra
 
 SCALAR = r"(?P<value>\"[^\"\n]*\"|'[^'\n]*'|[^\s,#}\]\"']+)"
+BRACKETS = re.compile(r"[\[\]{}]")
 Keys = tuple[str, ...]
+MOST_TEXT = 64 << 10  # characters; YAML of that size takes a second or two
+DEEPEST, MOST_VALUES = 100, 20_000  # a mapping of YAML is two deep
+MOST_PLACES = 20  # that a value could be at, each of which is tried
+
+
+class Read(NamedTuple):
+    """A document, or None and why it cannot be read."""
+
+    document: Any
+    why: str = ""
 
 
 def parse(path: str, text: str) -> Any:
-    """The document; None where it cannot be read. Raises MissingExtra for YAML without its parser."""
+    """The document, which is the caller's own; None where it is not read. Raises MissingExtra for YAML without its
+    parser."""
+    return copy.deepcopy(read(path, text).document)
+
+
+@lru_cache(maxsize=64)
+def read(path: str, text: str) -> Read:
+    """The document, to be left as it is. What is larger, deeper or, with its aliases written out, longer than what
+    people write, is not read: it is asked for again and again while an edit is looked for."""
     text = text.removeprefix("\ufeff")  # the parsers of JSON and TOML refuse a byte-order mark
+    if len(text) > MOST_TEXT:
+        return Read(None, f"it is larger than {MOST_TEXT >> 10} KiB")
+    if nested(text) > DEEPEST:
+        return Read(None, "it is nested too deep")
     try:
         if path.endswith(".json"):
-            return json.loads(text)
-        if path.endswith(".toml"):
-            return tomllib.loads(text)
-        return yaml(text)
-    except ValueError:
-        return None
+            found = json.loads(text)
+        else:
+            found = tomllib.loads(text) if path.endswith(".toml") else yaml(text)
+    except RecursionError:
+        return Read(None, "it is nested too deep")
+    except ValueError as error:
+        return Read(None, str(error).partition("\n")[0])
+    why = too_much(found)
+    return Read(None, why) if why else Read(found)
+
+
+def nested(text: str) -> int:
+    """How deep brackets, or the keys of one line, are nested in a text, also in its words and comments; parsers take
+    time by the square of that."""
+    depth = 0
+    depths = [depth := depth + (1 if found[0] in "[{" else -1) for found in BRACKETS.finditer(text)]
+    keys = (line.partition("=")[0].count(".") for line in text.splitlines())
+    return max(*depths, *keys, 0, 0)
 
 
 def yaml(text: str) -> Any:
+    """Raises ValueError where it is damaged, or too much. Its nodes are counted before they are made into values:
+    merging them (`<<`) writes aliases out."""
     try:
         from ruamel.yaml import YAML
         from ruamel.yaml.error import YAMLError
     except ImportError as error:
         raise MissingExtra("to edit YAML: pip install 'traindx[fix]'") from error
     try:
+        if why := too_much(YAML(typ="safe", pure=True).compose(text)):
+            raise ValueError(why)
         return YAML(typ="safe", pure=True).load(text)
-    except YAMLError:
-        return None
+    except (
+        YAMLError,
+        TypeError,
+        AttributeError,
+        KeyError,
+        AssertionError,
+    ) as error:  # the others: of odd keys and tags
+        raise ValueError(f"it is damaged: {' '.join(str(error).split())}") from error
+
+
+def too_much(document: Any) -> str:
+    """Why a document is not looked through, or "". An alias is counted as often as it stands there, and one that holds
+    itself never ends: so no more is followed than would be allowed."""
+    waiting, count = [(document, 0)], 0
+    while waiting:
+        value, depth = waiting.pop()
+        count += 1
+        if depth > DEEPEST:
+            return "it is nested too deep, or holds itself"
+        if count > MOST_VALUES:
+            return f"it holds more than {MOST_VALUES} values, aliases written out"
+        value = getattr(value, "value", value)  # of a node of YAML
+        if isinstance(value, (dict, list, tuple)):
+            waiting += [(one, depth + 1) for one in (value.values() if isinstance(value, dict) else value)]
+    return ""
 
 
 def entries(document: Any, above: Keys = ()) -> Iterator[tuple[Keys, Any]]:
@@ -87,7 +151,8 @@ def single(path: str, written: str) -> str:
 
 
 def candidates(text: str, keys: Keys) -> Iterator[re.Match[str]]:
-    return re.finditer(rf"(?<![\w.-])[\"']?{re.escape(keys[-1])}[\"']?\s*[:=]\s*{SCALAR}", text)
+    found = re.finditer(rf"(?<![\w.-])[\"']?{re.escape(keys[-1])}[\"']?\s*[:=]\s*{SCALAR}", text)
+    return islice(found, MOST_PLACES)
 
 
 def changed(path: str, text: str, keys: Keys, match: re.Match[str]) -> str | None:

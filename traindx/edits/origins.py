@@ -25,6 +25,7 @@ OPERATIONS: dict[type, Callable[[Any, Any], Any]] = {
     cst.Power: operator.pow,
 }
 LOADING = ("load", "loads", "safe_load", "full_load")  # yaml, json, toml, OmegaConf
+LARGEST = 2.0**63
 PLAIN = ("int", "float", "str", "bool")
 
 
@@ -106,6 +107,8 @@ def combined(project: Project, source: Source, node: cst.BinaryOperation, depth:
     left, right = trace(project, source, node.left, depth), trace(project, source, node.right, depth)
     if operation is None or left is None or right is None:
         return None
+    if not all(type(one.value) in (int, float) and abs(one.value) < LARGEST for one in (left, right)):
+        return None  # words, and numbers whose powers never come to an end
     try:
         value = operation(left.value, right.value)
     except (ArithmeticError, TypeError):
@@ -127,7 +130,7 @@ def called(project: Project, source: Source, node: cst.Call, depth: int) -> Valu
         kinds: dict[str, type] = {"int": int, "float": float, "str": str, "bool": bool}
         try:
             return inner._replace(value=kinds[name](inner.value))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return None
     if isinstance(node.func, cst.Attribute) and node.func.attr.value == "get" and node.args:
         key = node.args[0].value

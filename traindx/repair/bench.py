@@ -5,14 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Unpack
+from typing import Any, NamedTuple, Protocol, TypeVar, Unpack
 
 import msgspec
 import numpy as np
 
 from traindx import pipeline
 from traindx.errors import ExperimentFailed, ReadError
+from traindx.repair.deadline import OutOfTime, at_most
 from traindx.repair.source import Source, outside
 from traindx.trials.conduct import Asked, Reach
 from traindx.trials.find_lr import Attempt
@@ -25,7 +27,9 @@ RECORDS = "records"
 OVERHEAD = 0.2  # share of a start's time for looking at it: what the outputs tell may be all there is to compare
 QUARTER = 4.0  # part of the budget for the script as it is
 TIME_LIMIT = "its time limit"  # in the words of trials.conduct
+ENDING = 3.0  # seconds of the budget that are left for ending the first start, and reading its record
 LEAST_LIMIT, TIMES = 60.0, 5.0  # seconds of each start at least, and times what the first one took
+Found = TypeVar("Found")
 Key = tuple[tuple[str, ...], int | None]
 Long = tuple[Key, int | None]  # and the steps of it
 
@@ -128,17 +132,29 @@ class Bench:
         """Seconds of the budget that are left."""
         return self.budget - (time.monotonic() - self.begun)
 
+    def in_time(self, work: Callable[[], Found], otherwise: Found, lacks: str) -> Found:
+        """What some work gives within the budget; `otherwise`, and a note of what is lacking, where that is used up."""
+        if self.left() > 0:
+            with suppress(OutOfTime), at_most(self.left()):
+                return work()
+        self.notes.append(f"{lacks}: {self.used_up()}")
+        return otherwise
+
+    def used_up(self) -> str:
+        return f"the time of {self.budget:.0f} s was used up (--budget)"
+
     def first(self, steps: int | None) -> Arm:
         """The script as it is; a quarter of the budget is for it, what it has recorded by then is taken. Raises
         ExperimentFailed where it left no record."""
-        self.limit, self.whole = max(self.budget / QUARTER, LEAST_LIMIT), steps
+        limit = min(max(self.budget / QUARTER, LEAST_LIMIT), self.left() - ENDING)
+        self.limit, self.whole = max(limit, 1.0), steps
         arm = self.arm((), None, steps)
         if arm.run is None:
             raise ExperimentFailed(f"nothing was recorded: {arm.why}")
         self.cut = arm.timed_out
         if self.cut:
             arm = arm._replace(ok=True)
-            self.notes.append(f"the script was ended after {arm.seconds:.0f} s, a quarter of --budget")
+            self.notes.append(f"the script was ended after {arm.seconds:.0f} s, its part of --budget")
         self.limit = max(LEAST_LIMIT, TIMES * arm.seconds)
         return arm
 

@@ -25,7 +25,7 @@ from traindx.trials.objective import side
 from traindx.trials.plan import merged
 from traindx.vocabulary.diagnosis import Recommendation, RunDiagnosis
 from traindx.vocabulary.run import Run
-from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Trial, Untried
+from traindx.vocabulary.trial import Ablation, FixReport, Objective, Outcome, Tested, Trial, Untried
 
 NOTHING = 0.5  # belief in `healthy` from which there is nothing to fix, after what was tried
 
@@ -56,7 +56,8 @@ def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
     objective = chosen(search)
     pairs = pairs_of(search, search.base, objective)
     tell("ablation")
-    parts = ablated(search, objective, pairs)
+    none: tuple[Ablation, ...] = ()
+    parts = search.bench.in_time(lambda: ablated(search, objective, pairs), none, "what each part adds is not known")
     final = full_length(search)
     after = None if final.run is None else pipeline.diagnose(final.run, search.config).first
     return Winner(objective, pairs, parts, after, final, worse(search, final, objective))
@@ -70,8 +71,7 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
     after = winner.after if winner else None
     verdict, reason = outcome(search, applied, pairs, after)
     taken_back = [winner.why] if winner and winner.why else []
-    if applied and search.options.test:
-        tell("test set")
+    test = on_test_set(search, pairs, tell) if applied and search.options.test else ()
     slices = sliced(pairs, search.options.min_effect) if applied else ()
     search.notes += notes(slices, search.options.slices) if applied else []
     report = FixReport(
@@ -86,7 +86,7 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
         after=side([p.levels[1] for p in pairs]),
         trials=corrected(search.trials),
         ablation=winner.ablation if winner and applied else (),
-        test=tested(search, tuple(p.after.seed or 0 for p in pairs)) if applied and search.options.test else (),
+        test=test,
         slices=slices,
         checkpoint=checkpoint(bench, winner.final, bench.journal.path.parent) if winner and applied else None,
         recommendations=(after or search.diagnosis).recommendations,
@@ -115,6 +115,13 @@ def completed(search: Search, proof: Proof) -> Proof:
     left = stopping(search, report.after_fix if report.applied else None)
     advice = (*report.recommendations, *more)
     return proof._replace(report=msgspec.structs.replace(report, recommendations=advice, stopping=left))
+
+
+def on_test_set(search: Search, pairs: Sequence[Pair], tell: Callable[[str], None]) -> tuple[Tested, ...]:
+    """What the script says of its test set, over the seeds of the pairs, as far as there is time."""
+    tell("test set")
+    seeds, none = tuple(p.after.seed or 0 for p in pairs), tuple[Tested, ...]()
+    return search.bench.in_time(lambda: tested(search, seeds), none, "the test set was not compared")
 
 
 def runs(arms: Sequence[Arm]) -> tuple[Run, ...]:
@@ -166,11 +173,17 @@ def full_length(search: Search) -> Arm:
     bench = search.bench
     if bench.steps == search.options.steps or bench.cut:
         return bench.arms([(search.base, search.seeds[0])])[0]
-    return bench.arm(search.base, search.seeds[0], search.options.steps)
+    part = bench.arms([(search.base, search.seeds[0])])[0]
+    whole = (search.base, search.seeds[0], search.options.steps)
+    return bench.in_time(lambda: bench.arm(*whole), part, "the fix was not run at full length")
 
 
 def worse(search: Search, final: Arm, objective: Objective) -> str:
     """Why the fix is rolled back after all, or ""."""
+    bench = search.bench
+    part = bench.known.get(((search.base, search.seeds[0]), bench.steps))
+    if final is part and bench.steps != search.options.steps and not bench.cut:
+        return ""  # there was no time for its full length
     found = paired(search.first, final, objective).gain
     if final.run is None or found <= -least_gain(search.options.min_effect):
         return f"rolled back: at full length it is {percent(found)}" + (f" ({final.why})" if final.why else "")

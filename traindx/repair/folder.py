@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from traindx.capture.launch.folder import run_folder, script_name
 from traindx.errors import ConfigError
@@ -15,30 +20,74 @@ from traindx.repair.document import Proof
 from traindx.repair.returned import swept
 from traindx.repair.search import Options
 from traindx.reports import fix as page
-from traindx.trials.environment import script_of
-from traindx.trials.journal import Journal, about, unfinished
+from traindx.trials.conduct import Reach
+from traindx.trials.inputs import inputs
+from traindx.trials.journal import Journal, about, sentence, unfinished
+from traindx.trials.locks import holder, take_lock
 from traindx.whole import make_folder
 
-DONE = "fix.json"
+DONE, LOCK = "fix.json", ".lock"
 
 
-def opened(command: Sequence[str], base: Path, name: str | None, options: Options) -> Journal:
-    """The diary to write into: of the folder `name`, or of the newest that was stopped in the middle, or a new one.
-    Raises ConfigError where it cannot be made."""
-    here = Path.cwd()
-    what = about(
-        command, script_of(command, here), steps=options.steps, seeds=options.seeds, metric=options.metric,
-        min_effect=options.min_effect,
-    )  # fmt: skip
-    if name is not None:
-        folder = Path(name)
-        try:
-            make_folder(folder)
-        except OSError as error:
-            raise ConfigError(f"--out {name}: cannot be made: {error.strerror}") from error
-    else:
-        folder = unfinished(base, script_name(command), what, DONE) or run_folder(command, base)
-    return Journal(folder, what)
+def opened(
+    command: Sequence[str],
+    base: Path,
+    name: str | None,
+    options: Options,
+    reach: Reach,
+    tell: Callable[[str], None] = lambda _: None,
+    **further: Any,
+) -> Journal:
+    """The diary to write into: of the folder `name`, or of the newest that was stopped in the middle, or a new one; it
+    is locked as long as the diary is in use. `reach` and `further`: options of the starts. Why earlier work is not gone
+    on with is told. Raises ConfigError where the folder cannot be made, or is in use."""
+    besides = list(reach.get("writable", ()))  # the network counts for each trial by itself
+    written_to = [*besides, str(base if name is None else name)]
+    now = partial(inputs, command, Path.cwd(), written_to)
+    what = about(command, now(), **options._asdict(), **further, writable=besides)
+    folder = base if name is None else Path(name)
+    try:
+        make_folder(folder)
+        with choosing(base if name is None else folder):
+            if name is None:
+                earlier = unfinished(base, script_name(command), what, DONE)
+                folder, changed = earlier.folder or run_folder(command, base), earlier.changed
+            lock = take_lock(folder / LOCK)
+            journal = Journal(folder, what)
+    except BlockingIOError:
+        raise ConfigError(in_use(folder)) from None
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be made: {error.strerror}") from error
+    journal.lock, journal.inputs_now = lock, now
+    changed = journal.changed if name is not None else changed
+    if changed:
+        tell(f"{changed}; starting anew")
+    return journal
+
+
+def changed_meanwhile(journal: Journal) -> list[str]:
+    """A note where something that the starts depend on changed while they were made."""
+    changed = sentence(journal.about["inputs"], journal.inputs_now())
+    return [f"{changed.removesuffix(' since')} while the trials ran: they may not be comparable"] if changed else []
+
+
+@contextmanager
+def choosing(base: Path) -> Iterator[None]:
+    """While a folder is chosen, and locked, nobody else does so: of two that begin at once, one sees the other."""
+    descriptor = os.open(base, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def in_use(folder: Path) -> str:
+    """That another process is at work in a folder."""
+    who = holder(folder / LOCK)
+    who = f" ({who})" if who else ""
+    return f"another traindx is at work in {folder}{who}: wait for it, or give another folder (--out)"
 
 
 def written(proof: Proof, folder: Path, bench: Bench) -> None:
@@ -59,7 +108,6 @@ def written(proof: Proof, folder: Path, bench: Bench) -> None:
 
 def environment(proof: Proof, bench: Bench) -> str:
     """Versions, seeds, hardware and the command, one to a line."""
-    import os
     import platform
     import shlex
 

@@ -6,6 +6,7 @@ Which one is next: the most bits that its outcome is expected to tell about the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -81,13 +82,16 @@ def settled(
     belief = diagnosis.hypotheses
     trail = [("as it is", shares(belief))]
     trials: list[Trial] = []
-    tried: set[tuple[str, ...]] = set()
+    tried = set[tuple[str, ...]]()
     show(belief, experiments(belief, tried), first.seconds)
     believed(belief)
     while not (why := over(belief, tried, bench, first)):
         one = experiments(belief, tried)[0]
+        made = bench.in_time(partial(carried_out, bench, first, one), None, one.what)
+        if made is None:
+            why = bench.used_up()
+            break
         tried.add(one.interventions)
-        made = carried_out(bench, first, one)
         trials.append(made)
         if made.gains or made.verdict == "refuted":
             helped = HELPED.get(one.interventions, ())
@@ -120,7 +124,7 @@ def over(belief: Sequence[Hypothesis], tried: set[tuple[str, ...]], bench: Bench
         return "nothing is left that can be tried from outside and would tell more"
     starts = SEEDS * (1 if tried else 2)
     if bench.left() < starts * first.seconds / max(bench.jobs, 1):
-        return f"the time of {bench.budget:.0f} s is used up (--budget)"
+        return bench.used_up()
     return ""
 
 

@@ -45,14 +45,19 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     elif found is not None and not found.after:
         proof = noted(proof, "the source has it already")
     if source is None or not isinstance(found, Patch) or not found.after:
-        return Patched(answered(proof, begun(search, base, None, folder), search), None, None)
+        tried = search.bench.in_time(lambda: begun(search, base, None, folder), None, "")
+        return Patched(proof if tried is None else answered(proof, tried, search), None, None)
     path = folder / PATCH
     path.write_text(diff(found), encoding="utf-8")
     tree(source.files | found.after, folder / TREE)
-    first = begun(search, (), found, folder)
-    proof, like = utilized(answered(proof, first, search), found, search, folder), None
+    edited, like = found, None
+    first = search.bench.in_time(lambda: begun(search, (), edited, folder), None, "")
+    if first is not None:
+        answers = answered(proof, first, search)
+        proof = search.bench.in_time(lambda: utilized(answers, edited, search, folder), answers, "")
     if outside(base) == base:
-        like = behaves(search, base, first)
+        like = Alike(False, 0, float("inf"), search.bench.used_up(), False)
+        like = like if first is None else behaves(search, base, first)
         proof = noted(proof, words(like))
     else:
         line = f"cd {shlex.quote(str(folder / TREE))} && {shlex.join(redact(search.bench.command))}"

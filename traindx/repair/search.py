@@ -87,6 +87,7 @@ class Search:
         self.first = self.bench.first(self.options.steps)
         assert self.first.run is not None
         self.bench.source = Source(self.bench.command, Path.cwd(), self.first.run.setup)
+        self.notes += self.bench.source.unread()
         self.judge_again(self.first.run, "as it is")
         return self.diagnosis
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from traindx.edits import Advice, Patch, edit
+from traindx.edits import Advice, Patch, configs, edit
 from traindx.edits.files import read_tree
 from traindx.errors import MissingExtra
 from traindx.fixes import find
+from traindx.repair.deadline import OutOfTime, at_most
 from traindx.trials.environment import script_of
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
 
 MARK = "source="
 THERE = "the source has it already"
+CONFIGS = (".yaml", ".yml", ".json", ".toml")
+LONGEST = 20.0  # seconds for one edit; a usual one takes less than one
 
 
 class Source:
@@ -38,8 +41,37 @@ class Source:
 
     def written(self, fixes: Sequence[str], interventions: Sequence[str]) -> Patch | Advice:
         """The project with `interventions`, some of them `source=<slug>`, written into it; `fixes` are behind them."""
+        if not self.why:
+            try:
+                with at_most(LONGEST, 1.0):
+                    return self.edit(fixes, interventions)
+            except OutOfTime:
+                self.why = f"to find an edit took longer than {LONGEST:.0f} s"
+            except (RecursionError, MemoryError):
+                self.why = "a file of the project is nested too deep to be edited"
+        return Advice(file="", line=0, write=" ".join(interventions), why=self.why)
+
+    def unread(self) -> list[str]:
+        """A note for each configuration that the sources or the command name and that is left alone."""
         if self.why:
-            return Advice(file="", line=0, write=" ".join(interventions), why=self.why)
+            return []
+        named = "\n".join([*self.arguments, *(text for path, text in self.files.items() if path.endswith(".py"))])
+        notes = []
+        for path, text in self.files.items():
+            if path.endswith(CONFIGS) and path.rpartition("/")[2] in named:
+                try:
+                    with at_most(LONGEST, 1.0):
+                        why = configs.read(path, text).why
+                except OutOfTime:
+                    why = f"that took longer than {LONGEST:.0f} s"
+                except MissingExtra:
+                    continue  # an edit that needs it says so
+                if why:
+                    notes.append(f"{path} is not read, and left alone: {why}")
+        return notes
+
+    def edit(self, fixes: Sequence[str], interventions: Sequence[str]) -> Patch | Advice:
+        """As `written`, without a bound."""
         now, words = dict(self.files), tuple[str, ...]()
         for spec in interventions:
             slug = spec.removeprefix(MARK) if spec.startswith(MARK) else behind(spec, fixes)

@@ -72,10 +72,9 @@ class Conducted(NamedTuple):
     `out` is the folder of its record (it may hold none), `status` the exit status, `signal` what
     killed it (0: nothing), `tail` the end of what it printed. `fenced`: the kernel kept it from
     writing outside of its scratch copy. `linked`: files and folders too large to be copied,
-    `left_out`: sockets, pipes and what cannot be read, which the scratch copy lacks,
-    `changed`: files in the user's project that changed meanwhile, through whomever. `why` is set
-    where it could not be started. `unfenced`: what the machine could not keep it from. `wanted_network`: it
-    tried to reach the network, which it did not have."""
+    `left_out`: sockets, pipes and what cannot be read, which the scratch copy lacks, `changed`: files in the user's
+    project that changed meanwhile, through whomever. `why` is set where it could not be started. `unfenced`: what the
+    machine could not keep it from. `wanted_network`: it tried to reach the network, which it did not have."""
 
     out: Path
     ended: EndedHow

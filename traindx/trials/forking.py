@@ -4,8 +4,9 @@ interpreter, asked by trials.warm.
 `python [options] forking.py CONFIG` with a JSON object: `channel` (the descriptor of a socket), `home` (the folder
 that holds the package), `project`, `path` (entries of PYTHONPATH in force here), `reserve` (a library that a script
 is to find as if it had just been imported), `early` (modules that it imports, loaded first), `late` (what is loaded
-after the reserve). It says why it cannot be forked, or ""; then each message is a request for a keeper, with
-`environment` and `folder` in it and three descriptors: for the output, the lifeline and the answer.
+after the reserve), `room` (its folder for temporary files, removed when nobody is left to ask). It says why it cannot
+be forked, or ""; then each message is a request for a keeper, with `environment` and `folder` in it and three
+descriptors: for the output, the lifeline and the answer.
 
 What a fork has that a start has not, is undone in it: numbers drawn from the system's entropy, remembered folders,
 the list of loaded modules. What decides a result is as in a start: the same options, libraries and threads.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import fcntl
 import gc
 import importlib
 import importlib.abc
@@ -22,6 +24,8 @@ import importlib.machinery
 import importlib.util
 import json
 import os
+import select
+import shutil
 import signal
 import socket
 import sys
@@ -122,6 +126,7 @@ def serve(channel: socket.socket, config: dict[str, Any]) -> dict[str, Any]:
     while True:
         message, descriptors, _, _ = socket.recv_fds(channel, MOST, 3)
         if not message:
+            shutil.rmtree(config["room"], ignore_errors=True)
             os._exit(0)
         if os.fork() == 0:
             channel.close()
@@ -208,7 +213,14 @@ def main() -> None:
     sys.path.append(config["home"])
     importlib.import_module("traindx.trials.keeper")
     sys.path.remove(config["home"])
+    flags = fcntl.fcntl(channel, fcntl.F_GETFL)
+    fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(channel, fcntl.F_SETFL, flags | os.O_ASYNC)  # SIGIO, which ends it, where traindx is gone meanwhile
+    if select.select([channel], [], [], 0)[0]:  # nothing is asked yet: it was gone before that
+        shutil.rmtree(config["room"], ignore_errors=True)
+        return
     why = load(config)
+    fcntl.fcntl(channel, fcntl.F_SETFL, flags)
     channel.send(json.dumps({"why": why}).encode())
     if why:
         return

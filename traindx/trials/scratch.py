@@ -17,7 +17,6 @@ import errno
 import os
 import shutil
 import stat
-import tempfile
 from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import islice
@@ -25,6 +24,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from traindx.errors import ConfigError
+from traindx.trials import rooms
 from traindx.trials.beside import imitate, leads_out, link_entries
 
 COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
@@ -32,14 +32,8 @@ COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied
 MANY = 3  # times as many files are linked one by one, so that new ones can be made beside them
 LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules"})
 CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"})
-PREFIX = "traindx-scratch-"
-OURS = (
-    PREFIX,
-    "traindx-check-",
-    "traindx-records-",
-    "traindx-fix",
-    "traindx-investigate",
-)  # temporary folders: in the project where TMPDIR is
+OURS = (*rooms.PREFIXES, "traindx-fix", "traindx-investigate")  # temporary folders: in the project where TMPDIR is
+remove = rooms.remove_room
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
@@ -93,7 +87,7 @@ def make(
     ConfigError when there are far too many files; nothing is left then."""
     folder = folder.resolve()
     root = project(folder)
-    place = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+    place = rooms.make_room(rooms.SCRATCH)
     try:
         (place / "tmp").mkdir()
         link_entries(home or Path.home(), place / "home", lambda name: name.startswith(OURS))
@@ -111,13 +105,6 @@ def rewrite(path: Path, text: str) -> None:
     path.unlink()
     with path.open("w", encoding="utf-8", newline="") as file:
         file.write(text)
-
-
-def remove(place: Path) -> None:
-    """Remove a scratch folder; what it links to stays."""
-    for locked in place.glob("layers/*/work/work"):  # the kernel closes it to everybody
-        locked.chmod(0o700)
-    shutil.rmtree(place, ignore_errors=True)
 
 
 def copy_tree(root: Path, copy: Path, room: int, most: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

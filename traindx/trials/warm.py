@@ -15,13 +15,12 @@ import select
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from traindx.trials import scratch
+from traindx.trials import rooms, scratch
 from traindx.trials.environment import FILE_BYTES, script_of
 
 SERVER = Path(__file__).with_name("forking.py")
@@ -63,7 +62,7 @@ class Warm:
         self.early: list[str] = []
         self.why = self.look(command, folder)
         self.servers: dict[tuple[str | None, ...], Server] = {}
-        self.room = tempfile.TemporaryDirectory(prefix=scratch.PREFIX)  # libraries make folders as they are loaded
+        self.room = rooms.make_room(rooms.SCRATCH)  # libraries make folders as they are loaded
         self.loading: Server | None = None
         self.closed = False
         self.lock = threading.Lock()
@@ -121,14 +120,14 @@ class Warm:
         paths = [p for p in environment.get("PYTHONPATH", "").split(os.pathsep) if p]
         kept = [p for p in map(os.path.abspath, paths) if not scratch.within(p, self.project)]
         environment["PYTHONPATH"] = os.pathsep.join(kept)
-        environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self.room.name)
+        environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.room))
         assert self.options is not None
         for _ in range(AGAIN):
             if self.closed:
                 return None
             config = {
                 "home": str(HOME), "project": str(self.project), "path": kept, "reserve": self.reserve,
-                "early": self.early, "late": self.late,
+                "early": self.early, "late": self.late, "room": str(self.room),
             }  # fmt: skip
             server = self.loading = Server(self.options, config, environment)
             server.listen()
@@ -157,7 +156,7 @@ class Warm:
             for server in self.servers.values():
                 server.close()
             self.servers.clear()
-            self.room.cleanup()
+            rooms.remove_room(self.room)
 
 
 class Server:

@@ -1,0 +1,42 @@
+"""A bound on the time of work that asks no clock: parsers, searches in a source, starts that are waited for."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from traindx.errors import ExperimentFailed
+
+AGAIN = 15.0  # seconds: processes have been ended, and their folders removed, by then
+SOON = 1e-3  # 0 would mean never
+
+
+class OutOfTime(ExperimentFailed):
+    """The time for something is used up."""
+
+
+@contextmanager
+def at_most(seconds: float, again: float = AGAIN) -> Iterator[None]:
+    """Raise OutOfTime after so many seconds, wherever the work is then; an earlier bound around it stays in force.
+    It is raised `again` and again (seconds), as long as the work goes on: Python drops an exception that comes in a
+    destructor. Signals reach the main thread alone: in any other there is no bound."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(_number: int, _frame: object) -> None:
+        raise OutOfTime("the time was used up")
+
+    left, interval = signal.getitimer(signal.ITIMER_REAL)
+    begun = time.monotonic()
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, min(left or seconds, max(seconds, SOON)), again)
+    try:
+        yield
+    finally:
+        rest = max(left - (time.monotonic() - begun), SOON) if left else 0
+        signal.setitimer(signal.ITIMER_REAL, rest, interval)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,47 @@
+"""Locks of files: held by one process until it closes them or ends, in whatever way (kill -9, too)."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+
+
+def take_lock(path: Path) -> int:
+    """Lock a file, made where there is none, and write into it whose it is; the descriptor that holds the lock, to be
+    closed by whoever took it. Raises BlockingIOError where another holds it, OSError where it cannot be."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(descriptor)
+        raise
+    except OSError:
+        return descriptor  # a file system without locks (Lustre, mounted so): work goes on as if alone
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, f"{os.getpid()} {os.uname().nodename}\n".encode(), 0)
+    return descriptor
+
+
+def holder(path: Path) -> str:
+    """Who holds a lock, as "process 12" or, of another machine, "process 12 on node7"; "" where it is not known."""
+    number, _, machine = path.read_text(encoding="utf-8", errors="replace").strip().partition(" ")
+    if not number.isdecimal():
+        return ""
+    return f"process {number}" + (f" on {machine}" if machine != os.uname().nodename else "")
+
+
+def abandoned(path: Path) -> int | None:
+    """The descriptor of a lock that a process of this machine left behind, now ours; None where it is held, was never
+    taken, or another machine's (whose locks may not be seen here)."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):  # it is held, or is no file: either way not abandoned
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.pread(descriptor, 256, 0).decode("utf-8", "replace").split()[1:] == [os.uname().nodename]:
+            return descriptor
+    os.close(descriptor)
+    return None
