@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.capture.launching import SCRIPTS
-from tests.cli.process import traindx
+from tests.cli.process import COMMAND, environment, traindx
 
 
 def run(*options: str, script: str, cwd: Path):  # type: ignore[no-untyped-def]
@@ -45,6 +46,31 @@ def test_nothing_recorded_is_one_sentence(tmp_path: Path) -> None:
         in done.err
     )
     assert not list(tmp_path.glob("traindx-runs/*"))
+
+
+PRINTS = """
+for epoch in range(40):
+    print(f"epoch {epoch} loss {2.3 * 0.9**epoch:.4f} accuracy {1 - 0.9**epoch:.3f}")
+"""
+
+
+def test_what_is_printed_is_diagnosed_where_nothing_can_be_recorded(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PRINTS)
+    done = traindx("run", "-f", "json", "--out", "here", "--", sys.executable, "train.py", cwd=tmp_path)
+    (found,) = json.loads(done.out)["runs"]
+    assert done.status == 0
+    assert (found["run"]["id"], found["run"]["last_step"], found["health"]) == ("here", 39, "healthy")
+    assert "What the script printed is diagnosed instead." in done.err
+    assert (tmp_path / "here" / "stdout.log").read_text().startswith("epoch 0 loss 2.3000")
+
+
+def test_a_script_that_fails_before_it_trains_is_reported_with_its_error(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("open('absent.csv')")
+    command = [*COMMAND, "run", "-f", "json", "--", sys.executable, "train.py"]
+    done = subprocess.run(command, capture_output=True, cwd=tmp_path, env=environment())
+    (found,) = json.loads(done.stdout)["runs"]
+    assert (done.returncode, found["health"]) == (1, "failed")
+    assert "absent.csv" in found["decision"]["reason"]
 
 
 def test_report_after_the_scripts_output(tmp_path: Path) -> None:

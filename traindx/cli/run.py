@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 
 from traindx import pipeline
 from traindx.capture.launch.command import Ended, Request
 from traindx.capture.launch.signals import end_like
-from traindx.capture.launch.stages import experiment_stopped, how_it_ended, note_end, recorded, why_nothing
+from traindx.capture.launch.stages import PRINTED, experiment_stopped, how_it_ended, note_end, recorded, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.cli.diagnose import draw, rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
@@ -18,7 +20,8 @@ from traindx.cli.settle import Settling
 from traindx.cli.starts import Start, start_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
-from traindx.errors import ConfigError
+from traindx.errors import ConfigError, ReadError
+from traindx.vocabulary.run import Run
 
 EXAMPLES = """\b
 Examples:
@@ -44,8 +47,8 @@ nowhere else (--writable PATH allows a place). With --in-place it runs in your f
 Exit status (of the script itself with --propagate-exit):
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: no such program, nothing was recorded, or an intervention could not be applied
-     (one sentence says why)
+  2  could not work: no such program, nothing was recorded and what was printed is no log of a
+     training, or an intervention could not be applied (one sentence says why)
 """
 
 
@@ -157,12 +160,16 @@ def diagnosed(
     why = experiment_stopped(folder)
     if why:
         return start.nothing(f"the experiment was stopped: {why}")
-    if not recorded(folder):
-        return start.nothing(f"nothing was recorded: {why_nothing(folder, start.command, ended)}")
+    unrecorded = "" if recorded(folder) else why_nothing(folder, start.command, ended)
+    found = printed(folder, config) if unrecorded else ()
+    if unrecorded and not found:
+        return start.nothing(f"nothing was recorded: {unrecorded}")
+    if unrecorded:
+        note(f"traindx: nothing was recorded: {unrecorded}. What the script printed is diagnosed instead.", out.quiet)
     note_end(folder, ended)
     if ended.shell_status:
         note(f"traindx: {how_it_ended(ended)}", out.quiet)
-    found = pipeline.read_capture(folder, mapping=config.aliases)
+    found = found or pipeline.read_capture(folder, mapping=config.aliases)
     diagnosis = pipeline.diagnose(found, config)
     way = ""
     if experiments is not None:
@@ -171,5 +178,15 @@ def diagnosed(
     emit(f"{text.rstrip()}\n\n{way}\n" if way and out.format == "text" else text, out.path)
     if figures is not None:
         draw(diagnosis, Path(figures), quiet=out.quiet)
-    note(f"The record: {folder}", out.quiet)
-    return status(diagnosis, config)
+    note(f"{'The output' if unrecorded else 'The record'}: {folder}", out.quiet)
+    # A script that failed before it trained is not well, though no rule has a finding.
+    return 1 if unrecorded and ended.shell_status else status(diagnosis, config)
+
+
+def printed(folder: Path, config: Config) -> tuple[Run, ...]:
+    """The runs in what the script printed; none where that is no log of a training."""
+    for name in PRINTED:
+        with contextlib.suppress(ReadError):
+            runs = pipeline.read_all(folder / name, mapping=config.aliases)
+            return tuple(msgspec.structs.replace(run, id=folder.name, source=str(folder)) for run in runs)
+    return ()
