@@ -143,6 +143,13 @@ def test_the_readme_has_two_commands_on_its_first_screen() -> None:
     assert "grep -m1 -E '^pip install -c constraints.txt .*pytest' README.md" in (ROOT / ".ci" / "run").read_text()
 
 
+def test_every_promise_names_a_test() -> None:
+    promised = re.findall(r"`(test_\w+)`", (ROOT / "docs" / "safety.md").read_text(encoding="utf-8"))
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert len(promised) > 20
+    assert [name for name in promised if f"def {name}(" not in sources] == []
+
+
 def test_every_verb_is_documented() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     assert all(f"## traindx {verb}\n" in page for verb in VERBS)
