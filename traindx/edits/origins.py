@@ -107,9 +107,11 @@ def combined(project: Project, source: Source, node: cst.BinaryOperation, depth:
     left, right = trace(project, source, node.left, depth), trace(project, source, node.right, depth)
     if operation is None or left is None or right is None:
         return None
-    if not all(type(one.value) in (int, float) and abs(one.value) < LARGEST for one in (left, right)):
-        return None  # words, and numbers whose powers never come to an end
+    if not all(type(one.value) in (int, float) for one in (left, right)):
+        return None
     try:
+        if not abs(operation(float(left.value), float(right.value))) < LARGEST:
+            return None  # a power of whole numbers may never come to an end
         value = operation(left.value, right.value)
     except (ArithmeticError, TypeError):
         return None
