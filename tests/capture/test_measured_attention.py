@@ -170,7 +170,7 @@ def test_a_failure_is_said_once_and_lets_go(monkeypatch: pytest.MonkeyPatch) -> 
         attention.arm([("", net)])
         net(torch.randn(2, 5, 8))
         attention.disarm()
-    assert failures == ["measuring attention"]
+    assert failures == ["attention"]
 
 
 def test_models_without_attention_are_left_alone() -> None:

@@ -67,6 +67,7 @@ def trained(model: Any, batch: Callable[[], tuple[Any, Any]], loss: Callable[...
         discovery.loop.release()
     assert not problems
     assert session.active
+    live.kept_alive = optimizer  # type: ignore[attr-defined] # as a script does until its end; capture does not
     return live
 
 

@@ -24,7 +24,7 @@ def experiment(folder: Path, *specs: str, command: list[str], more: tuple[str, .
     given = [word for spec in specs for word in ("--with", spec)]
     start = [PYTHON, "-c", "from traindx.cli.main import main; import sys; sys.exit(main(sys.argv[1:]))", "run"]
     done = subprocess.run(
-        [*start, "--out", "run", *more, *given, "--", *command],
+        [*start, "--out", "run", "--in-place", *more, *given, "--", *command],
         cwd=folder, env=clean(""), capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL,
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr

@@ -148,15 +148,18 @@ class Calls(dict[int, Listeners]):
         place = id(module)
         found = self.get(place)
         if found is None or found.module() is not module:
+            for empty in [key for key, it in self.items() if it.module() is None]:
+                del self[empty]
             found = self[place] = Listeners(module, lambda it: self.gone(place, it))
             self.recode()
         return found
 
     def gone(self, place: int, reference: Any) -> None:
-        """A module is no more; another may have its id."""
+        """A module is no more; another may have its id. Its place is emptied and not deleted: a compiler that looks at
+        this table collects garbage meanwhile, and fails if keys vanish."""
         found = self.get(place)
         if found is not None and found.module is reference:
-            del self[place]
+            found.before = found.after = ()
 
     def remove(self, place: int, handle: Handle) -> None:
         with self.lock:
