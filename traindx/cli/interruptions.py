@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 from collections.abc import Iterator
 
 import click
@@ -28,22 +29,38 @@ class Ended(BaseException):
         return 128 + self.number
 
 
+def ending(error: BaseException | None) -> Ended | None:
+    """The request to end behind an error: itself, or what it came upon while that went through (a library's `finally`
+    may fail then)."""
+    seen = set[int]()
+    while error is not None and not isinstance(error, Ended) and id(error) not in seen:
+        seen.add(id(error))
+        error = error.__context__
+    return error if isinstance(error, Ended) else None
+
+
 @contextlib.contextmanager
 def orderly() -> Iterator[None]:
-    """Signals that ask this process to end raise Ended in its main thread. What follows the first is ignored: what
-    was started is being ended, and folders are being removed, which takes seconds. Those that are ignored stay so
-    (nohup)."""
+    """Signals that ask this process to end raise Ended in its main thread. What follows the first is ignored while that
+    goes through: what was started is being ended, and folders are being removed, which takes seconds. Where a library
+    swallowed it, the next one raises it again, or the end of the work does. Those that are ignored stay so (nohup)."""
+    asked: list[signal.Signals] = []
 
     def end(number: int, _frame: object) -> None:
-        for one in before:
-            signal.signal(one, lambda *_: None)  # SIG_IGN would be complained of where two came at once
-        raise Ended(signal.Signals(number))
+        if asked and ending(sys.exc_info()[1]) is not None:
+            return
+        asked.append(signal.Signals(number))
+        raise Ended(asked[0])
 
     before = {one: signal.getsignal(one) for one in ASKED if signal.getsignal(one) not in (signal.SIG_IGN, None)}
     for one in before:
         signal.signal(one, end)
     try:
         yield
+    except Exception as error:  # noqa: BLE001 - raised again
+        raise ending(error) or error  # noqa: B904
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
+    if asked:
+        raise Ended(asked[0])

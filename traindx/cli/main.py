@@ -117,6 +117,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ours = [name for name in libraries if name not in os.environ]  # no matter for a script that is started
     gc.set_threshold(100_000)  # little here is cyclic, and looking for it after every 700 objects takes its time
     os.environ |= {**dict.fromkeys(ours, "1"), OWN_THREADS: ",".join(ours)}  # more threads only wait: small matrices
+    open_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that cannot be shown is replaced, not an exception
             stream.reconfigure(errors="replace")
@@ -127,6 +128,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     status = run(arguments)
     gc.freeze()  # the process ends: what is left is not searched for circles once more
     sys.exit(status)
+
+
+def open_closed() -> None:
+    """Lead standard streams that are closed (`>&-`) to nowhere: the next file that is opened would take their place,
+    and receive what scripts print."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, "w" if number else "r", encoding="utf-8", closefd=False))  # noqa: SIM115
 
 
 def run(arguments: Sequence[str] | None) -> int:

@@ -1,0 +1,65 @@
+"""Requests to end that a library swallows or turns into an error of its own, and standard streams that are closed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from traindx.cli.interruptions import Ended, orderly
+
+
+def send() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def swallowed() -> None:
+    with contextlib.suppress(BaseException):  # as a library may
+        send()
+
+
+def swallowed_once() -> None:
+    with contextlib.suppress(BaseException):
+        try:
+            send()
+        finally:
+            send()  # is ignored while the first goes through
+    send()
+    raise AssertionError("went on")
+
+
+def failing() -> None:
+    try:
+        send()
+    finally:
+        {}["gone"]
+
+
+@pytest.mark.parametrize("work", [swallowed, swallowed_once, failing])
+def test_a_lost_signal_still_ends_the_work(work: Callable[[], None]) -> None:
+    with pytest.raises(Ended) as ended, orderly():
+        work()
+    assert ended.value.number == signal.SIGTERM
+
+
+@pytest.mark.parametrize("closed", ["1", "2", "0,1,2"])
+def test_closed_streams_are_led_to_nowhere(closed: str, tmp_path: Path) -> None:
+    log = tmp_path / "train.csv"
+    log.write_text("step,loss\n" + "".join(f"{i},{1 / (i + 1)}\n" for i in range(60)))
+    out = tmp_path / "doc.json"
+    numbers = [int(one) for one in closed.split(",")]
+    command = [sys.executable, "-m", "traindx", "diagnose", str(log), "-f", "json"]
+    done = subprocess.run(
+        [*command, "-o", str(out)], capture_output=True, preexec_fn=lambda: [os.close(n) for n in numbers]
+    )
+    assert done.returncode in (0, 1), done.stderr
+    assert json.loads(out.read_text())["runs"]
+    done = subprocess.run(command, capture_output=True, preexec_fn=lambda: [os.close(n) for n in numbers])
+    assert done.returncode in (0, 1), done.stderr
