@@ -15,7 +15,8 @@ TOKENS = (
     "sk-proj-Ab3dEf6hIj9kLm2nOp5q", "sk-ant-api03-aaaaaaaaaaaaaaaa", "hf_QwErTyUiOpAsDfGhJkLzXcVbNm",
     "AKIAIOSFODNN7EXAMPLE",
     "ghp_" + "a1" * 18, "github_pat_" + "a1" * 20, "xoxb-123456789012-abcdef", "AIza" + "b" * 35, "glpat-" + "c" * 20,
-    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123_-",
+    "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.abcDEF123_-", "gsk_" + "a1" * 26,
+    "SG." + "a1" * 11 + "." + "b2" * 21, "bot123456789:AA" + "c3" * 17,
 )  # fmt: skip
 HIDE = (  # a command, and what must not be left of it
     ("--api-key abc", "abc"), ("--api_key=abc", "abc"), ("--apiKey abc", "abc"), ("--password 1234", "1234"),
@@ -25,6 +26,8 @@ HIDE = (  # a command, and what must not be left of it
     ("--db postgresql://me:pw7@host/db", "pw7"), ("https://u:p@ss@h/x", "ss@h"), ("https://u:p/w@h/x", "p/w"),
     ("https://h/x?token=abcdefg&y=1", "abcdefg"), ("s3://b/k?X-Amz-Signature=0123abcd&x=1", "0123abcd"),
     ("https://0123456789abcdef0123@sentry.io/1", "0123456789"), ("--header Authorization:abc", "abc"),
+    ("https://hooks.slack.com/services/T00/B00/a1b2c3d4e5", "a1b2"),
+    ("https://discord.com/api/webhooks/1234567890/a1b2c3d4e5", "a1b2"),
     ("--note Bearer_is:x password=abc", "abc"), ("a=b=password=abc", "abc"),
 )  # fmt: skip
 STAY = (
@@ -32,7 +35,7 @@ STAY = (
     "--model sk-learn --seed 7 --commit 0123456789abcdef0123456789abcdef01234567 --run-id ab12cd34 --author me --key 5",
     "--data /data/a@b/c --url http://host:8080/p@2 --monkey x --keyword y --passes 3 --forward-pass 2",
     "--password_accuracy=0.9 --loss_per_token=2.3 --cache-key 0123456789abcdef0123456789abcdef01234567",
-    "--secret-file a.txt --use-auth-token true",
+    "--secret-file a.txt --use-auth-token true --hook forward_hook --page https://discord.com/api/docs SG.1.2 robot123",
     "--image-token <image> --tokens-per-batch=4096 sk-resnet-very-long-name-here hf_model eyJabc --password --lr 3",
     "epoch 1: loss=0.3 tokens=512 tokens/s: 3 Bearer of bad news, authors: A, B",
 )

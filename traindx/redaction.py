@@ -63,6 +63,9 @@ SHAPES = re.compile(
         | AIza[A-Za-z0-9_-]{35}                                              # Google
         | ya29\.[A-Za-z0-9_-]{16,}
         | r8_[A-Za-z0-9]{30,}                                                # Replicate
+        | gsk_[A-Za-z0-9]{40,}                                               # Groq
+        | SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{30,}                         # SendGrid
+        | bot\d{8,10}:[A-Za-z0-9_-]{30,}                                     # Telegram
         | pypi-[A-Za-z0-9_-]{32,} | npm_[A-Za-z0-9]{30,} | dop_v1_[a-f0-9]{64}
         | eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*            # JSON web token
     )(?![A-Za-z0-9_])""",
@@ -73,6 +76,8 @@ SHAPES = re.compile(
 SCHEME = r"(?<![A-Za-z0-9+.-])([A-Za-z][A-Za-z0-9+.-]{0,40}://"
 USER = re.compile(SCHEME + r"[^\s/:@'\"]{0,200}):(?!\d+/)(?:[^\s/'\"]{1,200}|[^\s@'\"]{1,200})@")
 KEYED_HOST = re.compile(SCHEME + r")[A-Za-z0-9_-]{20,500}@")  # Sentry, Git over HTTPS
+# A web hook: who knows its path may post.
+HOOK = re.compile(r"\b(hooks\.slack\.com/[a-z]+/|discord(?:app)?\.com/api/webhooks/)[\w/-]{10,}", re.I)
 QUERY = re.compile(
     r"([?&;](?:X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)|sig|signature|key)=)[^\s&'\"]{8,}", re.I
 )
@@ -87,6 +92,7 @@ NAMES = ("pass", "pwd", "secret", "credential", "key", "token", "auth", "bearer"
 PREFIXES = (
     "sk-", "k_live_", "k_test_", "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glptt-",
     "gldt-", "glrt-", "xox", "AKIA", "ASIA", "AIza", "ya29.", "r8_", "pypi-", "npm_", "dop_v1_", "eyJ",
+    "gsk_", "SG.", "bot",
 )  # fmt: skip
 
 
@@ -121,6 +127,8 @@ def redact_text(text: str) -> str:
         text = SHAPES.sub(HIDDEN, text)
     if "://" in text and "@" in text:
         text = KEYED_HOST.sub(rf"\1{HIDDEN}@", USER.sub(rf"\1:{HIDDEN}@", text))
+    if "hook" in text:
+        text = HOOK.sub(rf"\1{HIDDEN}", text)
     if "://" in text and "?" in text:
         text = QUERY.sub(rf"\1{HIDDEN}", text)
     lower = text.lower()

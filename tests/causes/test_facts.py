@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests import make
 from traindx.causes.facts import FACTS, facts_of
-from traindx.causes.grades.setup import unheld
+from traindx.causes.grades.setup import start_high, start_low, unheld
 from traindx.features.lies import suspicions
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Event, Run
@@ -182,3 +182,11 @@ def test_names_are_unique() -> None:
 def test_layers_in_a_plain_list_are_in_no_optimizer(facts: dict[str, float], share: float | None) -> None:
     run = make.surveyed(**facts)
     assert unheld(run, Features(run)) == share
+
+
+@pytest.mark.parametrize("gain", [-8.0, 0.0])
+def test_a_gain_that_cannot_be_is_not_graded(gain: float) -> None:
+    setup = Setup().with_facts({"initial_gain_min": gain, "initial_gain_max": gain}, "given")
+    run = make.run({"train/loss": make.healthy_loss(200)}, setup=setup)
+    assert start_low(run, Features(run)) is None
+    assert start_high(run, Features(run)) is None

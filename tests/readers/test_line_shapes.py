@@ -100,3 +100,10 @@ def test_numbers_behind_a_hash_are_outputs_not_steps(tmp_path: Path) -> None:
 def test_validate_is_a_word_for_validation(tmp_path: Path) -> None:
     lines = [f"epoch {i} Train Loss: 0.5{i} Validate Loss: {loss}" for i, loss in enumerate(LOSSES)]
     assert_losses(read(tmp_path, "\n".join(lines)), "val/loss")
+
+
+def test_three_numbers_between_slashes_hold_no_count_of_batches(tmp_path: Path) -> None:
+    line = "[2023-01-01 10:00:00,123 INFO] Step {}/100000; acc: 34.0; xent: {}; bsz: 4000/3800/120; 8020/9021 tok/s;"
+    run = read(tmp_path, "\n".join(line.format(100 * i + 100, loss) for i, loss in enumerate(LOSSES)))
+    assert_losses(run, "train/xent")
+    assert run.series["train/xent"].steps.tolist() == [100.0 * i + 100 for i in range(20)]

@@ -314,10 +314,10 @@ def alike_units(run: Run, features: Features) -> float | None:
 def start_low(run: Run, features: Features) -> float | None:
     """Decades of the smallest initial gain of the layers."""
     least = run.setup.number("initial_gain_min")
-    return math.log10(least) if least else None
+    return math.log10(least) if least and least > 0 else None
 
 
 def start_high(run: Run, features: Features) -> float | None:
     """Decades of the largest initial gain of the layers."""
     most = run.setup.number("initial_gain_max")
-    return math.log10(most) if most else None
+    return math.log10(most) if most and most > 0 else None

@@ -35,7 +35,7 @@ TOKEN = re.compile(
       |(?<![\w.])\d+\s?m(?:in)?[\s:]*\d+(?:\.\d+)?\s?s(?!\w)|(?<![\w.])\d+\s+days?(?!\w))
     |(?P<version>(?<![\w.])\d+\.\d+\.\d+[\w.+-]*|(?<!\w)0x[0-9a-f]+)
     |(?P<numbered>(?<![\w./\\-])(?P<thing>(?:global_|optimizer_)?(?:step|iter(?:ation)?|epoch|update|batch|episode|round))\s?[-\#]\s?(?P<count>\d+)(?![\w-]|\.\w))
-    |(?P<ratio>(?<![\w.@#])(?<!\w-)(?P<part>\d+)\s*/\s*(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
+    |(?P<ratio>(?<![\w.@#/])(?<!\w-)(?P<part>\d+)\s*/\s*(?P<whole>\d+)(?![\w/]|\.\d)(?:\s*\(\s*\d+(?:\.\d+)?\s*%\s*\))?)
     |(?P<num>(?<![\w.@#])(?<!\w-)
       (?P<value>(?<![\[(,])\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?(?![\d,])
         |[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?|[-+]?(?:nan|inf(?:inity)?)(?!\w))(?:(?<=[nNfF])\.0(?!\d))?
