@@ -107,7 +107,8 @@ def test_a_source_with_a_hole_of_gigabytes_is_read_in_part(tmp_path: Path) -> No
     assert imported(script) == set()
 
 
-def test_a_rate_that_no_format_can_write_is_advice() -> None:
+@pytest.mark.parametrize("rate", ["1e308", "1" + "0" * 400])
+def test_a_rate_that_no_format_can_write_is_advice(rate: str) -> None:
     script = SCRIPT.replace("json", "tomllib").replace("cfg.tomllib", "cfg.toml")
-    found = edit({"train.py": script, "cfg.toml": "lr = 1e308\n"}, "train.py", "", ["lr=*100"])
+    found = edit({"train.py": script, "cfg.toml": f"lr = {rate}\n"}, "train.py", "", ["lr=*100"])
     assert isinstance(found, Advice), found

@@ -90,7 +90,7 @@ class Store:
         try:
             with self.engine.begin() as connection:
                 return work(connection)
-        except self.sql.exc.SQLAlchemyError as error:
+        except (self.sql.exc.SQLAlchemyError, UnicodeDecodeError) as error:  # the latter of a schema that is no text
             if not self.damaged(error):
                 why = redact_text(first_line(getattr(error, "orig", None) or error))
                 raise ConfigError(f"{VARIABLE} {self.shown}: cannot be opened or written: {why}") from error

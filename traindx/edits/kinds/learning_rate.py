@@ -53,7 +53,11 @@ def factor_for(project: Project, value: str, first: Value, use: tuple[Source, cs
     source, node = use
     if given is None:
         raise NotCertain(f"lr={value}", "a schedule is not written by this edit", source.path, source.line(node))
-    base, stands = project.number("lr"), float(first.value)
+    try:
+        base, stands = project.number("lr"), float(first.value)
+    except OverflowError as error:  # an integer of hundreds of digits
+        why = "the rate is larger than any number that a training can use"
+        raise NotCertain(f"lr={value}", why, source.path, source.line(node)) from error
     if base is not None and overridden(project, first.origin):
         stands = base
     factor = given[1] if given[0] == "*" else given[1] / stands
