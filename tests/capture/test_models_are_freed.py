@@ -118,3 +118,49 @@ def test_the_names_of_a_function_hold_nothing_longer(tmp_path: Path) -> None:
         return seen, reference() is None
 
     assert asked() == (True, True)
+
+
+TRAINING = """
+import torch
+from torch import nn
+torch.manual_seed(0)
+x, y = torch.randn(64, 16), torch.randint(0, 3, (64,))
+
+def fit(model, optimizer):
+    for i in range(48):
+        loss = nn.functional.cross_entropy(model(x[i % 4 :: 4]), y[i % 4 :: 4])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+
+def main():
+    model = nn.Sequential(nn.Linear(16, 64), nn.BatchNorm1d(64), nn.ReLU(), nn.Dropout(0.1), nn.Linear(64, 3))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    fit(model, optimizer)
+    return {returned}
+
+{call}
+"""
+FACTS = (
+    "optimizer", "parameters_trainable", "parameters_without_optimizer", "optimizer_steps", "mode_effect",
+    "statistics_effect", "modes_loss_train", "modes_loss_eval", "modes_loss_first", "batch_size",
+)  # fmt: skip
+
+
+def test_what_is_known_of_a_training_does_not_hang_on_what_outlives_it(tmp_path: Path) -> None:
+    """All stays to the end; the model outlives its optimizer; both go before the script ends."""
+    ways = {
+        "all": ("model, optimizer", "kept = main()"),
+        "model": ("model", "kept = main()"),
+        "none": ("None", "main()"),
+    }
+    known = {}
+    for way, (returned, call) in ways.items():
+        (tmp_path / way).mkdir()
+        script = tmp_path / way / "train.py"
+        script.write_text(TRAINING.replace("{returned}", returned).replace("{call}", call))
+        setup = launched("", tmp_path / way, command=[sys.executable, str(script)]).run().setup
+        known[way] = {name: setup.known(name) for name in FACTS}
+    assert known["model"] == known["none"] == known["all"]
+    assert known["all"]["modes_loss_train"] is not None
+    assert known["all"]["parameters_without_optimizer"] in (0, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ class Movement:
         self._counts[ASKED, places[asked]] += 1
         self._counts[MOVED, places[asked & (unchanged < 1)]] += 1
 
-    def facts(self, optimizers: Iterable[Any], ever: Collection[int] = ()) -> dict[str, Fact]:
+    def facts(self, optimizers: Sequence[Any], ever: Collection[int] = ()) -> dict[str, Fact]:
         """Counts and names of parameters by what is wrong with them (docs/capture.md). `ever`: places that an
         optimizer has held, which counts of those that are gone."""
         self._fit()
@@ -58,8 +58,9 @@ class Movement:
         every = range(len(layout.parameters))
         wanted = np.array([layout.trainable(i) for i in every], bool)
         inside = np.array([i in ever for i in every], bool)
+        gone = any(o is None for o in optimizers)  # a model often outlives its optimizer: `return model`
         for place, parameter in layout.alive():
-            inside[place] = id(parameter) in held
+            inside[place] = id(parameter) in held or (gone and place in ever)
         often = counts[SEEN] >= max(FEWEST, min(CHECKS, int(counts[SEEN].max(initial=0))))
         sizes = [layout.size(i) for i in every]
         out: dict[str, Fact] = {

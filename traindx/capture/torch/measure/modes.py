@@ -27,8 +27,9 @@ from traindx.vocabulary.setup import Fact
 
 MOST_VALUES = 1 << 22  # in a batch that is kept
 # The last operation of a loss -> the same loss of outputs and targets.
+BY_CLASS = "NllLossBackward0"
 LOSSES: Mapping[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
-    "NllLossBackward0": functional.cross_entropy,  # of log-probabilities, too: their softmax is what they are
+    BY_CLASS: functional.cross_entropy,  # of log-probabilities, too: their softmax is what they are
     "MseLossBackward0": functional.mse_loss,
     "HuberLossBackward0": functional.huber_loss,
     "SmoothL1LossBackward0": functional.smooth_l1_loss,
@@ -124,7 +125,7 @@ def loss_of(kind: str, found: torch.Tensor | None, targets: torch.Tensor | None)
     if targets.is_floating_point() and found.shape == targets.shape:
         return float(loss(found, targets))
     by_row = found.dim() > 1 and found.numel() == targets.numel() * found.shape[-1]
-    if targets.is_floating_point() or loss is not functional.cross_entropy or not by_row:
+    if targets.is_floating_point() or kind != BY_CLASS or not by_row:
         return None
     return float(loss(found.reshape(-1, found.shape[-1]).float(), targets.reshape(-1)))
 
