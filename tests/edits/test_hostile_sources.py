@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("libcst", reason="the extra `fix` is not installed")
+
 from traindx.edits import Advice, Patch, edit
 from traindx.edits.bounds import DEEPEST, MOST_TOKENS
 from traindx.edits.files import read_tree, write

@@ -161,7 +161,7 @@ def diagnosed(
     if why:
         return start.nothing(f"the experiment was stopped: {why}")
     unrecorded = "" if recorded(folder) else why_nothing(folder, start.command, ended)
-    found = printed(folder, config) if unrecorded else ()
+    found = printed(folder, config, ended) if unrecorded else ()
     if unrecorded and not found:
         return start.nothing(f"nothing was recorded: {unrecorded}")
     if unrecorded:
@@ -183,10 +183,12 @@ def diagnosed(
     return 1 if unrecorded and ended.shell_status else status(diagnosis, config)
 
 
-def printed(folder: Path, config: Config) -> tuple[Run, ...]:
-    """The runs in what the script printed; none where that is no log of a training."""
+def printed(folder: Path, config: Config, ended: Ended) -> tuple[Run, ...]:
+    """The runs in what the script printed; none where that is no log of a training, or no more than the traceback of
+    a script that was interrupted."""
     for name in PRINTED:
         with contextlib.suppress(ReadError):
             runs = pipeline.read_all(folder / name, mapping=config.aliases)
+            runs = tuple(run for run in runs if run.points or not ended.signal)
             return tuple(msgspec.structs.replace(run, id=folder.name, source=str(folder)) for run in runs)
     return ()
