@@ -108,10 +108,8 @@ def import_(file: str) -> int:
             except (msgspec.DecodeError, RecursionError) as error:
                 raise ConfigError(f"{file}, line {number}: {error}") from error
     with opened() as store:
-        known = {msgspec.json.encode(one) for _, one in store.all()}
-        new = [one for one in found if msgspec.json.encode(one) not in known]
-        store.add(new)
-    emit(f"{len(new)} of {len(found)} outcomes were new", None)
+        new = store.add_new(found)
+    emit(f"{new} of {len(found)} outcomes were new", None)
     return 0
 
 

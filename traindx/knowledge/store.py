@@ -122,16 +122,22 @@ class Store:
             marked = self.revision(connection) == HEAD and connection.exec_driver_sql("PRAGMA application_id").scalar()
             if marked == APPLICATION:
                 return
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        self.begin_writing(connection)
+        if self.file is not None:
             connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION}")
-        elif self.engine.dialect.name == "postgresql":
-            connection.execute(self.sql.select(self.sql.func.pg_advisory_xact_lock(LOCK)))
         seen = self.revision(connection)
         if seen == "":
             connection.exec_driver_sql("DELETE FROM alembic_version")
         if seen != HEAD:
             migrated(connection, self.shown)
         self.ours = self.file is not None
+
+    def begin_writing(self, connection: Any) -> None:
+        """Let no other process write until the transaction ends: what is read in it stays true."""
+        if self.file is not None:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+        elif self.engine.dialect.name == "postgresql":
+            connection.execute(self.sql.select(self.sql.func.pg_advisory_xact_lock(LOCK)))
 
     def revision(self, connection: Any) -> str | None:
         """Which migration the database has seen last; None before the first, "" where it has lost its table since."""
@@ -144,20 +150,25 @@ class Store:
 
     def add(self, outcomes: Sequence[Outcome]) -> None:
         """Remember outcomes, all or none."""
-        rows = [
-            {
-                "layout": LAYOUT,
-                "at": one.at,
-                "project": one.project,
-                "fix": one.fix,
-                "cause": one.cause,
-                "verdict": one.verdict,
-                "content": msgspec.json.encode(redact_facts(msgspec.to_builtins(one))).decode(),
-            }
-            for one in outcomes
-        ]
+        rows = [row_of(one) for one in outcomes]
         if rows:
             self.run(lambda connection: connection.execute(self.outcomes.insert(), rows))
+
+    def add_new(self, outcomes: Sequence[Outcome]) -> int:
+        """Remember those that are not there yet, all or none; how many there were. Two processes that take over the
+        same outcomes at once do not double them."""
+        rows = [row_of(one) for one in outcomes]
+
+        def take_over(connection: Any) -> int:
+            self.begin_writing(connection)
+            there = connection.execute(self.sql.select(self.outcomes.c.content)).scalars()
+            known = {row_of(one)["content"] for one in map(decoded, there) if one is not None}
+            new = [row for row in rows if row["content"] not in known]
+            if new:
+                connection.execute(self.outcomes.insert(), new)
+            return len(new)
+
+        return self.run(take_over)
 
     def all(self) -> list[tuple[int, Outcome]]:
         """Every outcome with its number, the oldest first; those of a newer traindx are left out, and those that cannot
@@ -168,10 +179,11 @@ class Store:
         for number, layout, content in self.run(lambda connection: connection.execute(wanted).all()):
             if isinstance(layout, int) and layout > LAYOUT:
                 continue
-            try:
-                found.append((int(number), msgspec.json.decode(content, type=Outcome)))
-            except (msgspec.DecodeError, TypeError, ValueError, RecursionError):
+            one = decoded(content)
+            if one is None or not isinstance(number, int):
                 self.skipped += 1
+            else:
+                found.append((number, one))
         return sorted(found, key=lambda row: (row[1].at, row[0]))
 
     def state(self) -> list[str]:
@@ -192,6 +204,27 @@ class Store:
 
     def close(self) -> None:
         self.engine.dispose()
+
+
+def row_of(one: Outcome) -> dict[str, Any]:
+    """An outcome as it is stored, without secrets."""
+    return {
+        "layout": LAYOUT,
+        "at": one.at,
+        "project": one.project,
+        "fix": one.fix,
+        "cause": one.cause,
+        "verdict": one.verdict,
+        "content": msgspec.json.encode(redact_facts(msgspec.to_builtins(one))).decode(),
+    }
+
+
+def decoded(content: Any) -> Outcome | None:
+    """A stored outcome; None where it cannot be read."""
+    try:
+        return msgspec.json.decode(content, type=Outcome)
+    except (msgspec.DecodeError, TypeError, ValueError, RecursionError):
+        return None
 
 
 def library() -> Any:
