@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -58,6 +59,20 @@ def test_starts_of_another_configuration_are_not_counted_again(tmp_path: Path) -
     assert json.loads(done.out)["verdict"] == "nothing-to-fix"
     assert len(folders(here)) == 2
     assert len(diary(first)) >= 1, "the earlier work is left as it was"
+
+
+def test_a_start_that_lacked_memory_is_made_again(tmp_path: Path) -> None:
+    here = configured(tmp_path / "p", 0.1)
+    arguments = ["fix", "-f", "json", "--", sys.executable, "train.py"]
+    little = 1 << 30  # bytes of addresses: PyTorch cannot be imported
+    short = traindx(*arguments, cwd=here, before=lambda: resource.setrlimit(resource.RLIMIT_AS, (little, little)))
+    assert short.status != 0
+    (folder,) = folders(here)
+    assert [entry["recorded"] for entry in diary(folder)] == [False]
+    done = traindx(*arguments, cwd=here)
+    assert done.status == 0, done.err
+    assert folders(here) == [folder], "it goes on with the earlier work"
+    assert json.loads(done.out)["verdict"] == "nothing-to-fix"
 
 
 def waiting_project(folder: Path) -> tuple[Path, list[str]]:

@@ -115,13 +115,14 @@ class Bench:
             self.remember(entry)
 
     def remember(self, entry: dict[str, Any]) -> None:
-        """Take over an arm that was finished before, if it had the network where these have it."""
-        if entry.get("network", False) != self.network:
+        """Take over an arm that was finished before, if it had the network where these have it. One that recorded
+        nothing is run again: it may have lacked memory, or another thing that the machine has now."""
+        if entry.get("network", False) != self.network or not entry.get("recorded"):
             return
         folder = self.records / str(entry.get("record"))
         try:
-            run = pipeline.read(folder) if entry["recorded"] else None
-        except (ReadError, KeyError):
+            run = pipeline.read(folder)
+        except ReadError:
             return  # its record is gone: it is run again
         interventions, seed = tuple(entry["interventions"]), entry["seed"]
         arm = Arm(interventions, seed, run, entry["ok"], entry["seconds"], entry["why"], entry["record"])
