@@ -166,9 +166,10 @@ def test_asked_it_tries_what_is_wanted_and_believes_what_it_is_told(tmp_path: Pa
     assert len(diary(out)) == 1
 
 
-@pytest.mark.parametrize("closed", ["<&-", "</dev/null"])
-def test_asked_where_nobody_can_answer_it_says_so(tmp_path: Path, closed: str) -> None:
+@pytest.mark.parametrize(("closed", "begun"), [("<&-", 0), ("</dev/null", 0), ("<empty", 1)])
+def test_asked_where_nobody_can_answer_it_says_so(tmp_path: Path, closed: str, begun: int) -> None:
     here = project(tmp_path / "p")
+    (here / "empty").touch()
     asked = shlex.join(
         [*COMMAND, "fix", "--ask", "--out", str(tmp_path / "proof"), "--", sys.executable, "train.py", "40"]
     )
@@ -184,7 +185,7 @@ def test_asked_where_nobody_can_answer_it_says_so(tmp_path: Path, closed: str) -
     assert done.returncode == 2, told
     assert "nobody answers" in told
     assert "Traceback" not in told
-    assert len(diary(tmp_path / "proof")) == (0 if closed == "<&-" else 1), "without a stdin nothing is begun"
+    assert len(diary(tmp_path / "proof")) == begun
 
 
 @pytest.mark.slow

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -23,12 +24,20 @@ LEAST = 0.02  # probability of a cause that is shown
 NOBODY = "--ask: stdin is at its end, so that nobody answers (run it at a terminal, or without --ask)"
 
 
+def leads_nowhere(stream: TextIO) -> bool:
+    """Whether a stream is the null device, as one that was closed is led there."""
+    try:
+        return os.path.samestat(os.fstat(stream.fileno()), os.stat(os.devnull))
+    except OSError:  # not a file at all
+        return False
+
+
 class Asking:
     """Questions on the terminal, about one search; none of them takes an answer that changes a verdict."""
 
     def __init__(self, told: Told) -> None:
-        """Raises ConfigError, before any work is done, where there is no stdin."""
-        if sys.stdin is None or sys.stdin.closed:
+        """Raises ConfigError, before any work is done, where there is no stdin, or it leads to nowhere."""
+        if sys.stdin is None or sys.stdin.closed or leads_nowhere(sys.stdin):
             raise ConfigError(NOBODY)
         self.told = told
         self.search: Search | None = None
