@@ -152,16 +152,17 @@ def test_weights_speed_and_the_test_set_are_handed_back(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_asked_it_tries_what_is_wanted_and_believes_what_it_is_told(tmp_path: Path) -> None:
     here, out = project(tmp_path / "p"), tmp_path / "proof"
-    arguments = ["fix", "--ask", "--out", str(out), "--", sys.executable, "train.py", "40"]
+    arguments = ["fix", "--ask", "--out", str(out), "--", sys.executable, "train.py", "3"]
     done = at_terminal(arguments, cwd=here, typed="\n" * UNKNOWN + "1\n" + "n\n" * 12)
     assert done.status == 1, done.out
-    assert "Which do you know to be wrong?" in done.out
+    assert "Which of these do you know not to be the cause?" in done.out
     assert "and test this? (about" in done.out
     report = json.loads((out / "fix.json").read_text())
     valid(report, "fix.schema.json")
     assert report["applied"] == []
     assert report["belief"][1][0] == "without learning-rate-too-high"
     assert "learning-rate-too-high" not in report["belief"][1][1]
+    assert report["reason"] == "none of the changes that were offered was wanted"
     assert any("not wanted" in one["why"] for one in report["untried"])
     assert len(diary(out)) == 1
 

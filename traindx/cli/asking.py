@@ -51,7 +51,7 @@ class Asking:
         if facts:
             search.learn(facts)
             self.show(search)
-        given = self.ask("Which do you know to be wrong? (numbers, nothing for none)")
+        given = self.ask("Which of these do you know not to be the cause? (numbers, or Enter for none)")
         numbers = {int(word) for word in given.replace(",", " ").split() if word.isdecimal()}
         search.rule_out([one.cause for number, one in enumerate(self.causes, 1) if number in numbers])
 

@@ -15,7 +15,7 @@ from traindx.repair.bench import Arm, Bench
 from traindx.repair.further import further
 from traindx.repair.pairs import Pair, begin_alike, known_gains, paired
 from traindx.repair.returned import checkpoint, tested
-from traindx.repair.search import Search, fine
+from traindx.repair.search import UNWANTED, Search, fine
 from traindx.repair.slices import notes, sliced
 from traindx.repair.source import outside
 from traindx.repair.stopping import stopping
@@ -201,13 +201,16 @@ def outcome(search: Search, applied: bool, pairs: Sequence[Pair], after: RunDiag
     if search.well:
         return "nothing-to-fix", "the run is well as it is"
     first = search.hypotheses[0]
-    if first.cause == "healthy" and first.probability >= NOTHING and not search.applied:
-        return "nothing-to-fix", "what was suspected was tried, and made no difference"
     tried = len(search.trials)
+    if not tried and any(one.why == UNWANTED for one in search.untried.values()):
+        return "not-fixed", "none of the changes that were offered was wanted"
+    if first.cause == "healthy" and first.probability >= NOTHING and not search.applied:
+        suspected = "what was suspected was tried, and made no difference"
+        return "nothing-to-fix", suspected if tried else "nothing that is left is suspected"
     if search.applied:
         return "not-fixed", "what was confirmed did not hold at full length"
     if not tried:
-        return "not-fixed", f"no fix for '{search.diagnosis.hypotheses[0].title}' can be tried from outside"
+        return "not-fixed", f"no fix for '{first.title}' can be tried from outside"
     return "not-fixed", f"none of the {tried} changes that were tried is shown to help"
 
 

@@ -35,6 +35,7 @@ ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose
 SCREENED = 6  # changes tried in one round, at most
 DOUBT, SURE = 0.2, 0.75  # belief in a cause, and in none, between which a run that looks well is tried after all
 AGAIN = 3  # and once more, by the belief after that, and over all steps where a part of them left it open
+UNWANTED = "it was not wanted (--ask)"
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
 
 
@@ -262,7 +263,7 @@ class Search:
             if self.agree is None or self.agree(one):
                 some.append(one)
             else:
-                self.leave(one, "it was not wanted (--ask)")
+                self.leave(one, UNWANTED)
         return some
 
     def affordable(self, arms: int) -> bool:
