@@ -69,6 +69,8 @@ def test_nearest_file_wins_and_foreign_pyproject_is_passed_over(tmp_path: Path) 
         ("facts = { classes = 2.5 }", "classes must be a whole number"),
         ("facts = { lr = 'fast' }", "lr must be a number"),
         ("facts = { lr = true }", "lr must be a number"),
+        (f"facts = {{ lr = {10**400} }}", "lr must be a number"),
+        (f"thresholds.loss-plateaus.window = {10**400}", "must be a number"),
         ("facts = { team = [1] }", "must be text, a number or true/false"),
         ("select = [", "is not valid TOML"),
     ],

@@ -177,9 +177,19 @@ def tables(value: Any, place: str) -> dict[str, dict[str, Any]]:
 
 
 def number(value: Any, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ConfigError(f"{place} must be a number, not {value!r}")
-    return float(value)
+    amount = finite(value) if isinstance(value, int | float) else None
+    if amount is None:
+        raise ConfigError(f"{place} must be a number, not {value!r:.80}")
+    return amount
+
+
+def finite(value: Any) -> float | None:
+    """`value` as a number that a float can hold, else None; true and false are no numbers."""
+    try:
+        amount = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return amount if math.isfinite(amount) else None
 
 
 def severity_named(value: Any, place: str) -> Severity:
@@ -230,18 +240,17 @@ def typed_fact(name: str, value: Any, place: str) -> Fact:
     wanted = fact_types()[name]
     if wanted is str:
         return str(value)
-    try:
-        converted = math.nan if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        converted = math.nan
-    if not math.isfinite(converted) or (wanted is int and converted != int(converted)):
+    converted = finite(value)
+    if converted is None or (wanted is int and converted != int(converted)):
         kind = "a whole number" if wanted is int else "a number"
-        raise ConfigError(f"{place}: {name} must be {kind}, not {value!r}")
+        raise ConfigError(f"{place}: {name} must be {kind}, not {value!r:.80}")
     return int(converted) if wanted is int else converted
 
 
 def free_fact(value: Any, place: str) -> Fact:
     """A fact that Setup has no field for: numbers and true/false are recognized in text."""
+    if isinstance(value, int) and abs(value) >= 1 << 63:
+        return str(value)  # JSON's readers hold no larger number
     if isinstance(value, bool | int | float):
         return value
     if not isinstance(value, str):

@@ -45,6 +45,14 @@ def test_a_run_that_broke_off_says_so(tmp_path: Path, status: str, kind: str) ->
     assert [event.kind for event in log.events] == [kind]
 
 
+def test_a_status_that_is_no_word_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "metrics.json").write_bytes((RUN / "metrics.json").read_bytes())
+    (tmp_path / "run.json").write_text(json.dumps({"status": {"FAILED": [1]}}))
+    (log,) = sacred.read_folder(tmp_path)
+    assert not log.events
+    assert log.complete is None
+
+
 def test_nothing_logged_is_refused() -> None:
     with pytest.raises(NotALog):
         sacred.read(memory("{}"))

@@ -221,7 +221,7 @@ def coerced(name: str, value: Fact) -> Fact | None:
         return str(value)[:200]
     try:
         number = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if not math.isfinite(number):
         return None

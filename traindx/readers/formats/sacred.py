@@ -86,7 +86,7 @@ def ending(log: RawLog, path: Path | None) -> None:
     log.complete = True if status == "COMPLETED" else None
     if status == "FAILED":
         log.events.append(Event("crash", "Sacred recorded that the run failed"))
-    elif status in ENDED:
+    elif isinstance(status, str) and status in ENDED:
         log.events.append(Event("stopped", f"Sacred recorded the run as {status.lower()}"))
 
 
