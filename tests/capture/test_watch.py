@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import math
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -13,6 +15,7 @@ torch = pytest.importorskip("torch")
 import traindx  # noqa: E402
 from tests.capture.test_session import fit, net, read  # noqa: E402
 from traindx.errors import ReadError  # noqa: E402
+from traindx.features.shared import Features  # noqa: E402
 
 
 def test_diagnosing_inside_the_loop(tmp_path: Path) -> None:
@@ -73,3 +76,15 @@ def test_the_loader_is_timed(tmp_path: Path) -> None:
             optimizer.step()
     assert seen == [1, 2]
     assert len(read(tmp_path).series["time/data"]) == 5
+
+
+@pytest.mark.parametrize("simulator", ["gymnasium", ""])
+def test_a_simulator_is_recorded_and_its_loss_is_no_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, simulator: str
+) -> None:
+    if simulator:
+        monkeypatch.setitem(sys.modules, simulator, ModuleType(simulator))
+    fit(tmp_path, 30)
+    run = read(tmp_path)
+    assert run.setup.word("simulator") == simulator
+    assert Features(run).loss_is_no_score is bool(simulator)

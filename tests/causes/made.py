@@ -22,11 +22,16 @@ def nothing(run: Run, features: Features) -> Iterator[Evidence]:
 
 
 def rule(
-    slug: str, *, severity: Any = "medium", needs: tuple[str, ...] = ("run",), follows: tuple[str, ...] = ()
+    slug: str,
+    *,
+    severity: Any = "medium",
+    needs: tuple[str, ...] = ("run",),
+    follows: tuple[str, ...] = (),
+    code: str = "XXX000",
 ) -> Rule:
     """A rule that bears a real slug and does nothing."""
     return Rule(
-        code="XXX000",
+        code=code,
         slug=slug,
         needs=needs,
         min_points=2,
@@ -37,13 +42,15 @@ def rule(
     )
 
 
-def fired(text: str, *, severity: Any = "medium", strength: float = 1.0, follows: tuple[str, ...] = ()) -> Outcome:
+def fired(
+    text: str, *, severity: Any = "medium", strength: float = 1.0, follows: tuple[str, ...] = (), code: str = "XXX000"
+) -> Outcome:
     """An outcome from "slug:aspect,aspect"."""
     slug, _, marks = text.partition(":")
     evidence = Evidence(
         onset=1.0, strength=strength, aspects=tuple(m for m in marks.split(",") if m), severity=severity
     )
-    return Outcome(rule=rule(slug, severity=severity, follows=follows), status="fired", evidence=(evidence,))
+    return Outcome(rule=rule(slug, severity=severity, follows=follows, code=code), status="fired", evidence=(evidence,))
 
 
 def clear(*slugs: str) -> tuple[Outcome, ...]:

@@ -10,6 +10,7 @@ from tests.lookalikes import all_runs
 from traindx import pipeline
 from traindx.causes import decide
 from traindx.features.shared import Features
+from traindx.rules.findings import findings
 from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis, RunDiagnosis
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Event, Panel, Run
@@ -101,7 +102,7 @@ def test_health_follows_the_gravest_finding_and_the_ranking(outcome: Outcome, he
 
 @pytest.mark.parametrize(
     ("healthy", "recorded", "plain"),
-    [(0.1, "sick", "watch"), (0.4, "watch", "watch"), (0.55, "watch", "healthy"), (0.7, "healthy", "healthy")],
+    [(0.1, "sick", "watch"), (0.4, "watch", "watch"), (0.55, "healthy", "healthy"), (0.7, "healthy", "healthy")],
 )
 def test_where_modules_were_recorded_the_probability_counts_by_itself(
     healthy: float, recorded: str, plain: str
@@ -208,3 +209,46 @@ def test_confidence_is_a_probability_and_the_reason_a_clause() -> None:
             _, decision = decided(fired(slug, severity=severity))
             assert 0 <= decision.confidence <= 1
             assert decision.reason.strip() == decision.reason != ""
+
+
+PANEL = Panel(np.array([0.0, 100.0]), ("body",), np.ones((2, 1)))
+
+
+def recorded(facts: dict[str, str] | None = None, **series: list[float]) -> Run:
+    """A recording with modules, with these facts."""
+    run = plain_run(**series)
+    return msgspec.structs.replace(run, panels={"grad_norm": PANEL}, setup=run.setup.with_facts(facts or {}, "capture"))
+
+
+def verdict(run: Run, probabilities: dict[str, float], *outcomes: Outcome) -> str:
+    ordered = sorted(probabilities.items(), key=lambda item: -item[1])
+    terms = (EvidenceTerm("contradicted=some", 2.0),)
+    told = [Hypothesis(cause=n, title=n, probability=p, for_=terms) for n, p in ordered]
+    features = Features(run)
+    found = findings(outcomes)
+    return decide(found, told, outcomes, run, features)[0]
+
+
+def test_doubt_without_a_leading_cause_is_no_harm_where_the_net_learns() -> None:
+    spread = {"healthy": 0.3, "wrong-loss": 0.25, "undertrained": 0.25, "label-noise": 0.2}
+    assert verdict(recorded(), spread) == "healthy"
+    hardly = np.linspace(2.3, 2.1, 300)
+    assert verdict(recorded(train__loss=hardly), spread) == "watch"
+
+
+def test_time_lost_is_harm_only_where_an_accelerator_waits() -> None:
+    waits = {"data-loader-bottleneck": 0.9, "healthy": 0.1}
+    slow = fired("step-waits-for-data", severity="medium", code="SYS001")
+    assert verdict(recorded({"device": "cpu"}), waits, slow) == "healthy"
+    assert verdict(recorded({"device": "cuda:0"}), waits, slow) == "sick"
+    most = fired("step-waits-for-data", severity="high", code="SYS001")
+    assert verdict(recorded({"device": "cpu"}), waits, most) == "watch"
+
+
+def test_the_loss_of_an_agent_condemns_no_run() -> None:
+    likely = {"corrupt-samples": 0.8, "healthy": 0.2}
+    rising = np.linspace(0.1, 40.0, 300)
+    assert verdict(recorded({"simulator": "gymnasium"}, train__loss=rising), likely) == "healthy"
+    assert verdict(recorded(train__loss=rising), likely) != "healthy"
+    gone = fired("parameters-never-change", severity="high")
+    assert verdict(recorded({"simulator": "gymnasium"}, train__loss=rising), likely, gone) == "sick"

@@ -18,6 +18,9 @@ def fires() -> dict[str, Run]:
         "the training set is evaluated as well": told(
             "healthy", train_val_overlap_share=800 / 1200, val_samples_hashed=1200
         ),
+        "pictures of training samples between epochs, and nothing logged of them": without(
+            told("healthy", train_val_overlap_share=0.9, val_samples_hashed=100), "val/"
+        ),
         "files that share rows": surveyed(
             train_val_overlap_share=0.2, val_samples_hashed=100, train_samples_hashed=1000, samples_duplicate_chance=0.0
         ),

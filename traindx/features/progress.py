@@ -40,6 +40,8 @@ def is_learning(features: Features) -> bool | None:
         return None
     if broken(curve):
         return False
+    if features.loss_is_no_score:
+        return None
     guess = guessing(features.run, curve)
     guesses = guess is not None and curve.n > 0 and curve.end >= NEAR_GUESSING * guess
     skill = learnt_skill(features)

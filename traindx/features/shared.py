@@ -50,8 +50,11 @@ class Features:
 
     @cached_property
     def is_reinforcement(self) -> bool:
-        """Whether rewards are logged: then a loss may rise while the agent learns."""
-        return any(word in name.lower() for name in self.run.series for word in REWARD_WORDS)
+        """Whether rewards are logged, or the program plays in a simulator: then a loss may rise while the agent
+        learns."""
+        return bool(self.run.setup.word("simulator")) or any(
+            word in name.lower() for name in self.run.series for word in REWARD_WORDS
+        )
 
     @cached_property
     def is_game(self) -> bool:
@@ -70,6 +73,14 @@ class Features:
     def is_duel(self) -> bool:
         """Whether a generator and a discriminator are logged."""
         return not self.is_reinforcement and is_duel(self.run.series)
+
+    @property
+    def loss_is_no_score(self) -> bool:
+        """Whether no number of this run tells how well it goes: agents without rewards, nets against each other."""
+        if self.is_game or self.objective is None:
+            return self.is_game or self.is_reinforcement
+        name = self.objective.name
+        return (self.is_reinforcement and name == "train/loss") or (self.is_duel and bool(player_of(name)))
 
     @cached_property
     def objective(self) -> Curve | None:

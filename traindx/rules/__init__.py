@@ -119,7 +119,7 @@ def says_little(name: str, features: Features) -> str:
     if features.is_duel and player_of(name):
         return "two nets play against each other: the loss of neither tells of progress"
     if features.is_reinforcement and name == "train/loss":
-        return "rewards are logged: the loss of a policy or a critic tells little of progress"
+        return "an agent learns from rewards: the loss of a policy or a critic tells little of progress"
     return ""
 
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from traindx.capture.session.watched import Watched
 
 LOADED = ("torch", "keras", "tensorflow", "jax", "flax", "optax", "numpy", "lightning", "transformers", "accelerate")
+# Worlds that an agent acts in: whoever loads one trains by rewards, and the loss tells little.
+SIMULATORS = ("gymnasium", "gym", "pettingzoo", "dm_control", "envpool", "procgen", "brax", "gymnax", "mani_skill")
 CANONICAL = frozenset(kind.name for kind in SIGNALS)
 
 
@@ -45,7 +47,8 @@ def facts_of(
     watched: Watched, given: dict[str, Fact], habits: Habits, clock: Clock, pace: Pace, steps: Steps
 ) -> dict[str, Fact]:
     """What is known by now; what was `given` counts before what was seen."""
-    facts = {**watched.facts(), **given, **habits.facts(), **clock.facts()}
+    played = next((name for name in SIMULATORS if name in sys.modules), None)
+    facts = {**({"simulator": played} if played else {}), **watched.facts(), **given, **habits.facts(), **clock.facts()}
     if pace.left_out:
         facts["not_measured"] = ", ".join(pace.left_out)
     for signal, step in steps.first_bad.items():

@@ -36,13 +36,15 @@ def gradient_norm_explodes(
     comes back by itself.
 
     When it is wrong: losses that are sums have norms of hundreds all the time, which is why the run is compared
-    with itself; a run whose loss falls while its norm grows is left to gradient-norm-grows.
+    with itself; a run whose loss falls while its norm grows is left to gradient-norm-grows. Where the loss is no score
+    (agents, nets against each other), only a norm that ends not finite counts.
 
     What to try: look at the learning rate and the batch at the onset; see which module grew first.
 
     Sources: Pascanu, Mikolov, Bengio (2013), On the difficulty of training recurrent neural networks.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
+    judged = None if features.loss_is_no_score else objective  # returns grow as an agent learns, and norms with them
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= rows:
         return
@@ -51,7 +53,7 @@ def gradient_norm_explodes(
     for start, stop in far_above(values, level, factor=factor, rows=int(rows), ended=ended):
         peak = start + int(np.argmax(values[start:stop]))
         times, at_end = float(values[peak]) / level, stop == len(values)
-        lost = objective is not None and worsened_after(objective, float(steps[start]), share=worse, score=score)
+        lost = judged is not None and worsened_after(judged, float(steps[start]), share=worse, score=score)
         if lost or (at_end and (ended or (objective is None and times >= alone))):
             yield Evidence(
                 onset=float(steps[start]),

@@ -1,0 +1,95 @@
+"""Data that public programs read, made from what packages ship: no download."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from pathlib import Path
+
+import numpy as np
+
+CORPUS = ("os.py", "ast.py", "inspect.py", "typing.py", "argparse.py", "tarfile.py", "subprocess.py", "decimal.py")
+
+
+def digits(train: int = 5000, test: int = 1000, seed: int = 0) -> dict[str, np.ndarray]:
+    """Images of 28 x 28 and labels in MNIST's four files: scikit-learn's digits of 8 x 8 enlarged, each drawn several
+    times, moved by up to two pixels; no digit is in both parts."""
+    from sklearn.datasets import load_digits
+
+    chance = np.random.default_rng(seed)
+    images, labels = load_digits(return_X_y=True)
+    order = chance.permutation(len(images))
+    parts = {"train": (order[300:], train), "t10k": (order[:300], test)}
+    made = {}
+    for part, (pool, count) in parts.items():
+        chosen = chance.choice(pool, count)
+        large = np.kron(images[chosen].reshape(-1, 8, 8) * 15.9, np.ones((3, 3))).astype(np.uint8)
+        frames = np.zeros((count, 28, 28), np.uint8)
+        for frame, image in zip(frames, large, strict=True):
+            row, column = chance.integers(0, 5, 2)
+            frame[row : row + 24, column : column + 24] = image
+        made[f"{part}-images-idx3-ubyte"] = frames
+        made[f"{part}-labels-idx1-ubyte"] = labels[chosen].astype(np.uint8)
+    return made
+
+
+def write_digits(root: Path) -> None:
+    """As torchvision's MNIST and FashionMNIST look for them below their root."""
+    for name, array in digits().items():
+        head = struct.pack(f">{1 + array.ndim}i", 0x800 + array.ndim, *array.shape)
+        for kind in ("MNIST", "FashionMNIST"):
+            folder = root / kind / "raw"
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(head + array.tobytes())
+            (folder / f"{name}.gz").write_bytes(gzip.compress(head + array.tobytes(), 1))
+
+
+def text(most: int = 400_000) -> str:
+    """A corpus: sources of Python's own library."""
+    library = Path(gzip.__file__).parent
+    return "".join((library / name).read_text(encoding="utf-8") for name in CORPUS)[:most]
+
+
+def write_words(path: Path) -> None:
+    """Text of a few thousand different words, one sentence a line, split into the usual three files."""
+    import re
+
+    words = re.findall(r"[a-z]+|[.,():]", text().lower())
+    lines = [" ".join(words[i : i + 20]) for i in range(0, len(words) - 20, 20)]
+    cuts = {"train.txt": lines[: -len(lines) // 5], "valid.txt": lines[-len(lines) // 5 : -len(lines) // 10],
+            "test.txt": lines[-len(lines) // 10 :]}  # fmt: skip
+    path.mkdir(parents=True, exist_ok=True)
+    for name, part in cuts.items():
+        (path / name).write_text("\n".join(part) + "\n", encoding="utf-8")
+
+
+def write_text(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text(), encoding="utf-8")
+
+
+def write_characters(folder: Path) -> None:
+    """nanoGPT's files: ids of characters, and what they mean."""
+    import pickle
+
+    letters = sorted(set(text()))
+    ids = np.array([letters.index(c) for c in text()], np.uint16)
+    folder.mkdir(parents=True, exist_ok=True)
+    cut = int(0.9 * len(ids))
+    ids[:cut].tofile(folder / "train.bin")
+    ids[cut:].tofile(folder / "val.bin")
+    meta = {"vocab_size": len(letters), "itos": dict(enumerate(letters)), "stoi": {c: i for i, c in enumerate(letters)}}
+    (folder / "meta.pkl").write_bytes(pickle.dumps(meta))
+
+
+def write_arrays(path: Path) -> None:
+    """The four arrays of Keras's mnist.npz."""
+    made = digits()
+    np.savez(
+        path, x_train=made["train-images-idx3-ubyte"], y_train=made["train-labels-idx1-ubyte"],
+        x_test=made["t10k-images-idx3-ubyte"], y_test=made["t10k-labels-idx1-ubyte"],
+    )  # fmt: skip
+
+
+WRITERS = {"digits": write_digits, "words": write_words, "text": write_text, "characters": write_characters,
+           "arrays": write_arrays}  # fmt: skip
