@@ -17,6 +17,7 @@ from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Event, Run
 
 OVERLAPS = frozenset({"iou", "miou", "dice", "jaccard", "f1", "fscore"})
+CURVES = "LOS"
 STUCK = ("loss-flat-from-start", "loss-at-chance")
 NOT_YET = (*STUCK, "losses-stay-high", "loss-plateaus")  # what a few steps cannot help
 
@@ -75,8 +76,9 @@ def health_of(
     leading, healthy = case.leading, case.healthy
     if gravest & {"critical", "high"}:
         return "sick" if healthy < doubted else "watch"
-    if case.recorded and case.features.loss_is_no_score:
-        return "watch" if leading is not None and leading.probability >= sure else "healthy"
+    if case.recorded and (case.features.loss_is_no_score or case.features.is_reinforcement):
+        stands = any(f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings)  # of the rewards
+        return "watch" if stands or (leading is not None and leading.probability >= sure) else "healthy"
     if "medium" in gravest:
         return "sick" if healthy < unlikely else "watch"
     if case.recorded and healthy < hardly and leading is not None and leading.probability >= likely:

@@ -35,7 +35,7 @@ def graph_detached(
     What it sees: parameters of the optimizer without any gradient, or with one that is exactly zero throughout, whose
     modules were seen in the forward pass. Where a layer of silent rectifiers or a constant
     output explains zeros, nothing is said. High where the run does not learn or that cannot be told, medium or low
-    elsewhere; information for modules that were not used at all.
+    elsewhere; low for agents, whose target nets only follow; information for modules that were not used at all.
 
     Why it matters: the graph is cut after them (detach, item, numpy, rounding, argmax): they stay at their initial
     values.
@@ -63,6 +63,8 @@ def graph_detached(
         return
     kind = "no-gradient" if used else "unused" if not cut else "all-zero" if everything else "zero-gradient"
     severity: Severity = by_progress(features, stuck="high", unknown="high", learns="medium" if used else "low")
+    if features.is_reinforcement and absent < nearly * total:
+        severity = "low"  # an agent's target nets follow its others
     yield Evidence(
         severity="info" if kind == "unused" else severity,
         strength=1.0 if used else 0.5 if cut else 1 / 4,

@@ -40,8 +40,8 @@ def updates_too_large(
     """Single optimizer steps change the weights by a large part of their size, and the run does not learn.
 
     What it sees: the norm of the update over that of the weights, the median over the modules: above 10 % typically
-    (after the first steps), or above 70 % in one of the first samples. Nothing where the run learns, medium where
-    that cannot be told.
+    (after the first steps), or above 70 % in one of the first samples. Nothing where the run learns; where that cannot
+    be told, medium, and low for the first samples alone.
 
     Why it matters: what the net has learnt is overwritten by the next step; a first step of the size of the weights
     replaces the initialization.
@@ -69,7 +69,7 @@ def updates_too_large(
         onset=float(found.steps[at]),
         last=float(found.steps[-1] if lasting else found.steps[min(int(head), len(found.steps)) - 1]),
         strength=1.0 if learning is False else 0.5,
-        severity="high" if learning is False else "medium",
+        severity="high" if learning is False else "medium" if lasting else "low",
         aspects=(*("lasting",) * lasting, *("first-steps",) * (early >= first)),
         values={"ratio": shown, "when": "typically" if lasting else f"at step {found.steps[at]:g}"},
         points=(EvidencePoint("update_ratio", float(found.steps[at]), shown, usual if lasting else first),),
