@@ -56,6 +56,14 @@ def test_without_a_command(tmp_path: Path) -> None:
     assert "COMMAND" in done.err
 
 
+def test_nothing_recorded_leaves_what_was_printed_in_a_folder_of_the_users(tmp_path: Path) -> None:
+    done = run("--out", "here", script="no_torch.py", cwd=tmp_path)
+    assert done.status == 2
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["stderr.log", "stdout.log"]
+    assert (tmp_path / "here" / "stdout.log").read_text() == done.out
+    assert run("--out", "here", script="no_torch.py", cwd=tmp_path) == done
+
+
 def test_nothing_recorded_is_one_sentence(tmp_path: Path) -> None:
     done = run(script="no_torch.py", cwd=tmp_path)
     assert (done.status, done.out) == (2, "hello 45\n")

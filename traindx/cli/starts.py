@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from traindx.capture.launch.command import Ended, Request, check_program, environment, launch
-from traindx.capture.launch.folder import DIARY, Claim, run_folder
+from traindx.capture.launch.folder import DIARY, Claim, forget_start, run_folder
 from traindx.capture.launch.output import Relayed
 from traindx.capture.launch.stages import ASKING, PRINTED, last_words, recorded
 from traindx.cli.interruptions import ASKED
@@ -110,7 +110,11 @@ class Start:
 
     def clear(self) -> None:
         """Leave no folder behind, unless it is the user's own or holds numbers."""
-        if not self.named and not recorded(self.folder):
+        if recorded(self.folder):
+            return
+        if self.named:
+            forget_start(self.folder)
+        else:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
