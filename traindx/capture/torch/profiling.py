@@ -11,6 +11,7 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.profiler import ProfilerAction, ProfilerActivity, profile
 
+from traindx.capture.process.guard import say
 from traindx.capture.torch.discover.loop import REPLACED
 
 SUFFIX = ".pt.trace.json.gz"
@@ -65,9 +66,14 @@ class Profiling:
         self.profiler.start()
 
     def write(self, profiler: Any) -> None:
-        if not self.written:
-            self.written = True
+        if self.written:
+            return
+        self.written = True
+        try:
             profiler.export_chrome_trace(str(self.path))
+        except OSError as error:  # a full disk: the script is ended as if it had been traced
+            self.path.unlink(missing_ok=True)
+            say(f"the trace could not be written ({error.strerror})")
 
     def end(self) -> None:
         """Stop, and write what was traced; nothing is left in the process."""
