@@ -286,7 +286,6 @@ def check(
     `steps` steps at a time, on copies of the model: as it is, again, on one batch, on one blank batch, with permuted
     labels. `optimizer(parameters)` makes the optimizer (default: Adam with a rate of 0.001). `only` and `skip` name
     checks or groups. The model and the random state of PyTorch stay as they are; a loader may draw its own numbers."""
-    import tempfile
     import time
 
     from traindx.capture.torch.checks.rehearsal import Rehearsal
@@ -294,13 +293,14 @@ def check(
     from traindx.trials.check.facts import together
     from traindx.trials.check.judge import picked
     from traindx.trials.check.plan import planned
+    from traindx.trials.rooms import CHECK, room
 
     checks, begun = picked(only, (*skip, *OF_SCRIPTS)), time.monotonic()
     rehearsal = Rehearsal(model, loss, loader, optimizer)
     runs: dict[str, Run] = {}
-    with tempfile.TemporaryDirectory(prefix="traindx-check-") as folder:
+    with room(CHECK) as folder:
         for plan in planned(checks):
-            out = Path(folder) / plan.name.replace(" ", "-")
+            out = folder / plan.name.replace(" ", "-")
             rehearsal.run(out, min(plan.steps, steps), plan.name, probes=plan.probes)
             runs[plan.name] = max(read_all(out), key=lambda run: run.points)
     first = next(iter(runs.values()))

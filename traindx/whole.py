@@ -1,10 +1,10 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and what is said where they cannot be."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 
@@ -29,6 +29,16 @@ def write_whole(path: Path, content: str | Iterable[bytes]) -> None:
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+        raise
+
+
+@contextlib.contextmanager
+def naming(folder: Path) -> Iterator[None]:
+    """An OSError without a name, as of a write to an open file, names the folder in which that is."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(folder)
         raise
 
 

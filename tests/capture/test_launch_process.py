@@ -159,6 +159,14 @@ def test_a_script_that_catches_everything_is_ended_all_the_same(tmp_path: Path) 
     assert done.run().series["train/loss"].steps[4] == 5
 
 
+@pytest.mark.parametrize("kept", ["", "first = optimizer"], ids=["gone", "kept"])
+def test_a_script_that_trains_on_with_another_optimizer_is_ended_all_the_same(tmp_path: Path, kept: str) -> None:
+    inside = f"if step == 3:\n        {kept}\n        optimizer = torch.optim.Adam(model.parameters())"
+    done = launched("", tmp_path, steps=6, command=slow(tmp_path, inside=inside))
+    assert done.status == 0
+    assert done.run().last_step >= 4
+
+
 @pytest.mark.parametrize(
     ("command", "words"),
     [

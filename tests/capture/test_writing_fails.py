@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import traindx
+from tests.capture.launching import SCRIPTS
 from tests.capture.test_recorder import write
+from tests.cli.process import traindx as traindx_command
 from traindx.capture.store.recorder import Recorder
 from traindx.vocabulary.run import Event
 
@@ -93,6 +96,23 @@ def test_a_full_file_system(tmp_path: Path) -> None:
         steps = traindx.read(disk / "run").series["train/loss"].steps
         assert steps.tolist() == list(range(len(steps)))
         assert len(steps) >= 500
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("verb", ["run", "memory", "profile"])
+def test_a_full_file_system_is_why_nothing_was_recorded(tmp_path: Path, verb: str) -> None:
+    pytest.importorskip("torch")
+    disk = tmp_path / "disk"
+    if not mounted(disk, "size=64k"):
+        pytest.skip("no right to mount")
+    try:
+        (disk / "fill").write_bytes(bytes(shutil.disk_usage(disk).free))
+        script = ("--out", str(disk / "out"), "--", sys.executable, str(SCRIPTS / "plain_functions.py"))
+        done = traindx_command(verb, *script, cwd=tmp_path, env={"PYTHONWARNINGS": ""})
+        assert done.status == 2
+        assert done.err.endswith(f": there is no room left on the disk of {disk / 'out'}\n")
+        assert not list(disk.glob("out/*.gz"))
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
 

@@ -7,6 +7,7 @@ import select
 import signal
 import socket
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,6 +84,24 @@ def test_killed_it_leaves_no_process_and_the_next_start_clears_its_folders(tmp_p
     )
     assert done.status == 2, done.err
     assert sorted(os.listdir(tmp_path / "tmp")) == others
+
+
+@pytest.mark.parametrize("verb", ["memory", "demo"])
+def test_killed_as_its_first_folder_is_there_the_next_start_clears_it(tmp_path: Path, verb: str) -> None:
+    rooms = tmp_path / "tmp"
+    rooms.mkdir()
+    (tmp_path / "train.py").write_text("print('no training here')")
+    command = [verb] if verb == "demo" else [verb, "--", sys.executable, "train.py"]
+    with started([*COMMAND, *command], cwd=tmp_path, env=environment(TMPDIR=str(rooms)), stderr=PIPE) as process:
+        until = time.monotonic() + LIMIT
+        while not os.listdir(rooms) and time.monotonic() < until:
+            continue
+        time.sleep(0.005)  # for its lock
+        process.kill()
+        process.wait(LIMIT)
+    assert len(os.listdir(rooms)) == 1
+    traindx(*command, cwd=tmp_path, env={"TMPDIR": str(rooms)})
+    assert os.listdir(rooms) == []
 
 
 def ours_and_not(rooms: Path) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -89,3 +90,12 @@ def test_a_full_disk_ends_it_with_one_sentence_and_it_goes_on_when_there_is_room
     done = traindx(*arguments, cwd=here, env={"TMPDIR": str(small_disk)}, limit=900)
     assert done.status == 0, done.err
     assert json.loads(done.out)["verdict"] == "fixed"
+
+
+def test_a_full_disk_is_named_by_the_folder_that_is_written_to(tmp_path: Path, small_disk: Path) -> None:
+    here = project(tmp_path / "p")
+    (small_disk / "fill").write_bytes(bytes(shutil.disk_usage(small_disk).free - 60_000))
+    done = traindx("fix", "--out", str(small_disk / "proof"), "--", sys.executable, "train.py", "40", cwd=here)
+    assert done.status == 2
+    assert done.err.splitlines()[-1].startswith(f"traindx: error: {small_disk / 'proof'}")
+    assert done.err.endswith("No space left on device\n")

@@ -34,6 +34,9 @@ for step, (x, y) in enumerate(DataLoader(Data(), batch_size=32)):
 print("ended after", step)
 """
 
+CHANGES = """if step == 2: optimizer = torch.optim.Adam(model.parameters())
+    optimizer.zero_grad()"""
+
 
 def profile(tmp_path: Path, *options: str, work: int = 0, width: int = 8, extra: int = 0, stop: int = 100) -> Any:
     pytest.importorskip("torch")
@@ -71,6 +74,16 @@ def test_python_between_the_operators(tmp_path: Path) -> None:
     run = document(profile(tmp_path, "--skip", "2", "--steps", "5", "-f", "json", extra=400))
     assert run["findings"][0]["slug"] == "step-idles"
     assert run["findings"][0]["severity"] == "medium"
+
+
+def test_a_training_that_goes_on_with_another_optimizer_is_traced_all_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    script = SCRIPT.format(work=0, width=8, extra=0, stop=10**9).replace("optimizer.zero_grad()", CHANGES, 1)
+    (tmp_path / "train.py").write_text(script)
+    command = ("profile", "--skip", "5", "--steps", "3", "-f", "json", "--", sys.executable, "train.py")
+    done = traindx(*command, cwd=tmp_path, env={"PYTHONWARNINGS": ""})
+    assert document(done)["profile"]["steps"] >= 3
+    assert "ended after" not in done.err
 
 
 def test_a_model_that_works_is_fine(tmp_path: Path) -> None:

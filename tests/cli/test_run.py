@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.capture.launching import SCRIPTS
-from tests.cli.process import COMMAND, environment, traindx
+from tests.cli.process import COMMAND, LIMIT, environment, traindx
+from tests.processes import line, started
 
 
 def run(*options: str, script: str, cwd: Path):  # type: ignore[no-untyped-def]
@@ -32,10 +35,33 @@ def test_a_script_is_not_a_program(tmp_path: Path) -> None:
     assert "python ./train.py" in done.err
 
 
+@pytest.mark.parametrize(("number", "catches"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
+def test_interrupted_before_it_trained_it_ends_as_that(tmp_path: Path, number: signal.Signals, catches: bool) -> None:
+    tail = "\nexcept KeyboardInterrupt:\n    print('ended')" if catches else ""
+    script = ("try:\n    " if catches else "") + "print('begun', flush=True); import time; time.sleep(600)" + tail
+    (tmp_path / "train.py").write_text(script)
+    command = [*COMMAND, "run", "--", sys.executable, "train.py"]
+    with started(command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert line(process.stdout) == "begun"
+        os.killpg(process.pid, number)
+        out, err = process.communicate(timeout=LIMIT)
+    assert (process.returncode, out) == (128 + number, b"ended\n" * catches)
+    assert err.decode().endswith("\ntraindx: interrupted\n" if catches else "\ntraindx: ended by SIGTERM\n")
+    assert not list(tmp_path.glob("traindx-runs/*"))
+
+
 def test_without_a_command(tmp_path: Path) -> None:
     done = traindx("run", cwd=tmp_path)
     assert done.status == 2
     assert "COMMAND" in done.err
+
+
+def test_nothing_recorded_leaves_what_was_printed_in_a_folder_of_the_users(tmp_path: Path) -> None:
+    done = run("--out", "here", script="no_torch.py", cwd=tmp_path)
+    assert done.status == 2
+    assert sorted(path.name for path in (tmp_path / "here").iterdir()) == ["stderr.log", "stdout.log"]
+    assert (tmp_path / "here" / "stdout.log").read_text() == done.out
+    assert run("--out", "here", script="no_torch.py", cwd=tmp_path) == done
 
 
 def test_nothing_recorded_is_one_sentence(tmp_path: Path) -> None:

@@ -87,6 +87,14 @@ def test_four_processes_take_over_the_same_outcomes_once(tmp_path: Path) -> None
     assert len(store(tmp_path / "b.sqlite").all()) == 300
 
 
+def test_of_nothing_an_empty_file_is_exported(tmp_path: Path) -> None:
+    here = {"TRAINDX_KB": str(tmp_path / "a.sqlite")}
+    assert traindx("knowledge", "export", cwd=tmp_path, env=here).out == ""
+    traindx("knowledge", "export", "-o", "all.jsonl", cwd=tmp_path, env=here)
+    assert (tmp_path / "all.jsonl").read_bytes() == b""
+    assert "0 of 0" in traindx("knowledge", "import", "all.jsonl", cwd=tmp_path, env=here).out
+
+
 def test_the_command_lists_shows_moves_and_forgets(tmp_path: Path) -> None:
     here, there = {"TRAINDX_KB": str(tmp_path / "a.sqlite")}, {"TRAINDX_KB": str(tmp_path / "b.sqlite")}
     store(tmp_path / "a.sqlite").add([outcome("exp1"), outcome("exp2", 3.0)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from traindx.cli.diagnose import draw, rendered
 from traindx.cli.options import Output, full_option, output_options
 from traindx.cli.streams import emit, note, progress
 from traindx.errors import ConfigError
+from traindx.trials.rooms import DEMO, room
 
 if TYPE_CHECKING:
     from traindx.vocabulary.diagnosis import RunDiagnosis
@@ -43,8 +43,8 @@ def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Ou
     The net is really trained (numpy, a few seconds) and its log is read like any other: the
     diagnosis knows nothing of the fault. What was wrong is told at the end.
     """
-    with tempfile.TemporaryDirectory(prefix="traindx-demo-") as temporary:
-        log = log_in(Path(folder) if folder else Path(temporary))
+    with room(DEMO) as temporary:
+        log = log_in(Path(folder) if folder else temporary)
         train_with_progress(fault, log, seed, quiet=out.quiet)
         run = pipeline.read(log)
     if not folder:

@@ -14,6 +14,7 @@ from traindx.cli.proofs import Starts, Told, proof_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
 from traindx.reports.labels import percent
+from traindx.whole import naming
 
 if TYPE_CHECKING:
     from traindx.repair.investigate import Experiment, Investigation
@@ -80,7 +81,8 @@ def investigate(
     if out.format == "text":
         text = text.rstrip("\n") + "\n\n" + trail(found) + "\n"
     emit(text, out.path)
-    (journal.path.parent / DONE).write_text(diagnosis.to_json(), encoding="utf-8")
+    with naming(journal.path.parent):
+        (journal.path.parent / DONE).write_text(diagnosis.to_json(), encoding="utf-8")
     for line in bench.notes:
         note(f"traindx: {line}", out.quiet)
     return status(diagnosis, config)

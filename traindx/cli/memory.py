@@ -86,14 +86,14 @@ def memory(
     folder = start.folder
     ended = start.launch_apart(Request(folder, steps, probes="room"), out, **reach)
     if not recorded(folder):
-        return start.nothing(f"nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}")
+        return start.nothing(f"nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}", ended)
     note_end(folder, ended)
     runs = [with_limit(run, limit) for run in pipeline.read_capture(folder, mapping=config.aliases)]
     diagnosis = pipeline.diagnose(runs, config)
     told = diagnosis.first
     if told.memory is None:
         why = runs[0].setup.known("room_not_checked") or runs[0].setup.known("memory_not_checked")
-        return start.nothing(f"the memory of a step could not be measured: {why or how_far(runs[0])}")
+        return start.nothing(f"the memory of a step could not be measured: {why or how_far(runs[0])}", ended)
     emit(rendered(diagnosis, out, full=full), out.path)
     note(f"The record: {folder}", out.quiet)
     return status(diagnosis, config)

@@ -76,7 +76,7 @@ def profile(
     ended = start.launch_apart(Request(start.folder, profile=(skip, steps)), out, **reach)
     traces = sorted(start.folder.glob("*.pt.trace.json.gz"))
     if not traces:
-        return start.nothing(f"nothing was traced: {why_not(start.folder, command, ended, skip)}")
+        return start.nothing(f"nothing was traced: {why_not(start.folder, command, ended, skip)}", ended)
     if ended.shell_status:
         note(f"traindx: {how_it_ended(ended)}", out.quiet)
     runs = [run for trace in traces for run in pipeline.read_all(trace, mapping=config.aliases)]

@@ -18,6 +18,7 @@ from traindx.cli.options import FENCE_OPTIONS, state_limits, with_options
 from traindx.cli.streams import note
 from traindx.errors import ConfigError
 from traindx.reports.labels import percent
+from traindx.whole import naming
 
 if TYPE_CHECKING:
     from traindx.repair.bench import Bench, Start
@@ -49,7 +50,7 @@ class Starts(NamedTuple):
 
         told.budget = self.budget
         state_limits(self.reach.get("network", False), told.quiet)
-        with self.starter(command) as (start, how):
+        with naming(journal.path.parent), self.starter(command) as (start, how):
             yield Bench(
                 command,
                 start,

@@ -159,11 +159,11 @@ def diagnosed(
     folder = start.folder
     why = experiment_stopped(folder)
     if why:
-        return start.nothing(f"the experiment was stopped: {why}")
+        return start.nothing(f"the experiment was stopped: {why}", ended)
     unrecorded = "" if recorded(folder) else why_nothing(folder, start.command, ended)
     found = printed(folder, config, ended) if unrecorded else ()
     if unrecorded and not found:
-        return start.nothing(f"nothing was recorded: {unrecorded}")
+        return start.nothing(f"nothing was recorded: {unrecorded}", ended)
     if unrecorded:
         note(f"traindx: nothing was recorded: {unrecorded}. What the script printed is diagnosed instead.", out.quiet)
     note_end(folder, ended)

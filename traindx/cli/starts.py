@@ -17,9 +17,11 @@ from typing import Any
 import click
 
 from traindx.capture.launch.command import Ended, Request, check_program, environment, launch
-from traindx.capture.launch.folder import DIARY, Claim, run_folder
+from traindx.capture.launch.folder import DIARY, Claim, forget_start, run_folder
 from traindx.capture.launch.output import Relayed
 from traindx.capture.launch.stages import ASKING, PRINTED, last_words, recorded
+from traindx.cli.interruptions import ASKED
+from traindx.cli.interruptions import Ended as Interrupted
 from traindx.cli.options import FENCE_OPTIONS, Output, state_limits, with_options
 from traindx.cli.streams import note
 from traindx.errors import ConfigError
@@ -80,7 +82,7 @@ class Start:
             note("The script can write to its scratch copy only; to allow another place: --writable PATH", out.quiet)
         for line in fence_notes(done):
             note(f"traindx: {line}", out.quiet)
-        return Ended(done.status, done.signal, done.seconds)
+        return Ended(done.status, done.signal, done.seconds, relay.asked)
 
     def check_empty(self) -> None:
         """The script may write into its record's folder: nothing of the user's may be in it. Raises ConfigError."""
@@ -98,15 +100,21 @@ class Start:
             self.clear()
             raise
 
-    def nothing(self, why: str) -> int:
-        """Say why there is nothing to tell; the exit status."""
-        note(f"traindx: {why}")
+    def nothing(self, why: str, ended: Ended) -> int:
+        """Say why there is nothing to tell; the exit status. Where the script was asked to end, that is why."""
         self.clear()
+        if ended.asked in ASKED:
+            return Interrupted(signal.Signals(ended.asked)).tell("")
+        note(f"traindx: {why}")
         return 2
 
     def clear(self) -> None:
         """Leave no folder behind, unless it is the user's own or holds numbers."""
-        if not self.named and not recorded(self.folder):
+        if recorded(self.folder):
+            return
+        if self.named:
+            forget_start(self.folder)
+        else:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
@@ -122,7 +130,7 @@ class Relay:
 
     def __init__(self, target: int) -> None:
         self.target = target
-        self.tail = b""
+        self.tail, self.asked = b"", 0
         self.keeper: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Relay:
@@ -147,7 +155,8 @@ class Relay:
     def pass_on(self, number: int, _frame: object) -> None:
         """The script ends by the signal that asked for it; one that comes before there is a script ends us."""
         if self.keeper is None:
-            raise KeyboardInterrupt
+            raise Interrupted(signal.Signals(number))
+        self.asked = number
         self.keeper.send_signal(number)
 
     def begin(self, keeper: subprocess.Popen[bytes]) -> None:

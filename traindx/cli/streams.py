@@ -34,7 +34,7 @@ def stdout_width() -> int:
 
 def emit(text: str, path: Path | None) -> None:
     """Write the document to `path`, or to stdout. Raises ConfigError when the file cannot be written."""
-    if not text.endswith("\n"):
+    if text and not text.endswith("\n"):
         text += "\n"
     if path is not None:
         write_file(path, text)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from traindx.trials.locks import abandoned, take_lock
 
-SCRATCH, CHECK, RECORDS = PREFIXES = ("traindx-scratch-", "traindx-check-", "traindx-records-")
+SCRATCH, CHECK, RECORDS, DEMO = PREFIXES = ("traindx-scratch-", "traindx-check-", "traindx-records-", "traindx-demo-")
 OWNER = ".owner"
 HELD: dict[Path, int] = {}  # the rooms of this process, and the descriptors that hold their locks
 

@@ -26,6 +26,7 @@ from typing import IO, NamedTuple
 from traindx.errors import ConfigError
 from traindx.trials import rooms
 from traindx.trials.beside import imitate, leads_out, link_entries
+from traindx.whole import naming
 
 COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
 COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied
@@ -93,7 +94,8 @@ def make(
         link_entries(home or Path.home(), place / "home", lambda name: name.startswith(OURS))
         linked = leads_out(root, words, lambda path: linked_whole(path) or path.name.startswith(OURS))
         copy = imitate(root, place / "tree", linked, lambda name: name.startswith(OURS))
-        led, left_out = copy_tree(root, copy, copied_bytes, copied_files)
+        with naming(place.parent):
+            led, left_out = copy_tree(root, copy, copied_bytes, copied_files)
     except BaseException:
         remove(place)
         raise

@@ -130,6 +130,8 @@ class Warm:
                 "early": self.early, "late": self.late, "room": str(self.room),
             }  # fmt: skip
             server = self.loading = Server(self.options, config, environment)
+            if self.closed:  # meanwhile, by another thread, which knew nothing of this one
+                server.process.kill()
             server.listen()
             self.at_once = self.at_once or not (server.why or self.answered.is_set())
             self.answered.set()

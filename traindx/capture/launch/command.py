@@ -47,11 +47,13 @@ class Request(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How the command ended: its exit status, or the signal that killed it; `seconds` it took."""
+    """How the command ended: its exit status, or the signal that killed it; `seconds` it took, and the last signal
+    that was sent to us for it (0: none)."""
 
     status: int
     signal: int
     seconds: float
+    asked: int = 0
 
     @property
     def shell_status(self) -> int:
@@ -111,7 +113,7 @@ def launch(command: Sequence[str], request: Request, *, stdout: int = 1, stderr:
             relayed.ended()
         finally:
             relayed.close()
-    return Ended(max(code, 0), max(-code, 0), time.monotonic() - begun)
+    return Ended(max(code, 0), max(-code, 0), time.monotonic() - begun, held.asked)
 
 
 def check_program(program: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
@@ -45,6 +46,16 @@ def start_folder(folder: Path) -> None:
     """Make a record's folder where nobody else will. Raises ConfigError as Claim does."""
     with Claim(folder):
         return
+
+
+def forget_start(folder: Path) -> None:
+    """Remove the diary of a start that recorded nothing from a folder of the user's, unless another one is at work
+    there. What the script printed stays; so does a record that was begun, which the next start knows by the diary."""
+    if any(folder.glob(".claim-*")):
+        return
+    with contextlib.suppress(OSError), open(folder / DIARY, "rb") as diary:
+        fcntl.flock(diary, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        (folder / DIARY).unlink()
 
 
 class Claim:

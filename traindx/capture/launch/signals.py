@@ -22,6 +22,8 @@ WATCHED = HELD | {signal.SIGCHLD}
 class Held:
     """Signals are kept back from the launcher and taken one by one. In the main thread only."""
 
+    asked = 0  # the last that was not about children
+
     def __enter__(self) -> Held:
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         self.reaping = signal.signal(signal.SIGCHLD, lambda *_: None)  # where it is ignored, no status is left to take
@@ -49,7 +51,9 @@ class Held:
                 elif pid:
                     script.returncode = os.waitstatus_to_exitcode(status)
                     return script.returncode
-            elif not heard(number):
+                continue
+            self.asked = number
+            if not heard(number):
                 os.kill(script.pid, number)  # not yet waited for: it is no other process
 
 

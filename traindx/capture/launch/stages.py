@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import shutil
 import signal
 import time
 from collections.abc import Sequence
@@ -60,6 +61,8 @@ def why_nothing(folder: Path, command: Sequence[str], ended: Ended, frameworks: 
     end = f"; {how_it_ended(ended)}" if ended.shell_status else ""
     if failed is not None:
         return f"capture could not be started in the script's process ({failed.get('why')}){end}"
+    if not told and folder.is_dir() and shutil.disk_usage(folder).free < DIARY_BYTES:
+        return f"there is no room left on the disk of {folder}{end}"
     if "python" not in reached and "launcher" not in reached:
         return (
             f"no Python process was seen: is {command[0]} a Python program? (options -I, -E and -S of Python "

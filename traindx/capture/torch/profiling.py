@@ -11,16 +11,19 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_post_hook
 from torch.profiler import ProfilerAction, ProfilerActivity, profile
 
+from traindx.capture.process.guard import say
+from traindx.capture.torch.discover.loop import REPLACED
+
 SUFFIX = ".pt.trace.json.gz"
 
 
 class Profiling:
     """Traces `steps` optimizer steps after the first `skip` and writes them to `path`; then calls `done`. Steps are
-    counted of the optimizer that steps first."""
+    counted of the optimizer that steps first, and of another once that one steps no more."""
 
     def __init__(self, path: Path, skip: int, steps: int, done: Callable[[int], None]) -> None:
         self.path, self.first, self.last, self.done = path, skip, skip + steps, done
-        self.count, self.primary = 0, 0
+        self.count, self.primary, self.others = 0, 0, 0
         self.profiler: Any = None
         self.written = False
         self.handle = register_optimizer_step_post_hook(self.stepped)
@@ -31,7 +34,11 @@ class Profiling:
         """After a step of any optimizer."""
         self.primary = self.primary or id(optimizer)
         if id(optimizer) != self.primary:
-            return
+            self.others += 1
+            if self.others <= REPLACED:
+                return
+            self.primary = id(optimizer)
+        self.others = 0
         self.count += 1
         if self.profiler is not None:
             self.profiler.step()
@@ -59,9 +66,14 @@ class Profiling:
         self.profiler.start()
 
     def write(self, profiler: Any) -> None:
-        if not self.written:
-            self.written = True
+        if self.written:
+            return
+        self.written = True
+        try:
             profiler.export_chrome_trace(str(self.path))
+        except OSError as error:  # a full disk: the script is ended as if it had been traced
+            self.path.unlink(missing_ok=True)
+            say(f"the trace could not be written ({error.strerror})")
 
     def end(self) -> None:
         """Stop, and write what was traced; nothing is left in the process."""

@@ -31,6 +31,7 @@ from traindx.capture.torch.discover.manual import Manual
 
 UNDECIDED_STEPS = 4  # steps in which it is found out whether the loss is divided for accumulation
 HELD = 4096  # losses held between two steps
+REPLACED = 100  # steps of others without one of the optimizer that counts them: another one trains from there on
 CHAIN = 4  # factors that may stand before a loss
 
 
@@ -53,6 +54,7 @@ class Loop:
         self.held: list[Held] = []
         self.passes: Counter[str] = Counter()  # backward passes since the last step, by line
         self.inside_step = False
+        self.others = 0  # steps of other optimizers since the last one that was counted
         self.factor, self.undecided = 1.0, UNDECIDED_STEPS
         self.divisors: set[float] = set()  # that losses of accumulated micro-batches had
         self.lines: set[str] = set()  # of backward passes that accumulate one loss
@@ -161,13 +163,23 @@ class Loop:
         self.scene.primary, self.scene.main = 0, set()
 
     def step_counted(self, optimizer: torch.optim.Optimizer, _args: Any, _named: Any) -> None:
-        """Not guarded: ending the script after the last step is meant to reach it."""
+        """Not guarded: ending the script after the last step is meant to reach it. Where the optimizer that counts the
+        steps is gone, or does not step any more, those of others count, or the script would never be ended."""
         scene = self.scene
         if self.stream.let_go and scene.primary is None:
             self.count_by(optimizer)
-        if id(optimizer) == scene.primary and (self.stream.active or self.stream.let_go) and not scene.held_back:
-            scene.steps += 1
-            self.stream.after_step(scene.steps)
+        if scene.held_back or not (self.stream.active or self.stream.let_go):
+            return
+        if id(optimizer) == scene.primary:
+            self.others = 0
+        elif self.stream.elsewhere():
+            return
+        elif scene.primary:
+            self.others += 1
+            if self.others <= REPLACED:
+                return
+        scene.steps += 1
+        self.stream.after_step(scene.steps)
 
     def step_ends(self, optimizer: torch.optim.Optimizer) -> None:
         self.inside_step = False
