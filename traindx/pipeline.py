@@ -143,6 +143,7 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
             run, outcomes, found, causes.decide_profile(found, profile),
             hypotheses=ranked, recommendations=causes.profile_advice(found), profile=profile,
         )  # fmt: skip
+    ranked = causes.without_harm(found, ranked, outcomes, run, features)
     return told(
         run,
         outcomes,

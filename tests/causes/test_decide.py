@@ -8,7 +8,7 @@ from tests import make
 from tests.causes.made import SEEN, decided, fired, plain_run
 from tests.lookalikes import all_runs
 from traindx import pipeline
-from traindx.causes import decide
+from traindx.causes import decide, without_harm
 from traindx.features.shared import Features
 from traindx.rules.findings import findings
 from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis, RunDiagnosis
@@ -252,3 +252,18 @@ def test_the_loss_of_an_agent_condemns_no_run() -> None:
     assert verdict(recorded(train__loss=rising), likely) != "healthy"
     gone = fired("parameters-never-change", severity="high")
     assert verdict(recorded({"simulator": "gymnasium"}, train__loss=rising), likely, gone) == "sick"
+
+
+def test_without_harm_a_probable_cause_is_a_note() -> None:
+    spread = {"wrong-loss": 0.4, "healthy": 0.3, "undertrained": 0.3}
+    told = [Hypothesis(cause=n, title=n, probability=p) for n, p in spread.items()]
+    run = recorded()
+    noted = without_harm((), told, (), run, Features(run))
+    assert [h.cause for h in noted] == ["healthy", "wrong-loss", "undertrained"]
+    assert noted[0].probability == pytest.approx(0.9)
+    assert noted[1].probability / noted[2].probability == pytest.approx(4 / 3)
+    assert sum(h.probability for h in noted) == pytest.approx(1.0)
+    assert decide((), noted, (), run, Features(run))[0] == "healthy"
+    log, flat = plain_run(), recorded(train__loss=np.linspace(2.3, 2.1, 300))
+    for harmed in (log, flat):  # a log says too little; a net that does not learn has harm
+        assert without_harm((), told, (), harmed, Features(harmed)) == tuple(told)

@@ -205,7 +205,11 @@ def go_on(case: Case, health: Health) -> Decision:
         "adversarial-balance": "neither player has won; how good the samples are, their losses do not tell",
         "warmup-phase": "healthy so far; the learning rate is still warming up",
     }
-    return Decision("continue", reasons.get(case.shape or "", "nothing speaks against going on"), case.healthy)
+    reason = reasons.get(case.shape or "", "nothing speaks against going on")
+    if case.features.loss_is_no_score and case.shape != "adversarial-balance":
+        who = "the agent acts: log its rewards" if case.features.is_reinforcement else "the nets work together"
+        reason = f"nothing speaks against going on, and no loss tells how well {who}"
+    return Decision("continue", reason, case.healthy)
 
 
 # The first that applies is the decision; `go_on` always does.
