@@ -18,6 +18,8 @@ from traindx.capture.session.hearing import HEARD
 from traindx.capture.session.session import Session
 from traindx.vocabulary.setup import Fact
 
+REPLACED = 100  # steps of others without one of the optimizer that counts them: another one trains from there on
+
 
 class Report(Protocol):
     """Tells whoever started the discovery how far it got."""

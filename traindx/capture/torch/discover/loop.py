@@ -26,12 +26,11 @@ from traindx.capture.session.events import (
     StepEnds,
     StepSkipped,
 )
-from traindx.capture.session.stream import Stream
+from traindx.capture.session.stream import REPLACED, Stream
 from traindx.capture.torch.discover.manual import Manual
 
 UNDECIDED_STEPS = 4  # steps in which it is found out whether the loss is divided for accumulation
 HELD = 4096  # losses held between two steps
-REPLACED = 100  # steps of others without one of the optimizer that counts them: another one trains from there on
 CHAIN = 4  # factors that may stand before a loss
 
 
