@@ -16,7 +16,6 @@ from traindx.cli.streams import emit, note, stdout_width
 from traindx.config import Config
 from traindx.trials.judge import FIRST, MIN_EFFECT, MOST
 from traindx.vocabulary.trial import FixReport
-from traindx.whole import naming
 
 if TYPE_CHECKING:
     from traindx.repair.search import Options, Search
@@ -109,8 +108,7 @@ def fix(
         search.notes += [*memory.notes(), *changed_meanwhile(journal)]
         made = patched(search, conclude(search, begun, told.at), journal.path.parent)
         proof = completed(search, made.proof)
-    with naming(journal.path.parent):
-        written(proof, journal.path.parent, bench)
+    written(proof, journal.path.parent, bench)
     if why := memory.add(proof):
         note(f"traindx: {why}")
     memory.close()

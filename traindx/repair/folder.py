@@ -24,7 +24,7 @@ from traindx.trials.conduct import Reach
 from traindx.trials.inputs import inputs
 from traindx.trials.journal import Journal, about, sentence, unfinished
 from traindx.trials.locks import holder, take_lock
-from traindx.whole import make_folder
+from traindx.whole import make_folder, naming
 
 DONE, LOCK = "fix.json", ".lock"
 
@@ -93,17 +93,18 @@ def in_use(folder: Path) -> str:
 def written(proof: Proof, folder: Path, bench: Bench) -> None:
     """Write the report in all its forms; fix.json last, whose presence says that the proof is finished."""
     report = proof.report
-    (folder / "diagnosis.json").write_text(page.diagnosis_json(report), encoding="utf-8")
-    (folder / "report.md").write_text(page.markdown(report), encoding="utf-8")
-    (folder / "report.html").write_text(page.html(report), encoding="utf-8")
-    (folder / "optimization_recommendations.md").write_text(page.recommendations(report), encoding="utf-8")
-    (folder / "environment.txt").write_text(environment(proof, bench), encoding="utf-8")
-    if proof.after:
-        from traindx.reports import figures_fix
+    with naming(folder):
+        (folder / "diagnosis.json").write_text(page.diagnosis_json(report), encoding="utf-8")
+        (folder / "report.md").write_text(page.markdown(report), encoding="utf-8")
+        (folder / "report.html").write_text(page.html(report), encoding="utf-8")
+        (folder / "optimization_recommendations.md").write_text(page.recommendations(report), encoding="utf-8")
+        (folder / "environment.txt").write_text(environment(proof, bench), encoding="utf-8")
+        if proof.after:
+            from traindx.reports import figures_fix
 
-        figures_fix.save(report, proof.before, proof.after, folder)
-    swept(bench)
-    (folder / DONE).write_text(page.to_json(report), encoding="utf-8")
+            figures_fix.save(report, proof.before, proof.after, folder)
+        swept(bench)
+        (folder / DONE).write_text(page.to_json(report), encoding="utf-8")
 
 
 def environment(proof: Proof, bench: Bench) -> str:
