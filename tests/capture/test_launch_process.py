@@ -129,6 +129,25 @@ def test_output_at_a_terminal_is_that_of_a_terminal(tmp_path: Path) -> None:
     assert seen["with"] == seen["without"] == b"True True 133\r\n"
 
 
+BEFORE = """
+import os, signal
+from traindx.capture.launch.signals import Held
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with Held() as held:
+    child = os.fork()
+    if not child:
+        os.kill(os.getpid(), signal.SIGINT)
+        held.begin()
+        os._exit(3)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_signal_that_comes_before_the_script_has_begun_ends_its_process() -> None:
+    done = subprocess.run([PYTHON, "-c", BEFORE], capture_output=True, text=True, timeout=LIMIT)
+    assert (done.stdout, done.stderr) == (f"{-signal.SIGINT}\n", "")
+
+
 @pytest.mark.parametrize("number", [3, 11])
 def test_steps_ends_a_script_cleanly(number: int, tmp_path: Path) -> None:
     """Exit handlers, `with` and `finally` run, `except Exception` does not stop it, the status is 0."""

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +34,42 @@ def swallowed_once() -> None:
             send()  # is ignored while the first goes through
     send()
     raise AssertionError("went on")
+
+
+class Dropped:
+    """Python drops what is raised as this goes."""
+
+    def __del__(self) -> None:
+        send()
+
+
+def dropped() -> None:
+    Dropped()
+    time.sleep(30)
+
+
+def clearing(cleared: list[str]) -> None:
+    try:
+        send()
+    finally:
+        time.sleep(0.2)
+        cleared.append("all")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_signal_that_is_lost_in_a_destructor_ends_the_work_soon() -> None:
+    begun = time.monotonic()
+    with pytest.raises(Ended) as ended, orderly(again=0.1):
+        dropped()
+    assert (ended.value.number, time.monotonic() - begun < 10) == (signal.SIGTERM, True)
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_what_is_cleared_up_meanwhile_is_not_disturbed() -> None:
+    cleared: list[str] = []
+    with pytest.raises(Ended), orderly(again=0.01):
+        clearing(cleared)
+    assert cleared == ["all"]
 
 
 def failing() -> None:

@@ -37,8 +37,12 @@ def test_a_script_is_not_a_program(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("number", "catches"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
 def test_interrupted_before_it_trained_it_ends_as_that(tmp_path: Path, number: signal.Signals, catches: bool) -> None:
-    tail = "\nexcept KeyboardInterrupt:\n    print('ended')" if catches else ""
-    script = ("try:\n    " if catches else "") + "print('begun', flush=True); import time; time.sleep(600)" + tail
+    tail = "\nexcept KeyboardInterrupt:\n    print('ended'); traceback.print_exc(); sys.exit(1)" if catches else ""
+    script = (
+        ("try:\n    " if catches else "")
+        + "import sys, time, traceback; print('begun', flush=True); time.sleep(600)"
+        + tail
+    )
     (tmp_path / "train.py").write_text(script)
     command = [*COMMAND, "run", "--", sys.executable, "train.py"]
     with started(command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:

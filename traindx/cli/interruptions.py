@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import click
 
 ASKED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+AGAIN = 1.0  # seconds until a request that was lost is made again
 GOES_ON = ("fix", "investigate")  # verbs whose finished trials are counted again
 
 
@@ -40,26 +41,33 @@ def ending(error: BaseException | None) -> Ended | None:
 
 
 @contextlib.contextmanager
-def orderly() -> Iterator[None]:
+def orderly(again: float = AGAIN) -> Iterator[None]:
     """Signals that ask this process to end raise Ended in its main thread. What follows the first is ignored while that
-    goes through: what was started is being ended, and folders are being removed, which takes seconds. Where a library
-    swallowed it, the next one raises it again, or the end of the work does. Those that are ignored stay so (nohup)."""
+    goes through: what was started is being ended, and folders are being removed, which takes seconds. Where it got lost
+    (a library swallows it, Python drops an exception that comes in a destructor), an alarm raises it `again` (seconds),
+    or the end of the work does. Those that are ignored stay so (nohup)."""
     asked: list[signal.Signals] = []
 
     def end(number: int, _frame: object) -> None:
         if asked and ending(sys.exc_info()[1]) is not None:
             return
         asked.append(signal.Signals(number))
+        signal.signal(signal.SIGALRM, end)
+        signal.setitimer(signal.ITIMER_REAL, again, again)
         raise Ended(asked[0])
 
     before = {one: signal.getsignal(one) for one in ASKED if signal.getsignal(one) not in (signal.SIG_IGN, None)}
     for one in before:
         signal.signal(one, end)
+    alarm = signal.getsignal(signal.SIGALRM)
     try:
         yield
     except Exception as error:  # noqa: BLE001 - raised again
         raise ending(error) or error  # noqa: B904
     finally:
+        if asked:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, alarm)
         for one, handler in before.items():
             signal.signal(one, handler)
     if asked:

@@ -189,6 +189,6 @@ def printed(folder: Path, config: Config, ended: Ended) -> tuple[Run, ...]:
     for name in PRINTED:
         with contextlib.suppress(ReadError):
             runs = pipeline.read_all(folder / name, mapping=config.aliases)
-            runs = tuple(run for run in runs if run.points or not ended.signal)
+            runs = tuple(run for run in runs if run.points or not (ended.signal or ended.asked))
             return tuple(msgspec.structs.replace(run, id=folder.name, source=str(folder)) for run in runs)
     return ()

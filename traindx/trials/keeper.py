@@ -45,8 +45,8 @@ class Keeper:
         signal.set_wakeup_fd(self.wake, warn_on_full_buffer=False)
         for number in (signal.SIGCHLD, *ENDING):
             signal.signal(number, self.heard)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)  # they may have been held back until now
         self.told_to_end = 0  # the signal that did
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)  # they may have been held back until now: heard here
         self.child = -1
         self.counters: list[int] = []  # of the experiment's own network, where it has one
 

@@ -132,7 +132,7 @@ def started(command: Sequence[str], request: Request, relayed: Relayed, held: He
             env=environment(request, os.environ),
             stdout=relayed.stdout,
             stderr=relayed.stderr,
-            preexec_fn=held.restore,
+            preexec_fn=held.begin,
         )
     except OSError as error:
         raise ConfigError(f"{command[0]}: cannot be executed: {error.strerror}") from error

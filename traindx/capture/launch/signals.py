@@ -35,9 +35,17 @@ class Held:
         self.restore()
 
     def restore(self) -> None:
-        """As it was before; also in the script's process, before it is the script."""
+        """As it was before."""
         signal.signal(signal.SIGCHLD, self.reaping)
         signal.pthread_sigmask(signal.SIG_SETMASK, self.before)
+
+    def begin(self) -> None:
+        """In the script's process, before it is the script: without our handlers, which it has not when it is, and
+        which must not raise here what has come meanwhile."""
+        for number in HELD:
+            if callable(signal.getsignal(number)):
+                signal.signal(number, signal.SIG_DFL)
+        self.restore()
 
     def wait_for(self, script: subprocess.Popen[bytes], heard: Callable[[int], bool]) -> int:
         """Stand in for the script until it ends; its return code, -n for a signal n. `heard(number)`: a
