@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from traindx.redaction import Redacted, outward, redact, redact_facts, redact_text
+from traindx.redaction import Redacted, from_environment, outward, redact, redact_facts, redact_text
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\ndef\n-----END RSA PRIVATE KEY-----"
 TOKENS = (
@@ -109,3 +109,22 @@ def test_an_extreme_loses_digits_and_crosses_no_round_bound(value: float, bound:
 
 def test_round_extremes_stay() -> None:
     assert [outward(v) for v in (0.0, 1.0, -1.0, 255.0, 1.0004, 1234.5)] == [0.0, 1.0, -1.0, 255.0, 1.01, 1240.0]
+
+
+def test_a_login_of_an_option_loses_its_password() -> None:
+    assert redact(["curl", "-u", "me:pw7", "--user", "you:a:b"]) == ["curl", "-u", "me:***", "--user", "you:***"]
+    for stays in (["python", "-u", "train.py"], ["docker", "--user", "1000:1000"], ["x", "-u", "https://host/p"]):
+        assert redact(stays) == stays
+
+
+def test_the_value_of_a_secret_variable_is_hidden_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "quiet-lantern-88")
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/tmp/agent.1")
+    monkeypatch.setenv("DB_PASSWORD", "short")
+    from_environment.cache_clear()
+    try:
+        assert redact_text("refused: 'quiet-lantern-88'") == "refused: '***'"
+        assert redact_text("a short /tmp/agent.1") == "a short /tmp/agent.1"
+    finally:
+        monkeypatch.undo()
+        from_environment.cache_clear()

@@ -1,6 +1,7 @@
 """Passwords, keys and tokens, replaced by *** in whatever is stored or shown.
 
-By name (`--api-key X`, `password=X`, `{"hf_token": X}`) and by shape (`sk-...`, a URL with a password). In doubt a
+By name (`--api-key X`, `password=X`, `{"hf_token": X}`), by shape (`sk-...`, a URL with a password), and by value (what
+a variable of the environment with such a name holds). In doubt a
 value is hidden: that costs a look at the command, a shown password costs a password. What counts tokens
 (`--max-tokens 512`, `pad_token_id`) or measures them (`password_accuracy`) is no secret.
 """
@@ -8,12 +9,14 @@ value is hidden: that costs a look at the command, a shown password costs a pass
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
 HIDDEN = "***"
+SHORTEST = 8  # characters of a variable's value that is looked for wherever it stands
 LONGEST = 1 << 16  # bytes of output that wait for the end of their line
 
 SECRET = frozenset((
@@ -46,6 +49,7 @@ ABOUT = frozenset((
     "uri", "host", "user", "username", "name", "ttl", "timeout", "expires", "expiry",
 ))  # fmt: skip
 EMPTY = frozenset(("", "true", "false", "none", "null", "yes", "no", HIDDEN, f"'{HIDDEN}'", "os.environ", "environ"))
+LOGIN = re.compile(r"([^\s:/]{1,64}):(?!\d+$)[^\s/]\S*")  # of `curl -u`; two numbers are ids of a user and a group
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 WRAPPED = re.compile(r"<.*>|\[.*\]|\d{1,6}|\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE)  # `<pad>`, `[MASK]`, a count, a mean
 
@@ -121,8 +125,17 @@ def hides(name: str, value: str) -> bool:
     return not (WORD.findall(name)[-1].lower() == "token" and WRAPPED.fullmatch(bare))
 
 
+@lru_cache(maxsize=1)
+def from_environment() -> tuple[str, ...]:
+    """The secrets that the process was given by variables, the longest first: errors quote them without a name."""
+    known = (value for name, value in os.environ.items() if hides(name, value) and len(value) >= SHORTEST)
+    return tuple(sorted((v for v in known if not v.startswith("/") and not v.isdigit()), key=len, reverse=True))
+
+
 def redact_text(text: str) -> str:
     """A text without the secrets that are recognized in it."""
+    for secret in from_environment():
+        text = text.replace(secret, HIDDEN)
     if any(prefix in text for prefix in PREFIXES):
         text = SHAPES.sub(HIDDEN, text)
     if "://" in text and "@" in text:
@@ -159,6 +172,8 @@ def redact(words: Iterable[str]) -> list[str]:
         name, equals, value = word.partition("=")
         if option and not word.startswith("-") and hides(option, word):
             shown.append(HIDDEN)
+        elif option in ("u", "user", "proxy-user") and (login := LOGIN.fullmatch(word)):
+            shown.append(f"{login[1]}:{HIDDEN}")
         elif equals and not re.search(r"\s|://", name) and hides(name, value):
             shown.append(f"{name}={HIDDEN}")
         else:
