@@ -114,3 +114,9 @@ def test_a_rate_that_no_format_can_write_is_advice(rate: str) -> None:
     script = SCRIPT.replace("json", "tomllib").replace("cfg.tomllib", "cfg.toml")
     found = edit({"train.py": script, "cfg.toml": f"lr = {rate}\n"}, "train.py", "", ["lr=*100"])
     assert isinstance(found, Advice), found
+
+
+def test_a_number_that_no_float_holds_is_advice() -> None:
+    script = SCRIPT.replace('cfg["lr"]', "1e999")
+    for change in ("lr=*0.1", "lr=*10"):
+        assert isinstance(edit({"train.py": script}, "train.py", "", [change]), Advice)

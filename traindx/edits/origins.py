@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import posixpath
 from collections.abc import Callable
@@ -243,6 +244,8 @@ def put(project: Project, found: Origin, value: float | int | str | bool, why: s
     """Write another value where one stands. Raises NotCertain where the command line overrides it."""
     text = words_of(value)
     line = found.source.line(found.node) if found.source is not None and found.node is not None else 0
+    if isinstance(value, float) and not math.isfinite(value):  # of a number that no float holds
+        raise NotCertain(f"{why} {value}", "the number that stands there is out of range", found.path, line)
     given = overridden(project, found)
     if given:
         raise NotCertain(f"{given} {text} in the command", "the command line sets it", found.path, line)
