@@ -15,7 +15,7 @@ from typing import Any, Unpack
 from traindx import pipeline
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
-from traindx.capture.launch.stages import EXPERIMENTS, experiment_stopped, recorded, why_nothing
+from traindx.capture.launch.stages import EXPERIMENTS, experiment_stopped, recorded, steps_over, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
 from traindx.features.sweep import Suggestion
@@ -23,7 +23,7 @@ from traindx.own import VERSION
 from traindx.redaction import redact
 from traindx.trials import conduct as trials
 from traindx.trials import find_lr as rates
-from traindx.trials.conduct import Bounds, Conducted
+from traindx.trials.conduct import Bounds, Conducted, Recording
 from traindx.trials.rooms import RECORDS, room
 from traindx.trials.warm import Warm
 from traindx.vocabulary.rates import RateSearch, TriedRate
@@ -61,7 +61,37 @@ def record(
     return environment(asked, base, folder)
 
 
-conduct = partial(trials.conduct, record=record)
+class WayOut:
+    """Whether a script takes longer than `patience` seconds to end after the last of its steps: what waits for a
+    thread or a worker that hangs would wait for ever."""
+
+    def __init__(self, out: Path, patience: float = 10.0) -> None:
+        self.out, self.patience = out, patience
+        self.end: float | None = None
+
+    def __call__(self) -> bool:
+        if self.end is None and steps_over(self.out):
+            self.end = time.monotonic() + self.patience
+        return self.overdue
+
+    @property
+    def overdue(self) -> bool:
+        return self.end is not None and time.monotonic() > self.end
+
+
+def conduct(
+    command: Sequence[str],
+    interventions: Sequence[str] = (),
+    *,
+    out: Path,
+    record: Recording = record,
+    until: Callable[[], bool] = lambda: False,
+    **options: Any,
+) -> Conducted:
+    """As `trials.conduct`; a script that hangs after its last step is ended, and counts as finished."""
+    leaving = WayOut(out)
+    done = trials.conduct(command, interventions, record=record, out=out, until=lambda: leaving() or until(), **options)
+    return done._replace(ended="finished", status=0, signal=0) if done.ended == "stopped" and leaving.overdue else done
 
 
 class Glances:
@@ -101,13 +131,13 @@ def attempt(
 ) -> rates.Attempt:
     """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `overhead`
     is the share of its time that recording may take; `probes`, `keep`, `slices` and `profile`: see `Request`."""
-    done = trials.conduct(
+    done = conduct(
         command,
         interventions,
         record=partial(record, overhead=overhead, probes=probes, keep=keep, slices=slices, profile=profile),
         out=out,
         steps=steps,
-        until=None if over is None else Glances(out, over),
+        until=(lambda: False) if over is None else Glances(out, over),
         warm=warm,
         **bounds,
     )

@@ -120,3 +120,32 @@ def test_as_many_steps_as_were_asked_for(tmp_path: Path) -> None:
     run = traindx.read(tmp_path / "run")
     assert 30 <= run.series["train/loss"].steps[-1] < STEPS  # the loop goes on while it is told
     assert any(event.code == "steps-limit" for event in run.events)
+
+
+ENDS = """
+import atexit, jax, optax, jax.numpy as jnp
+x = jax.random.normal(jax.random.PRNGKey(0), (64, 4))
+rule, w = optax.sgd(0.05), jnp.zeros(4)
+state = rule.init(w)
+atexit.register(print, "at exit")
+
+@jax.jit
+def step(w, state):
+    value, grads = jax.value_and_grad(lambda w: ((x @ w - x[:, 0]) ** 2).mean())(w)
+    updates, state = rule.update(grads, state, w)
+    return optax.apply_updates(w, updates), state, value
+
+for i in range(2000):
+    w, state, value = step(w, state)
+    print(i, "loss", float(value))
+"""
+
+
+def test_the_end_after_a_small_step_is_no_error_of_the_step(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(ENDS)
+    command = [sys.executable, "-m", "traindx", "run", "--out", "run", "--steps", "3", "--", sys.executable, "train.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert "the script ended with status" not in done.stderr
+    assert "at exit" in done.stdout
+    assert 3 <= traindx.read(tmp_path / "run").series["train/loss"].steps[-1] < 2000

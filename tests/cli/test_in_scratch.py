@@ -204,3 +204,35 @@ def test_a_start_that_is_killed_leaves_nothing_running_and_no_copy(
     waiting.communicate(timeout=LIMIT)  # until nobody holds the output any more
     assert contents(project) == before
     assert list((project.parent / "temporary").iterdir()) == []
+
+
+def test_what_fails_after_the_last_step_is_no_crash_of_the_training(project: Path) -> None:
+    pytest.importorskip("torch")
+    text = (project / "train.py").read_text().replace("except OSError", "except KeyError")
+    hook = "sys.excepthook = lambda kind, error, trace: print('hook:', error, 'after', error.__context__)\n"
+    (project / "train.py").write_text(text.replace("import torch\n", f"import torch\n{hook}"))
+    done = start(project, "run", "--steps", "3", "-f", "json", "-o", "run.json")
+    shown = done.out.splitlines()[-1]
+    assert shown.startswith("hook: [Errno"), done.out  # the script's own error, which it would have without us
+    assert shown.endswith("absolute.pt' after None")
+    (run,) = json.loads((project / "run.json").read_text())["runs"]
+    assert [event["code"] for event in run["run"]["events"]] == ["steps-limit"]
+    assert run["health"] != "failed"
+
+
+HANGS = """
+import threading, time
+threading.Thread(target=time.sleep, args=(1000,)).start()
+"""
+
+
+@pytest.mark.parametrize("options", [("run", "--steps", "3"), ("memory",)], ids=" ".join)
+def test_a_script_that_does_not_end_after_the_last_step_is_ended(project: Path, options: tuple[str, ...]) -> None:
+    pytest.importorskip("torch")
+    (project / "train.py").write_text(HANGS + (project / "train.py").read_text())
+    done = start(project, *options, "-f", "json", "-o", "found.json")
+    assert done.status in (0, 1), done.err
+    assert "typed:" in done.out
+    assert "traindx: the script" not in done.err
+    assert "failed" not in (project / "found.json").read_text()
+    assert list((project.parent / "temporary").glob("traindx-*")) == []

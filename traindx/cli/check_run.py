@@ -14,11 +14,12 @@ from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import EXPERIMENTS, note_end, recorded, why_nothing
 from traindx.config import Config
 from traindx.errors import ReadError
+from traindx.experiments import conduct
 from traindx.trials import environment as surroundings
 from traindx.trials.check import facts as check_facts
 from traindx.trials.check.catalogue import BLANK, FIRST, ONE_BATCH
 from traindx.trials.check.plan import Planned, limit, steps_for
-from traindx.trials.conduct import Conducted, Reach, conduct
+from traindx.trials.conduct import Conducted, Reach
 from traindx.trials.rooms import CHECK, make_room, remove_room
 from traindx.vocabulary.check import Experiment
 from traindx.vocabulary.run import Run

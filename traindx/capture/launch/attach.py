@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from traindx.capture.launch import diary
-from traindx.capture.launch.endings import close_when_asked, hide_wrappers
+from traindx.capture.launch.endings import StopRun, close_when_asked, hide_wrappers
 from traindx.capture.launch.scrape import attach as scrape
 from traindx.capture.process.guard import ran_out_of_memory, say
 from traindx.capture.process.patches import Lines
@@ -28,11 +28,6 @@ from traindx.capture.session.stream import Stream
 from traindx.whole import make_folder
 
 OPTIONS = ("every", "updates", "curvature", "patient", "overhead")
-
-
-class StopRun(SystemExit):
-    """Raised in the script after the last of `--steps`. A SystemExit, so that `except Exception`
-    does not catch it, `with` and `finally` are run, and Python ends with status 0, silently."""
 
 
 PATIENCE = 20  # times that a script may catch StopRun before it is ended without asking
@@ -139,6 +134,7 @@ class Process:
                 self.look(self.session)
             self.session.event("stopped", f"ended after {steps} steps, as asked for by --steps", "steps-limit")
             self.session.flush()
+            self.report("steps")
         self.stops += 1
         if self.stops > PATIENCE:
             self.end()
@@ -155,7 +151,7 @@ class Process:
         error = None if notebook else getattr(sys, "last_value", None)
         if isinstance(error, KeyboardInterrupt):
             self.session.event("stopped", "interrupted by Ctrl-C", "interrupted")
-        elif error is not None:
+        elif error is not None and not self.stops:  # what fails on the way out after our stop is no fault of the run
             self.crashed(error)
         for end in self.ends:
             end()
@@ -172,7 +168,8 @@ class Process:
     def stopped(self, how: str) -> None:
         """An experiment is asked to end: close the record."""
         if self.session is not None and os.getpid() == self.pid:
-            self.session.event("stopped", how, "terminated")
+            if not self.stops:
+                self.session.event("stopped", how, "terminated")
             for end in self.ends:
                 end()
             self.session.close()
@@ -184,6 +181,8 @@ PROCESS: list[Process] = []  # at most one: a process is recorded once
 def attach(request: dict[str, Any], watch: Any, library: str, room: str) -> None:
     """Start to look for a training of the framework that was imported, by the module `room`. `watch.wanted` takes what
     is to be called once a module has been imported. Only PyTorch has a profiler to be profiled by."""
+    if not PROCESS and not watch.last:
+        hide_wrappers()
     if request.get("profile"):
         if room == "torch.launched":
             from traindx.capture.launch.profiled import Profiled
@@ -194,7 +193,6 @@ def attach(request: dict[str, Any], watch: Any, library: str, room: str) -> None
         PROCESS.append(Process(request))
         PROCESS[0].watch = watch
         watch.last.append(PROCESS[0].end)
-        hide_wrappers()
     install(PROCESS[0], library, room)
 
 

@@ -18,6 +18,11 @@ from types import FrameType
 from traindx.capture.process.patches import without_wrappers
 
 
+class StopRun(SystemExit):
+    """Raised in the script after the last of `--steps`. A SystemExit, so that `except Exception`
+    does not catch it, `with` and `finally` are run, and Python ends with status 0, silently."""
+
+
 def hide_wrappers() -> None:
     """Tracebacks of errors that nobody catches show the user's frames only, whoever prints them: Python
     tells its audit hooks of such an error before it calls `sys.excepthook`."""
@@ -26,8 +31,18 @@ def hide_wrappers() -> None:
         if event == wanted and isinstance(given[2], BaseException):
             with contextlib.suppress(MemoryError):  # of which the error may be; then all frames are shown
                 without_wrappers(given[2])
+                without_stop(given[2])
 
     sys.addaudithook(hook)
+
+
+def without_stop(error: BaseException) -> None:
+    """An error in the script's `finally:` is shown as if `StopRun` had not been on its way."""
+    while error.__context__ is not None:
+        if isinstance(error.__context__, StopRun):
+            error.__context__ = None
+            return
+        error = error.__context__
 
 
 def close_when_asked(close: Callable[[str], None]) -> None:

@@ -47,6 +47,11 @@ def recorded(folder: Path) -> bool:
     return any(file.stat().st_size > 0 for file in folder.glob("steps-*.arrows"))
 
 
+def steps_over(folder: Path) -> bool:
+    """Whether a process has made the last step that was asked for, and is on its way out."""
+    return any(entry.get("stage") in ("steps", "profiled") for entry in stages(folder))
+
+
 def experiment_stopped(folder: Path) -> str:
     """Why an intervention ended the script, or "" where none did."""
     ends = (entry for entry in stages(folder) if entry.get("stage") == "experiment")

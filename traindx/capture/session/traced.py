@@ -4,11 +4,13 @@ Keras's own optimizers."""
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,8 +50,28 @@ def counted(stream: Stream, step: int) -> None:
     try:
         stream.after_step(step)
     except SystemExit:
+        if threading.current_thread() is threading.main_thread():
+            stop_at_next_line()
+            return
         main = ctypes.c_ulong(threading.main_thread().ident or 0)
         ctypes.pythonapi.PyThreadState_SetAsyncExc(main, ctypes.py_object(StopTraining))
+
+
+def stop_at_next_line(libraries: Sequence[str] = ("jax", "optax", "sitecustomize", "traindx")) -> None:
+    """Small steps call back in the thread that runs the script. Raised at once, the end would be XLA's to report, as an
+    error of the step; as a debugger does, it is raised at the next line of the script. At its exit
+    (`sitecustomize`) there is none."""
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in libraries:
+        frame = frame.f_back
+
+    def stop(_frame: FrameType, _event: str, _argument: object) -> None:
+        sys.settrace(None)
+        raise StopTraining
+
+    if frame is not None:
+        frame.f_trace = stop
+        sys.settrace(lambda *_: None)
 
 
 @dataclass(frozen=True)
