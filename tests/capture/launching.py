@@ -20,6 +20,7 @@ SCRIPTS = Path(__file__).parents[1] / "scripts"
 PYTHON = sys.executable
 PLAIN = Style("", {})
 LIMIT = 180  # seconds after which a process that hangs is a failure
+GLOO_ABORTS = b"terminate called without an active exception"  # a thread of C++ that was not waited for
 LAUNCH = """
 import os, sys
 from pathlib import Path
@@ -91,7 +92,10 @@ def alone(name: str, folder: Path, *, command: list[str] | None = None) -> Launc
     started = command or command_of(name)
     if started[:1] == [PYTHON] and started[1].endswith(".py") and len(started) == 2:
         return Launched(folder, *warm.run(folder / started[1], folder, environment(name), None))
-    return finished(started, folder, environment(name))
+    done = finished(started, folder, environment(name))
+    if GLOO_ABORTS in done.err:  # seen once of some thousand starts of torchrun, without traindx
+        return finished(started, folder, environment(name))
+    return done
 
 
 def attached(script: Path, folder: Path) -> Launched:
