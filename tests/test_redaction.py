@@ -37,7 +37,7 @@ STAY = (
     "--password_accuracy=0.9 --loss_per_token=2.3 --cache-key 0123456789abcdef0123456789abcdef01234567",
     "--secret-file a.txt --use-auth-token true --hook forward_hook --page https://discord.com/api/docs SG.1.2 robot123",
     "--image-token <image> --tokens-per-batch=4096 sk-resnet-very-long-name-here hf_model eyJabc --password --lr 3",
-    "epoch 1: loss=0.3 tokens=512 tokens/s: 3 Bearer of bad news, authors: A, B",
+    "epoch 1: loss=0.3 tokens=512 tokens/s: 3 runs/sk-learn-baseline-2 Bearer of bad news, authors: A, B",
 )
 
 

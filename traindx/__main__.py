@@ -1,6 +1,16 @@
-"""`python -m traindx`: the same as the command."""
+"""`python -m traindx`, and the command `traindx`."""
 
-from traindx.cli.main import main
+from __future__ import annotations
+
+
+def main() -> None:
+    """Ctrl-C ends it as silently while Python still loads its modules as it does later."""
+    try:
+        from traindx.cli.main import main as command
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    command()
+
 
 if __name__ == "__main__":
     main()

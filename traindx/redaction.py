@@ -57,7 +57,8 @@ PEM = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVA
 # The prefixes that services give their keys so that they can be recognized, at the start of a word.
 SHAPES = re.compile(
     r"""(?<![A-Za-z0-9_-])(?:
-        sk-(?:proj-|ant-|or-|svcacct-|lf-)?(?=[\w-]*\d)[A-Za-z0-9_-]{16,}    # OpenAI, Anthropic
+        sk-(?:proj|ant|or|svcacct|admin|lf)-(?=[\w-]*\d)[A-Za-z0-9_-]{16,}  # OpenAI, Anthropic
+        | sk-(?=\w*\d)[A-Za-z0-9_]{16,}                                      # and no `sk-learn-baseline-2`
         | [sr]k_(?:live|test)_[A-Za-z0-9]{16,}                               # Stripe
         | hf_[A-Za-z0-9]{20,}                                                # Hugging Face
         | (?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{20,}

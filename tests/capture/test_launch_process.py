@@ -207,6 +207,27 @@ def test_something_that_is_no_python(tmp_path: Path) -> None:
     assert "no Python process was seen" in done.why()
 
 
+BREAKS = """
+import json, sys, torch
+def broken(*given, **named):
+    raise RuntimeError("not ours")
+json.dump = json.dumps = broken
+model = torch.nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(40):
+    optimizer.zero_grad()
+    ((model(torch.ones(8, 4)) - 3) ** 2).mean().backward()
+    optimizer.step()
+"""
+
+
+def test_a_script_that_breaks_the_standard_library_is_recorded(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(BREAKS)
+    done = launched("", tmp_path, command=[PYTHON, str(tmp_path / "script.py")])
+    assert done.err == b""
+    assert len(done.run().series["train/loss"]) == 40
+
+
 def test_a_shell_script_that_starts_python(tmp_path: Path) -> None:
     command = ["sh", "-c", f"{PYTHON} {SCRIPTS / 'custom_loss.py'}"]
     assert len(launched("", tmp_path, command=command).run().series["train/loss"]) == 40

@@ -99,3 +99,13 @@ def test_a_full_disk_is_named_by_the_folder_that_is_written_to(tmp_path: Path, s
     assert done.status == 2
     assert done.err.splitlines()[-1].startswith(f"traindx: error: {small_disk / 'proof'}")
     assert done.err.endswith("No space left on device\n")
+
+
+def test_a_disk_without_any_room_is_left_as_it_was(tmp_path: Path, small_disk: Path) -> None:
+    here = project(small_disk / "p")
+    (small_disk / "fill").write_bytes(bytes(shutil.disk_usage(small_disk).free))
+    before = sorted(os.listdir(here))
+    done = traindx("fix", "--", sys.executable, "train.py", "40", cwd=here)
+    assert done.status == 2
+    assert done.err.count("\n") == 1
+    assert sorted(os.listdir(here)) == before

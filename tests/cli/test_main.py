@@ -113,4 +113,4 @@ def test_a_bug_is_one_line_and_its_traceback_only_on_request(tmp_path: Path) -> 
 def test_the_installed_script_is_this_command() -> None:
     root = Path(__file__).parents[2]
     scripts = tomllib.loads((root / "pyproject.toml").read_text())["project"]["scripts"]
-    assert scripts == {"traindx": "traindx.cli.main:main"}
+    assert scripts == {"traindx": "traindx.__main__:main"}

@@ -78,6 +78,13 @@ def test_nothing_recorded_is_one_sentence(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("traindx-runs/*"))
 
 
+def test_a_record_that_the_script_removes_is_named(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import shutil, time\nshutil.rmtree('here')")
+    done = traindx("run", "--out", "here", "--", sys.executable, "train.py", cwd=tmp_path)
+    assert done.status == 2
+    assert "nothing was recorded: here was removed while the script ran" in done.err
+
+
 PRINTS = """
 for epoch in range(40):
     print(f"epoch {epoch} loss {2.3 * 0.9**epoch:.4f} accuracy {1 - 0.9**epoch:.3f}")

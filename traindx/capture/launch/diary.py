@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
+from json import dumps  # the function itself: a script may replace it in its module
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,6 @@ from traindx.redaction import redact_facts
 
 def tell(out: Path, stage: str, **more: Any) -> None:
     """Append one line. A disk that is full will be told of when the record is written."""
-    line = json.dumps({"stage": stage, "pid": os.getpid(), **redact_facts(more)}) + "\n"
+    line = dumps({"stage": stage, "pid": os.getpid(), **redact_facts(more)}) + "\n"
     with contextlib.suppress(OSError), open(out / ".launch", "ab", buffering=0) as diary:
         diary.write(line.encode())

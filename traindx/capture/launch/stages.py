@@ -68,6 +68,8 @@ def why_nothing(folder: Path, command: Sequence[str], ended: Ended, frameworks: 
         return f"capture could not be started in the script's process ({failed.get('why')}){end}"
     if not told and folder.is_dir() and shutil.disk_usage(folder).free < DIARY_BYTES:
         return f"there is no room left on the disk of {folder}{end}"
+    if not (folder / DIARY).exists():
+        return f"{folder} was removed while the script ran{end}"
     if "python" not in reached and "launcher" not in reached:
         return (
             f"no Python process was seen: is {command[0]} a Python program? (options -I, -E and -S of Python "

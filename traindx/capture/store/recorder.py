@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from json import dumps  # the function itself: a script may replace it in its module
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +98,7 @@ class Recorder:
     def event(self, event: Event, at: float) -> None:
         if self._events_written + len(self._events) < MOST_EVENTS:
             told = {"kind": event.kind, "message": redact_text(event.message), "step": event.step, "time": at}
-            self._events.append(json.dumps({**told, "place": event.place, "code": event.code}) + "\n")
+            self._events.append(dumps({**told, "place": event.place, "code": event.code}) + "\n")
 
     def due(self) -> bool:
         """Whether enough has gathered, or waited long enough, to be written."""
@@ -143,7 +143,7 @@ class Recorder:
         if self.rank or not self.ours:
             return
         told = {"schema": SCHEMA, "started": self._started, **redact_facts(dict(known))}
-        text = json.dumps(told, indent=1, default=str).encode()
+        text = dumps(told, indent=1, default=str).encode()
         self._setup = text
         if self._patience.may_try():
             self._try(self._write_setup)
