@@ -127,6 +127,14 @@ def test_a_cache_is_read_and_what_is_written_there_is_gone_afterwards(project: P
         assert (models / "token").read_text() == "allowed"
 
 
+def test_a_cache_that_is_not_there_yet_can_be_made(project: Path, tmp_path: Path) -> None:
+    absent = tmp_path / "inductor"
+    made = "import os; os.makedirs(os.environ['TORCHINDUCTOR_CACHE_DIR'])"
+    done = run(made, project, base={**os.environ, "TORCHINDUCTOR_CACHE_DIR": str(absent)})
+    assert done.ok, done.tail
+    assert not absent.exists()
+
+
 SHARED = """
 import os, sys
 from multiprocessing import get_context, shared_memory

@@ -39,6 +39,11 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
 ENVIRONMENT = ("pyvenv.cfg", "conda-meta")  # in a folder that holds an installed Python
 ROOTS = (".git", ".hg", "pyproject.toml", "setup.py")
+CACHE_VARIABLES = (  # of downloads and of compiled code
+    "XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE", "TRANSFORMERS_CACHE", "TORCH_HOME", "KERAS_HOME",
+    "TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR", "TRITON_CACHE_DIR", "JAX_COMPILATION_CACHE_DIR",
+    "NUMBA_CACHE_DIR", "CUDA_CACHE_PATH", "MPLCONFIGDIR",
+)  # fmt: skip
 # Trackers write beside the script and send nothing while an experiment runs.
 QUIET = {
     "WANDB_MODE": "offline",
@@ -281,6 +286,8 @@ def environment_in(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
     cache = os.path.join(home, ".cache")
     if os.path.isdir(cache):  # else the script makes one in the scratch's home
         env.setdefault("XDG_CACHE_HOME", cache)
+    absent = [name for name in CACHE_VARIABLES if name in env and not os.path.isdir(env[name])]
+    env |= {name: str(scratch.place / "tmp" / name) for name in absent}  # where the script may make it
     env |= {"HOME": str(scratch.place / "home"), "PWD": str(scratch.folder)}
     env |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch.place / "tmp"))
     env |= QUIET
@@ -292,7 +299,7 @@ def environment_in(base: Mapping[str, str], scratch: Scratch) -> dict[str, str]:
 def caches(base: Mapping[str, str]) -> tuple[str, ...]:
     """Folders of downloads and compiled code, which experiments share with everything else."""
     home = base.get("HOME", str(Path.home()))
-    named = [base[n] for n in ("XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "TRITON_CACHE_DIR") if n in base]
+    named = [base[name] for name in CACHE_VARIABLES if name in base]
     return (*named, *(os.path.join(home, n) for n in (".cache", ".triton", ".nv")))
 
 
