@@ -180,3 +180,21 @@ for i in range(10):
     entropy = run.setup.number("label_entropy")
     assert entropy is not None
     assert 1.0 < entropy <= 1.0987
+
+
+OUTLIVES = """
+a, b = next(iter(DataLoader(data, 24, shuffle=True)))
+for i in range(20):
+    optimizer.zero_grad()
+    F.cross_entropy(net({inputs}), {targets}).backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("inputs", "targets", "known"), [("a", "b", 240), ("x[24 * (i % 10):][:24]", "y[24 * (i % 10):][:24]", None)]
+)
+def test_the_loader_of_a_batch_that_outlives_it(inputs: str, targets: str, known: int | None, tmp_path: Path) -> None:
+    run = run_of(OUTLIVES.format(inputs=inputs, targets=targets), tmp_path)
+    assert run.setup.number("dataset_size") == known
+    assert run.setup.number("batches_distinct") == (1 if known else 10)

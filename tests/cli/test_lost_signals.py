@@ -56,7 +56,6 @@ def clearing(cleared: list[str]) -> None:
         cleared.append("all")
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_signal_that_is_lost_in_a_destructor_ends_the_work_soon() -> None:
     begun = time.monotonic()
     with pytest.raises(Ended) as ended, orderly(again=0.1):

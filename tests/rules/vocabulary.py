@@ -106,6 +106,7 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "samples-affect-each-other",
         "modes-disagree",
         "future-leaks-into-output",
+        "scores-fed-to-nll-loss",
     ),
     "LOP": (
         "gradients-accumulate-across-steps",

@@ -56,6 +56,13 @@ def orderly(again: float = AGAIN) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, again, again)
         raise Ended(asked[0])
 
+    shown = sys.unraisablehook
+
+    def show(lost: sys.UnraisableHookArgs) -> None:
+        if not isinstance(lost.exc_value, Ended):  # which is raised again, and is no error
+            shown(lost)
+
+    sys.unraisablehook = show
     before = {one: signal.getsignal(one) for one in ASKED if signal.getsignal(one) not in (signal.SIG_IGN, None)}
     for one in before:
         signal.signal(one, end)
@@ -65,6 +72,7 @@ def orderly(again: float = AGAIN) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - raised again
         raise ending(error) or error  # noqa: B904
     finally:
+        sys.unraisablehook = shown
         if asked:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, alarm)

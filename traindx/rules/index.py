@@ -22,6 +22,7 @@ RULES: tuple[tuple[Any, ...], ...] = (
     ('traindx.rules.arc.samples_affect_each_other', 'ARC010', ('setup:leak_pairs_checked', 'setup:leak_pairs'), 1, 'high', 'the output of one sample depends on the input of another, in {found:.0f} of {checked:.0f} pairs', ()),
     ('traindx.rules.arc.modes_disagree', 'ARC011', ('setup:modes_loss_train', 'setup:modes_loss_eval', 'setup:modes_loss_first'), 1, 'high', 'on one batch the loss is {train:.3g} in training mode and {evaluated:.3g} in evaluation mode', ()),
     ('traindx.rules.arc.future_leaks_into_output', 'ARC012', ('setup:future_effect|setup:future_not_checked',), 1, 'high', 'outputs for earlier tokens change by {effect:.2g} of their size with the tokens that come after them', ()),
+    ('traindx.rules.arc.scores_fed_to_nll_loss', 'ARC013', ('setup:loss_name|setup:loss', 'setup:loss_input', 'setup:loss_input_shape', 'setup:outputs_max'), 1, 'high', '{loss} expects log-probabilities over the classes, and is given {what} (up to {high:.3g})', ()),
     ('traindx.rules.dat.inputs_not_finite', 'DAT001', ('setup:inputs_nonfinite|setup:nonfinite_first_direction',), 1, 'critical', '{count:.0f} values of the inputs are not finite', ()),
     ('traindx.rules.dat.inputs_not_normalized', 'DAT002', ('setup:inputs_std_max',), 1, 'medium', 'the inputs are {how}: mean {mean:.3g}, spread {spread:.3g}', ()),
     ('traindx.rules.dat.inputs_have_outliers', 'DAT003', ('setup:inputs_outlier_share',), 1, 'medium', '{what}', ()),

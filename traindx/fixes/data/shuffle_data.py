@@ -10,10 +10,10 @@ from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:
-    told = setup.word("shuffle")
-    return (
-        f"shuffle the samples in every epoch (shuffle is {told} now)" if told else "shuffle the samples in every epoch"
-    )
+    if setup.flag("shuffle"):
+        return ""
+    now = " (shuffle is off now)" if setup.flag("shuffle") is False else ""
+    return f"shuffle the samples in every epoch{now}"
 
 
 FIX = Fix(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import weakref
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from typing import Any
 import torch
 from torch.utils.data import BatchSampler, dataloader
 
-from traindx.capture.session.events import BackwardBegins, DataWaited
+from traindx.capture.session.events import BackwardBegins, DataWaited, ModelFed
 from traindx.capture.session.stream import Stream
 
 SHUFFLED = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler", "DistributedSampler")
@@ -25,6 +26,7 @@ class Loaders:
         self.holders: dict[int, Any] = {}  # by the id of data that was trained on: a weak reference
         self.waited = 0.0
         self.described = False
+        self.facts: dict[str, Any] = {}  # of the loader that was drawn from last
         self.iterator: weakref.ref[Any] | None = None  # in use; its id may come again once it is gone
         self.draws = self.passes = 0  # its batches, and the backward passes since its first
 
@@ -32,6 +34,7 @@ class Loaders:
         self.stream.patches.replace(dataloader._BaseDataLoaderIter, "__next__", self.next)
         self.stream.patches.replace(dataloader.DataLoader, "__iter__", self.iter)
         self.stream.hear(BackwardBegins, self.backward_begins)
+        self.stream.hear(ModelFed, self.fed)
 
     def iter(self, original: Callable[..., Any]) -> Callable[..., Any]:
         stream, loaders = self.stream, self
@@ -65,6 +68,8 @@ class Loaders:
         """A batch was handed out; whether for training shows at the next backward pass."""
         if self.iterator is None or self.iterator() is not iterator:
             self.iterator, self.draws, self.passes = weakref.ref(iterator), 0, 0
+            if not self.described:
+                self.facts = described(iterator, self.scene.loader and self.scene.loader())
         self.draws += 1
         scene = self.scene
         scene.most, scene.pair = most_values(batch), paired(batch)
@@ -92,9 +97,20 @@ class Loaders:
         iterator = self.iterator() if self.iterator is not None else None
         if scene.data not in scene.trained_data and iterator is not None:
             self.trained_on(scene.data, iterator)
-            if not self.described:
-                self.described = True
-                self.describe(iterator)
+            self.describe()
+
+    def fed(self, event: ModelFed) -> None:
+        """A batch that outlives the iterator that it was drawn from, as `next(iter(loader))` has it, is trained on."""
+        gone = self.iterator is not None and self.iterator() is None
+        if not self.described and gone and partner(self.scene.pair, event.inputs) is not None:
+            self.describe()
+
+    def describe(self) -> None:
+        """Say, once, how the loader that is trained on is set up."""
+        if not self.described:
+            self.described = True
+            for name, value in self.facts.items():
+                self.stream.fact(name, value)
 
     def trained_on(self, data: int, iterator: Any) -> None:
         """The id of data means it for as long as it lives; of a list, which cannot be referred to weakly, for as
@@ -110,26 +126,26 @@ class Loaders:
         self.scene.trained_data.discard(data)
         self.holders.pop(data, None)
 
-    def describe(self, iterator: Any) -> None:
-        """By what draws the batches: the loader itself may be gone by now."""
-        fact = self.stream.fact
-        batches = iterator._index_sampler
-        fact("batch_size", getattr(batches, "batch_size", None))
-        fact("workers", iterator._num_workers)
-        fact("drop_last", bool(getattr(batches, "drop_last", iterator._drop_last)))
-        sampler = sampler_of(batches)
-        fact("sampler", type(sampler).__name__)
-        kinds = {kind.__name__ for kind in type(sampler).__mro__}
-        if kinds & {*SHUFFLED, "SequentialSampler"}:
-            fact("shuffle", bool(kinds & {*SHUFFLED}) and bool(getattr(sampler, "shuffle", True)))
-        loader = self.scene.loader and self.scene.loader()
-        for name, counted in (("dataset_size", iterator._dataset), ("steps_per_epoch", loader or iterator)):
-            try:
-                fact(name, len(counted))
-            except (TypeError, NotImplementedError):  # a stream has no length
-                continue
-        fact("dataset", type(iterator._dataset).__name__)
-        fact("pinned", bool(iterator._pin_memory) and torch.cuda.is_available())
+
+def described(iterator: Any, loader: Any) -> dict[str, Any]:
+    """How a loader is set up, by what draws its batches: the loader itself may be gone by now."""
+    batches = iterator._index_sampler
+    sampler = sampler_of(batches)
+    kinds = {kind.__name__ for kind in type(sampler).__mro__}
+    facts = {
+        "batch_size": getattr(batches, "batch_size", None),
+        "workers": iterator._num_workers,
+        "drop_last": bool(getattr(batches, "drop_last", iterator._drop_last)),
+        "sampler": type(sampler).__name__,
+        "dataset": type(iterator._dataset).__name__,
+        "pinned": bool(iterator._pin_memory) and torch.cuda.is_available(),
+    }
+    if kinds & {*SHUFFLED, "SequentialSampler"}:
+        facts["shuffle"] = bool(kinds & {*SHUFFLED}) and bool(getattr(sampler, "shuffle", True))
+    for name, counted in (("dataset_size", iterator._dataset), ("steps_per_epoch", loader or iterator)):
+        with contextlib.suppress(TypeError, NotImplementedError):  # a stream has no length
+            facts[name] = len(counted)
+    return facts
 
 
 def data_of(iterator: Any) -> Any:

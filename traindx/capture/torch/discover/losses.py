@@ -269,9 +269,11 @@ def kind_of(given: torch.Tensor, name: str) -> str:
             return "probabilities" if low >= 0 and high <= 1 else "scores"
         if values.dim() < 2 or values.shape[1] < 2 or not values.is_floating_point():
             return "scores"
-        if low >= 0 and high <= 1 and bool((values.sum(1) - 1).abs().max() < 1e-3):
+        near = 1e-3 if values.dtype.itemsize > 2 else 0.05  # what rounding leaves of a sum
+        values = values.float()
+        if low >= 0 and high <= 1 and bool((values.sum(1) - 1).abs().max() < near):
             return "probabilities"
-        if high <= 1e-6 and bool((values.exp().sum(1) - 1).abs().max() < 1e-3):
+        if high <= 1e-6 and bool((values.exp().sum(1) - 1).abs().max() < near):
             return "log-probabilities"
         return "scores"
 

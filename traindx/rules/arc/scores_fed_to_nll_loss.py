@@ -1,0 +1,45 @@
+"""ARC013 scores-fed-to-nll-loss."""
+
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, by_progress, rule, threshold
+
+
+@rule(
+    code="ARC013",
+    needs=("setup:loss_name|setup:loss", "setup:loss_input", "setup:loss_input_shape", "setup:outputs_max"),
+    min_points=1,
+    severity="high",
+    message="{loss} expects log-probabilities over the classes, and is given {what} (up to {high:.3g})",
+)
+def scores_fed_to_nll_loss(
+    run: Run,
+    features: Features,
+    *,
+    most: float = threshold(1e-3, "log-probability", "theory", "the logarithm of a probability is at most 0"),
+) -> Iterator[Evidence]:
+    """A negative log-likelihood is computed from numbers that are no log-probabilities over the classes.
+
+    What it sees: nll_loss is given rows whose exponentials do not sum to 1. High of raw scores, and where the
+    run does not learn; medium elsewhere.
+
+    Why it matters: of raw scores the loss falls without end, below zero too, and says nothing; of a softmax over
+    another dimension (the batch) each answer depends on the other samples.
+
+    When it is wrong: class log-likelihoods that are deliberately not normalized.
+
+    What to try: log_softmax over the dimension of the classes before nll_loss, or cross_entropy on the scores.
+
+    Sources: PyTorch documentation, NLLLoss.
+    """
+    setup = run.setup
+    loss, high = setup.word("loss_name") or setup.word("loss"), setup.number("outputs_max")
+    if loss not in ("nll_loss", "NLLLoss") or setup.word("loss_input") != "scores" or high is None:
+        return
+    if "x" not in setup.word("loss_input_shape") or (setup.number("outputs_width") or 0) < 2:
+        return
+    raw = high > most
+    yield Evidence(
+        severity="high" if raw else by_progress(features, stuck="high", unknown="medium", learns="medium"),
+        aspects=("scores",) if raw else ("other-dimension",),
+        values={"loss": loss, "high": high, "what": "scores" if raw else "logarithms that are normalized otherwise"},
+        points=(EvidencePoint("outputs_max", None, high, 0.0),),
+    )
