@@ -232,6 +232,9 @@ def overlap(run: Run, features: Features) -> float | None:
 
 
 def repeats(run: Run, features: Features) -> float | None:
+    """None where one batch may be all the data."""
+    if run.setup.number("batches_distinct") == 1 and run.setup.number("dataset_size") is None:
+        return None
     return run.setup.number("batches_repeat_share")
 
 
