@@ -41,6 +41,17 @@ STAY = (
 )
 
 
+@pytest.mark.parametrize(
+    "text", ["['-u', 'me:tr0ub4dor'] failed", "curl -u me:tr0ub4dor h", "--proxy-user=me:tr0ub4dor"]
+)
+def test_a_login_in_a_text_is_hidden(text: str) -> None:
+    assert redact_text(text) == text.replace("tr0ub4dor", "***")
+    assert (
+        redact_text("docker run -u 1000:1000 python -u train.py a:b")
+        == "docker run -u 1000:1000 python -u train.py a:b"
+    )
+
+
 @pytest.mark.parametrize(("command", "secret"), HIDE)
 def test_a_secret_is_hidden_by_its_name(command: str, secret: str) -> None:
     shown = redact(command.split(" "))

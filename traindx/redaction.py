@@ -50,6 +50,10 @@ ABOUT = frozenset((
 ))  # fmt: skip
 EMPTY = frozenset(("", "true", "false", "none", "null", "yes", "no", HIDDEN, f"'{HIDDEN}'", "os.environ", "environ"))
 LOGIN = re.compile(r"([^\s:/]{1,64}):(?!\d+$)[^\s/]\S*")  # of `curl -u`; two numbers are ids of a user and a group
+LOGGED_IN = re.compile(  # in a text, which may hold a list of Python's
+    r"((?:^|[\s'\"])(?:-u|--(?:proxy-)?user)['\"]?(?:\s*,\s*|\s+|=)['\"]?[^\s:/'\"]{1,64}):"
+    r"(?!\d+(?:[\s'\"]|$))[^\s/'\"][^\s'\"]*"
+)
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 WRAPPED = re.compile(r"<.*>|\[.*\]|\d{1,6}|\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE)  # `<pad>`, `[MASK]`, a count, a mean
 
@@ -141,6 +145,8 @@ def redact_text(text: str) -> str:
         text = SHAPES.sub(HIDDEN, text)
     if "://" in text and "@" in text:
         text = KEYED_HOST.sub(rf"\1{HIDDEN}@", USER.sub(rf"\1:{HIDDEN}@", text))
+    if "-u" in text or "-user" in text:
+        text = LOGGED_IN.sub(rf"\1:{HIDDEN}", text)
     if "hook" in text:
         text = HOOK.sub(rf"\1{HIDDEN}", text)
     if "://" in text and "?" in text:
