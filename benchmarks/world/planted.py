@@ -55,9 +55,14 @@ def called(source: Source, method: str) -> list[Spot]:
 
 
 def optimizers(source: Source) -> list[Spot]:
-    """Statements that make an optimizer."""
+    """Statements that make an optimizer; not those that an option decides on."""
     found = []
+    optional = {id(one) for node in ast.walk(source[1]) if isinstance(node, ast.If) for one in ast.walk(node)}
+    main = {id(one) for node in source[1].body if isinstance(node, ast.If) and "__main__" in ast.dump(node.test)
+            for one in node.body}  # fmt: skip
     for node in statements(source):
+        if id(node) in optional - main:
+            continue
         text = ast.get_source_segment(source[0], node) or ""
         simple = isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1
         if simple and re.search(r"optim\.\w+\(|\b(SGD|Adam|AdamW|RMSprop)\(", text) and "parameters()" in text:

@@ -20,6 +20,8 @@ SLUGS: dict[str, tuple[str, ...]] = {
         "loss-improves-too-little-noise-considered",
         "loss-stands-at-saddle",
         "discriminator-wins",
+        "policy-moves-too-far",
+        "policy-stops-exploring",
     ),
     "GEN": (
         "validation-gap-grows",

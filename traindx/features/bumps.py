@@ -76,8 +76,11 @@ APART = frozenset({"time", "mem", "util", "x", "lr", "grad_norm", "loss_scale"})
 
 def beside_objective(features: Features, least: int) -> list[Curve]:
     """Other curves on which a spike tells something: the held-out loss, rewards and scores, the parts of a loss and
-    the players of a game; those with at least `least` points."""
-    found = []
+    the players of a game; those with at least `least` points. None where an agent learns: its losses follow what it
+    meets next."""
+    found: list[Curve] = []
+    if features.is_reinforcement:
+        return found
     for name in features.run.series:
         words = set(re.split(r"[^a-z]+", name.lower()))
         told = direction_of(name) != "none" and name.startswith(("train/", "val/"))

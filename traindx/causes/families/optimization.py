@@ -54,7 +54,7 @@ inputs at the old rate cures it too, the inputs are nearer to the root.""",
             "activations-collapse:later": W(0.6), "inputs-not-normalized": W(-2.5), "targets-not-normalized": W(-2.5),
             "inputs-have-outliers": W(-1.5), "weights-start-badly-scaled": W(-3.0), "activations-not-finite": W(0.5),
             "gradients-accumulate-across-steps": W(-1.5), "relu-units-dead:from-start": W(-1.0),
-            "input-has-no-effect": W(-1.0),
+            "input-has-no-effect": W(-1.0), "policy-moves-too-far": W(3.0), "policy-stops-exploring": W(2.5),
         },
         settles=(
             ("the highest learning rate that is safe", "traindx find-lr -- python train.py"),
