@@ -148,7 +148,7 @@ def reworded(old: str, new: str) -> Callable[[Source], str | None]:
 
 def one_batch(source: Source) -> str | None:
     """Loops over loaders of training see their first batch alone."""
-    old = r"(for [\w, ()]+ in (?:enumerate\()?)(\w*(?:train|data)\w*loader\w*|train_loader|loader)(\)?:|, )"
+    old = r"(for [\w, ()]+ in (?:enumerate\()?)(\w*(?:train|data)\w*loader\w*)(\)?:|, )"
     return re.sub(old, r"\1[next(iter(\2))] * len(\2)\3", source[0]) if re.search(old, source[0]) else None
 
 

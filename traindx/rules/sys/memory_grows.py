@@ -29,9 +29,9 @@ def memory_grows(
 ) -> Iterator[Evidence]:
     """Memory in use grows steadily and does not level off.
 
-    What it sees: the level rises with time nearly without setback, by a tenth after the start (a fifth in a recording,
-    half where the log gives the maximum so far, which does not grow evenly), a due part of it in the last third, and not all of it at
-    once (a library that is loaded late). Of fewer than twelve
+    What it sees: the level rises with time nearly without setback, by a tenth after the start (a fifth in a
+    recording, half where the log gives the maximum so far, which does not grow evenly), a due part of it in the last
+    third, and not all of it at once (a library that is loaded late). Of fewer than twelve
     readings: host memory that grew by half and by gigabytes from the first to the last, low.
 
     Why it matters: it ends with the run being killed, after hours; meanwhile steps get slower.
