@@ -80,3 +80,11 @@ def test_never_more_than_five() -> None:
     many = [fired(s, severity="high") for s in ("loss-flat-from-start", "loss-spikes-recur", "validation-gap-grows")]
     run = plain_run({"classes": 10}, train__loss=[2.0] * 12)
     assert 2 <= len(advised(*many, run=run)) <= 5
+
+
+def test_an_agent_without_rewards_is_told_to_explore_and_not_to_learn_one_batch() -> None:
+    run = make.run({"train/reward": np.full(60, -200.0)})
+    (first, *_) = advised(fired("loss-flat-from-start"), run=run)
+    assert first.kind == "sanity"
+    assert "explore" in first.text
+    assert "batch" not in first.text

@@ -57,6 +57,13 @@ def keep_the_best(scene: Scene) -> Recommendation | None:
 def overfit_one_batch(scene: Scene) -> Recommendation | None:
     if not scene.has("loss-flat-from-start", "loss-at-chance", "losses-stay-high"):
         return None
+    if scene.features.is_reinforcement:
+        return Recommendation(
+            "sanity",
+            "Check that random actions ever reach a higher reward. If not, reward steps towards the goal; if so, let the "
+            "agent explore more (a larger entropy bonus, more random actions).",
+            "the rewards have not risen: an agent learns only from rewards that it meets",
+        )
     return Recommendation(
         "sanity",
         "Train on one small batch first: a sound model and loop bring its loss to almost 0 in a few hundred steps.",
