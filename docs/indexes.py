@@ -36,7 +36,7 @@ def fixes_index() -> str:
 
 
 def formats_index() -> str:
-    """`traindx/readers/index.py`: module, name, most claimed, has zero bytes, sniffs files, sniffs folders."""
+    """`traindx/readers/index.py`: module, name, most claimed, zero bytes, sniffs files and folders, names of files."""
     rows = (tuple(readers.facts_of(module)) for module in readers.catalogue())
     return HEAD.format(title="What is to be known of every format before it is asked") + table("FORMATS", rows)
 

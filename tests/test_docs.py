@@ -28,7 +28,8 @@ def code_blocks(text: str, language: str) -> list[str]:
 
 
 def test_generated_pages_are_up_to_date() -> None:
-    assert generate.stale(generate.made()) == []
+    stale = generate.stale(generate.made())
+    assert not stale, f"run `python -m docs.generate`: it makes docs/{', docs/'.join(stale)}"
 
 
 def test_the_check_notices_what_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

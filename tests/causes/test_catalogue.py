@@ -3,21 +3,22 @@ from __future__ import annotations
 import pytest
 
 from tests.causes.names import CAUSES, PATTERNS
-from tests.rules.vocabulary import SLUGS
 from traindx.causes import catalogue, find, patterns
 from traindx.causes.evidence import GROUPS
 from traindx.causes.facts import FACTS, QUESTIONS
 from traindx.causes.grades.scales import SCALES
 from traindx.causes.shapes import SHAPES
+from traindx.rules import catalogue as rules
 from traindx.vocabulary.cause import Cause
 
-RULES = {slug for family in SLUGS.values() for slug in family}
+RULES = {rule.slug for rule in rules()}
 FACT_NAMES = {check.__name__.replace("_", "-") for check in FACTS}
 
 
-def test_the_catalogue_is_the_vocabulary() -> None:
-    assert {f: tuple(c.slug for c in catalogue() if c.family == f) for f in CAUSES} == CAUSES
-    assert len(catalogue()) == sum(map(len, CAUSES.values()))
+def test_released_slugs_are_kept() -> None:
+    """In their order; new ones need no line here."""
+    for family, slugs in CAUSES.items():
+        assert tuple(c.slug for c in catalogue() if c.family == family and c.slug in slugs) == slugs
     assert tuple(p.slug for p in patterns()) == PATTERNS
 
 

@@ -4,18 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.causes.names import CAUSES, FIXES
+from tests.causes.names import FIXES
 from traindx.causes import catalogue as causes
 from traindx.fixes import EASE, catalogue, find, offers
 from traindx.vocabulary.fix import Fix
 from traindx.vocabulary.setup import FACT_FIELDS, Setup
 
-KNOWN = {slug for family in CAUSES.values() for slug in family}
+KNOWN = {cause.slug for cause in causes()}
 
 
-def test_the_catalogue_is_the_vocabulary() -> None:
-    assert sorted(f.slug for f in catalogue()) == sorted(FIXES)
-    assert len(set(FIXES)) == len(FIXES)
+def test_released_slugs_are_kept() -> None:
+    assert set(FIXES) - {f.slug for f in catalogue()} == set()
 
 
 @pytest.mark.parametrize("fix", catalogue(), ids=lambda f: f.slug)
@@ -45,7 +44,6 @@ def test_healthy_needs_none() -> None:
     assert offers("healthy", Setup()) == ()
     assert offers("no-such-cause", Setup()) == ()
     assert find("no-such-fix") is None
-    assert {c.slug for c in causes()} == KNOWN
 
 
 @pytest.mark.parametrize(

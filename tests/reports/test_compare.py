@@ -13,8 +13,10 @@ from tests.make import healthy_loss, run
 from tests.reports import made
 from tests.reports.test_html import Outline
 from tests.reports.test_markdown import cells as table_cells
+from traindx.errors import ConfigError
 from traindx.features.comparison import compare
 from traindx.reports.compare import Format, render_compare
+from traindx.reports.forms import written
 from traindx.reports.labels import cells
 from traindx.vocabulary.diagnosis import Document
 from traindx.vocabulary.run import Run
@@ -117,3 +119,8 @@ def test_hostile_names_do_nothing(hostile: str) -> None:
     calm = (run(signals, name="calm", setup=Setup(model="m", facts={"f": 1})), run(signals, name="other"))
     tags = [[t for t, _ in Outline(shown(r, "html")).tags] for r in (runs, calm)]
     assert tags[0] == tags[1]
+
+
+def test_a_form_that_nothing_makes_is_refused() -> None:
+    with pytest.raises(ConfigError, match="--format latex: this document has no such form; it has text, json"):
+        written("latex", {"text": str, "json": str})

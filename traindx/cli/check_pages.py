@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from traindx.cli.options import Output
 from traindx.cli.streams import stdout_width
+from traindx.reports.forms import written
 from traindx.vocabulary.check import Check, CheckReport
 
 
@@ -18,10 +19,12 @@ def rendered(report: CheckReport, out: Output) -> str:
     """The page in the form asked for."""
     from traindx.reports import check as page
 
-    if out.format == "json":
-        return page.to_json(report)
-    if out.format == "markdown":
-        return page.markdown(report)
-    if out.format == "html":
-        return page.html(report)
-    return page.render(report, width=stdout_width(), color=out.color)
+    return written(
+        out.format,
+        {
+            "text": lambda: page.render(report, width=stdout_width(), color=out.color),
+            "json": lambda: page.to_json(report),
+            "markdown": lambda: page.markdown(report),
+            "html": lambda: page.html(report),
+        },
+    )

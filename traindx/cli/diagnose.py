@@ -16,6 +16,7 @@ from traindx.cli.options import Output, config_options, full_option, output_opti
 from traindx.cli.streams import emit, note, progress, stdout_width
 from traindx.config import Config
 from traindx.errors import ConfigError, ReadError
+from traindx.reports.forms import written
 from traindx.vocabulary.diagnosis import SEVERITIES
 
 if TYPE_CHECKING:
@@ -116,13 +117,15 @@ def size_of(path: str) -> int:
 
 def rendered(diagnosis: pipeline.Diagnosis, out: Output, *, full: bool = False) -> str:
     """The document in the form asked for; `full` is for text, the others always hold everything."""
-    if out.format == "json":
-        return diagnosis.to_json()
-    if out.format == "markdown":
-        return diagnosis.to_markdown()
-    if out.format == "html":
-        return diagnosis.to_html()
-    return diagnosis.to_text(width=stdout_width(), color=out.color, full=full)
+    return written(
+        out.format,
+        {
+            "text": lambda: diagnosis.to_text(width=stdout_width(), color=out.color, full=full),
+            "json": diagnosis.to_json,
+            "markdown": diagnosis.to_markdown,
+            "html": diagnosis.to_html,
+        },
+    )
 
 
 def draw(diagnosis: pipeline.Diagnosis, directory: Path, *, quiet: bool) -> None:

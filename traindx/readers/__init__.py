@@ -3,6 +3,7 @@
 `read_all(paths)` is the way in. A format module has `NAME`, `sniff(source) -> 0..1` and
 `read(source) -> list[RawLog]`, and for formats that are folders `sniff_folder` and `read_folder`.
 It may say `MOST`, the most that it ever claims, and `ZEROS`: its beginning never is without a zero byte.
+`FILES` are patterns of file names, in lower case, that are worth opening in a folder (those of all formats are).
 The package is walked: a new format is one new file. An index of those constants lets a source be asked about
 without importing formats that could not win it.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -149,6 +151,7 @@ class Listed(NamedTuple):
     zeros: bool
     files: bool
     folders: bool
+    patterns: tuple[str, ...]
 
 
 @cache
@@ -166,7 +169,7 @@ def listed() -> tuple[Listed, ...]:
 def facts_of(module: ModuleType) -> Listed:
     most, zeros = getattr(module, "MOST", 1.0), getattr(module, "ZEROS", False)
     kinds = hasattr(module, "sniff"), hasattr(module, "sniff_folder")
-    return Listed(module.__name__, module.NAME, most, zeros, *kinds)
+    return Listed(module.__name__, module.NAME, most, zeros, *kinds, getattr(module, "FILES", ()))
 
 
 def claimants(source: Source) -> Iterator[ModuleType]:
@@ -245,34 +248,10 @@ def walk(path: Path) -> list[RawLog]:
     return logs
 
 
-LOG_SUFFIXES = frozenset(
-    {
-        ".log",
-        ".out",
-        ".err",
-        ".txt",
-        ".md",
-        ".csv",
-        ".tsv",
-        ".json",
-        ".jsonl",
-        ".ndjson",
-        ".wandb",
-        ".npz",
-        ".db",
-        ".sqlite",
-        ".sqlite3",
-        ".gz",
-        ".v2",
-        ".arrows",
-        "",
-    }
-)
-
-
 def looks_like_log(path: Path) -> bool:
-    """Whether a file found in a folder is worth opening: by suffix, as a tree may hold data sets."""
-    return path.suffix.lower() in LOG_SUFFIXES or "tfevents" in path.name or path.name.endswith(".xplane.pb")
+    """Whether a file found in a folder is worth opening: by name, as a tree may hold data sets."""
+    name = path.name.lower()
+    return not path.suffix or any(fnmatchcase(name, pattern) for entry in listed() for pattern in entry.patterns)
 
 
 def note_damage(logs: list[RawLog], error: ReadError) -> None:

@@ -12,6 +12,7 @@ from traindx.features.comparison import Comparison, Contest, Difference, SetupFa
 from traindx.reports import json, labels, markdown, page
 from traindx.reports.charts import overlay_charts
 from traindx.reports.digest import digest
+from traindx.reports.forms import written
 from traindx.reports.labels import name, number, step
 from traindx.reports.layout import Page, Span
 from traindx.vocabulary.diagnosis import Document, Health
@@ -48,13 +49,15 @@ def render_compare(
 ) -> str:
     """The comparison in one of the four formats. `document` is the diagnosis of the same runs in the
     same order; `width`, `color` and `unicode` are for text, as in `text.render`."""
-    if format == "json":
-        return as_json(comparison, document)
-    if format == "markdown":
-        return as_markdown(comparison, document)
-    if format == "html":
-        return as_html(comparison, document, runs)
-    return as_text(comparison, document, Page(width, color=color, unicode=unicode))
+    return written(
+        format,
+        {
+            "text": lambda: as_text(comparison, document, Page(width, color=color, unicode=unicode)),
+            "json": lambda: as_json(comparison, document),
+            "markdown": lambda: as_markdown(comparison, document),
+            "html": lambda: as_html(comparison, document, runs),
+        },
+    )
 
 
 def healths(comparison: Comparison, document: Document) -> Iterator[tuple[str, Health, int, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from traindx.reports import json as documents
+from traindx.reports.forms import written
 from traindx.reports.labels import clean, number, percent
 from traindx.reports.layout import Page, Span
 from traindx.reports.markdown import code
@@ -24,11 +25,15 @@ LIKELY = 0.02
 
 def rendered(report: FixReport, form: str, *, width: int = 100, color: bool = False) -> str:
     """The report in the form that was asked for."""
-    if form == "json":
-        return to_json(report)
-    if form == "markdown":
-        return markdown(report)
-    return html(report) if form == "html" else text(report, width=width, color=color)
+    return written(
+        form,
+        {
+            "text": lambda: text(report, width=width, color=color),
+            "json": lambda: to_json(report),
+            "markdown": lambda: markdown(report),
+            "html": lambda: html(report),
+        },
+    )
 
 
 def to_json(report: FixReport) -> str:

@@ -5,23 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from traindx.capture.signals import catalogue
+
 EVERYWHERE = ("loss", "clock")
 COMPILED = (*EVERYWHERE, "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory")
-TORCH = (
-    *COMPILED,
-    "attention",
-    "curvature",
-    "directions",
-    "quantized",
-    "quantized inputs",
-    "quantization gap",
-    "scaling",
-    "exchange",
-    "waits",
-)
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
-    "torch": TORCH,
+    "torch": tuple(family.kind for family in catalogue()),  # signals are made there first
     "keras": (*COMPILED, "quantized", "quantization gap"),
     "jax": COMPILED,
     "xgboost": EVERYWHERE,
@@ -46,8 +36,6 @@ HOW: Mapping[str, str] = {
 
 def families(signals: set[str]) -> dict[str, set[str]]:
     """Of the signals of a record (panels by their first part), those of each family."""
-    from traindx.capture.signals import catalogue
-
     return {
         family.kind: {name for name in signals if any(name == known.partition("/<")[0] for known in family.signals)}
         for family in catalogue()

@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Floats
 from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
+FILES = ("*.csv", "*.tsv")
 APART = 0.8  # of the rows, some are there twice
 SOME = 5  # rows that name something, below which they may differ by chance
 TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")

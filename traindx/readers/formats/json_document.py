@@ -16,6 +16,7 @@ from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.vocabulary.run import Event
 
 NAME = "json"
+FILES = ("*.json",)
 MOST = 0.55
 AXES = ("step", "steps", "global_step", "iteration", "iter", "epoch", "epochs")
 MAX_DEPTH = 4

@@ -11,6 +11,7 @@ from traindx.readers.axis import find_axis
 from traindx.readers.raw import RawLog, Source
 
 NAME = "jsonl"
+FILES = ("*.jsonl", "*.ndjson")
 MOST = 0.6
 META = frozenset({"meta", "config", "args", "hparams", "params", "hyperparameters", "summary", "env", "env_info",
                   "settings", "setup", "cfg", "arguments", "options"})  # fmt: skip

@@ -18,6 +18,7 @@ from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "mlflow"
+FILES = ("*.db", "*.sqlite", "*.sqlite3")
 MOST = 0.95
 ZEROS = True
 SQLITE = b"SQLite format 3\0"

@@ -21,6 +21,7 @@ from traindx.readers.raw import RawColumn, RawLog, Source, column
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "sb3-evaluations"
+FILES = ("*.npz",)
 ZEROS = True
 ZIP = b"PK\x03\x04"
 LARGEST = 1 << 26  # bytes of one array

@@ -25,6 +25,7 @@ from traindx.readers.recorded.stream import MARK, Stream, read_stream
 from traindx.vocabulary.run import Event, EventKind
 
 NAME = "traindx"
+FILES = ("*.arrows",)
 WHOLE = True  # what the script printed and the launcher's diary lie in the folder, too
 ZEROS = True
 SCHEMA = "traindx.store/1"

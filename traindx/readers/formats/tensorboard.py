@@ -23,6 +23,7 @@ from traindx.readers.tfevents.runs import SPLITS, Part, home, named
 from traindx.vocabulary.run import Event
 
 NAME = "tensorboard"
+FILES = ("*tfevents*", "*.v2")
 ZEROS = True
 VERSION = b"brain.Event:"  # in the first record of every event file
 TOLD = 20  # damaged places told one by one

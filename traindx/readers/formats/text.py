@@ -28,6 +28,7 @@ from traindx.readers.textlog.tables import is_heading, row_cells
 from traindx.vocabulary.run import Event
 
 NAME = "text"
+FILES = ("*.log", "*.out", "*.err", "*.txt", "*.md", "*.gz")
 MOST = 0.5
 LIVED = 200  # lines after an error that only a program that goes on writes: launchers stop within fewer
 LISTED = 50  # lines of one kind that can be part of a listing of code

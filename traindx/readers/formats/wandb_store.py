@@ -26,6 +26,7 @@ from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "wandb"
+FILES = ("*.wandb",)
 ZEROS = True
 HISTORY, SUMMARY, CONFIG, STATS, METRIC, OUTPUT, RUN, EXIT = 2, 3, 5, 7, 12, 13, 17, 18
 MOST_NAMES = 20_000

@@ -17,6 +17,7 @@ from traindx.readers.traces.programs import Programs, columns_of
 from traindx.vocabulary.run import Event
 
 NAME = "xplane"
+FILES = ("*.xplane.pb",)
 SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
 JAX = re.compile(r"PjitFunction|jit\(|pjit|jax")
 KNOWN = (b"/host:", b"/device:", b"Task Environment", b"/task:", b"#Chip")  # how planes are called
