@@ -60,8 +60,8 @@ def overfit_one_batch(scene: Scene) -> Recommendation | None:
     if scene.features.is_reinforcement:
         return Recommendation(
             "sanity",
-            "Check that random actions ever reach a higher reward. If not, reward steps towards the goal; if so, let the "
-            "agent explore more (a larger entropy bonus, more random actions).",
+            "Check that random actions ever reach a higher reward. If not, reward steps towards the goal; if so, let "
+            "the agent explore more (a larger entropy bonus, more random actions).",
             "the rewards have not risen: an agent learns only from rewards that it meets",
         )
     return Recommendation(

@@ -168,8 +168,3 @@ def put(document: Any, keys: Keys, value: Any) -> None:
     for key in keys[:-1]:
         document = document[key]
     document[keys[-1]] = copy.copy(value)
-
-
-def load_names(path: str) -> tuple[str, ...]:
-    """What a script may call a file when it opens it."""
-    return (path, path.rpartition("/")[2])
