@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from functools import cache
+from math import fsum  # the same in any order
 
 import msgspec
 import numpy as np
@@ -73,7 +74,7 @@ def rank(
     far = distance_from_home(values) if is_comparable(run) and causes is None else None
     heat = 1.0 if far is None else float(fit.temper.heat(far))
     bases, terms = cooled(bases, terms, heat)
-    scores = np.array([base + sum(t.values()) for base, t in zip(bases, terms, strict=True)])
+    scores = np.array([fsum((base, *t.values())) for base, t in zip(bases, terms, strict=True)])
     probabilities = believed(scores) if far is None else shared(scores, fit.temper, far, slugs)
     first = int(probabilities.argmax())
     if far is not None and "healthy" in slugs:
@@ -123,8 +124,8 @@ def sums(
     chosen: Sequence[Cause], parts: Sequence[tuple[dict[str, float], dict[str, float]]]
 ) -> tuple[list[float], list[float]]:
     """Log-odds of each cause by hand: its prior with what it explains, and what it loses for the rest."""
-    own = [c.prior + sum(part.values()) for c, (part, _) in zip(chosen, parts, strict=True)]
-    return own, [sum(part.values()) for _, part in parts]
+    own = [fsum((c.prior, *part.values())) for c, (part, _) in zip(chosen, parts, strict=True)]
+    return own, [fsum(part.values()) for _, part in parts]
 
 
 def cooled(
