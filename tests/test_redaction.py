@@ -37,6 +37,7 @@ STAY = (
     "--password_accuracy=0.9 --loss_per_token=2.3 --cache-key 0123456789abcdef0123456789abcdef01234567",
     "--secret-file a.txt --use-auth-token true --hook forward_hook --page https://discord.com/api/docs SG.1.2 robot123",
     "--image-token <image> --tokens-per-batch=4096 sk-resnet-very-long-name-here hf_model eyJabc --password --lr 3",
+    "docker run -u 1000:1000 python -u train.py a:b",
     "epoch 1: loss=0.3 tokens=512 tokens/s: 3 runs/sk-learn-baseline-2 Bearer of bad news, authors: A, B",
 )
 
@@ -46,10 +47,6 @@ STAY = (
 )
 def test_a_login_in_a_text_is_hidden(text: str) -> None:
     assert redact_text(text) == text.replace("tr0ub4dor", "***")
-    assert (
-        redact_text("docker run -u 1000:1000 python -u train.py a:b")
-        == "docker run -u 1000:1000 python -u train.py a:b"
-    )
 
 
 @pytest.mark.parametrize(("command", "secret"), HIDE)

@@ -85,12 +85,13 @@ def conduct(
     *,
     out: Path,
     record: Recording = record,
-    until: Callable[[], bool] = lambda: False,
+    until: Callable[[], bool] | None = None,
     **options: Any,
 ) -> Conducted:
     """As `trials.conduct`; a script that hangs after its last step is ended, and counts as finished."""
     leaving = WayOut(out)
-    done = trials.conduct(command, interventions, record=record, out=out, until=lambda: leaving() or until(), **options)
+    over = (lambda: leaving() or until()) if until else leaving
+    done = trials.conduct(command, interventions, record=record, out=out, until=over, **options)
     return done._replace(ended="finished", status=0, signal=0) if done.ended == "stopped" and leaving.overdue else done
 
 
@@ -137,7 +138,7 @@ def attempt(
         record=partial(record, overhead=overhead, probes=probes, keep=keep, slices=slices, profile=profile),
         out=out,
         steps=steps,
-        until=(lambda: False) if over is None else Glances(out, over),
+        until=None if over is None else Glances(out, over),
         warm=warm,
         **bounds,
     )

@@ -22,11 +22,7 @@ from benchmarks.world.__main__ import HERE, Program, longest_of, prepare, start
 from traindx import pipeline
 from traindx.errors import ReadError
 
-CLASSED = re.compile(r"cross_entropy|CrossEntropyLoss|nll_loss|NLLLoss")
-SQUARED = re.compile(r"mse_loss|MSELoss")
-ENTROPY = re.compile("cross_entropy|CrossEntropyLoss")
-LIKELIHOOD = re.compile("nll_loss|NLLLoss")
-EITHER = re.compile("cross_entropy|CrossEntropyLoss|mse_loss|MSELoss")
+ENTROPY, LIKELIHOOD, SQUARED = "cross_entropy|CrossEntropyLoss", "nll_loss|NLLLoss", "mse_loss|MSELoss"
 SKIPPED = ("RL", "GAN", "DCGAN", "actor", "REINFORCE")  # whose losses are no scores
 Source = tuple[str, ast.Module]
 
@@ -118,17 +114,17 @@ def without(method: str) -> Callable[[Source], str | None]:
     return plant
 
 
-def of_loss(kind: re.Pattern[str], argument: int, new: str) -> Callable[[Source], str | None]:
+def of_loss(kind: str, argument: int, new: str) -> Callable[[Source], str | None]:
     """Another text for an argument of the calls of a loss: of a function of that name, or of an object of that kind."""
 
     def plant(source: Source) -> str | None:
         text, tree = source
-        named = {m[1] for m in re.finditer(r"([\w.]+)\s*=\s*[\w.]*(?:" + kind.pattern + r")\(", text)}
+        named = {m[1] for m in re.finditer(r"([\w.]+)\s*=\s*[\w.]*(?:" + kind + r")\(", text)}
         places = []
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and len(node.args) == 2:
                 function = ast.get_source_segment(text, node.func) or ""
-                if function in named or kind.fullmatch(function.rpartition(".")[2]):
+                if function in named or re.fullmatch(kind, function.rpartition(".")[2]):
                     given = node.args[argument]
                     places.append((given.lineno, given.col_offset, given.end_lineno, given.end_col_offset))
         lines = text.splitlines()
@@ -201,7 +197,7 @@ FAULTS: dict[str, tuple[set[str], Callable[[Source], str | None]]] = {
     ),
     "shuffled labels": (
         {"misaligned-labels", "label-noise"},
-        of_loss(CLASSED, 1, "({0})[__import__('torch').randperm(len({0}))]"),
+        of_loss(f"{ENTROPY}|{LIKELIHOOD}", 1, "({0})[__import__('torch').randperm(len({0}))]"),
     ),
     "shuffled targets": (
         {"misaligned-labels", "label-noise"},
@@ -209,7 +205,7 @@ FAULTS: dict[str, tuple[set[str], Callable[[Source], str | None]]] = {
     ),
     "two softmaxes": ({"double-softmax"}, of_loss(ENTROPY, 0, "({0}).softmax(1)")),
     "nll of scores": ({"wrong-loss", "wrong-output-activation"}, of_loss(LIKELIHOOD, 0, "({0}).exp() * 9")),
-    "ReLU at the end": ({"wrong-output-activation", "dead-relus"}, of_loss(EITHER, 0, "({0}).relu()")),
+    "ReLU at the end": ({"wrong-output-activation", "dead-relus"}, of_loss(f"{ENTROPY}|{SQUARED}", 0, "({0}).relu()")),
     "targets x 1000": ({"unnormalized-targets"}, of_loss(SQUARED, 1, "1000 * ({0})")),
     "sigmoids": (
         {"saturating-activations", "deep-without-skip-or-norm"},

@@ -104,8 +104,10 @@ def test_a_full_disk_is_named_by_the_folder_that_is_written_to(tmp_path: Path, s
 def test_a_disk_without_any_room_is_left_as_it_was(tmp_path: Path, small_disk: Path) -> None:
     here = project(small_disk / "p")
     (small_disk / "fill").write_bytes(bytes(shutil.disk_usage(small_disk).free))
+    (here / "mine").mkdir()
     before = sorted(os.listdir(here))
-    done = traindx("fix", "--", sys.executable, "train.py", "40", cwd=here)
-    assert done.status == 2
-    assert done.err.count("\n") == 1
-    assert sorted(os.listdir(here)) == before
+    for folder in ((), ("--out", "mine")):
+        done = traindx("fix", *folder, "--", sys.executable, "train.py", "40", cwd=here)
+        assert done.status == 2
+        assert done.err.count("\n") == 1
+        assert sorted(os.listdir(here)) == before

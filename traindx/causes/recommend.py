@@ -55,19 +55,23 @@ def keep_the_best(scene: Scene) -> Recommendation | None:
 
 
 def overfit_one_batch(scene: Scene) -> Recommendation | None:
-    if not scene.has("loss-flat-from-start", "loss-at-chance", "losses-stay-high"):
+    if scene.features.is_reinforcement or not scene.has("loss-flat-from-start", "loss-at-chance", "losses-stay-high"):
         return None
-    if scene.features.is_reinforcement:
-        return Recommendation(
-            "sanity",
-            "Check that random actions ever reach a higher reward. If not, reward steps towards the goal; if so, let "
-            "the agent explore more (a larger entropy bonus, more random actions).",
-            "the rewards have not risen: an agent learns only from rewards that it meets",
-        )
     return Recommendation(
         "sanity",
         "Train on one small batch first: a sound model and loop bring its loss to almost 0 in a few hundred steps.",
         "the run learns little, and this separates faults of model and loop from those of data and settings",
+    )
+
+
+def explore(scene: Scene) -> Recommendation | None:
+    if not (scene.features.is_reinforcement and scene.has("loss-flat-from-start")):
+        return None
+    return Recommendation(
+        "sanity",
+        "Check that random actions ever reach a higher reward. If not, reward steps towards the goal; if so, let "
+        "the agent explore more (a larger entropy bonus, more random actions).",
+        "the rewards have not risen: an agent learns only from rewards that it meets",
     )
 
 
@@ -139,6 +143,6 @@ def log_more_often(
 
 
 ADVICE: tuple[Callable[[Scene], Recommendation | None], ...] = (
-    keep_the_best, overfit_one_batch, clip_spikes, decay_rate, go_on, validate, log_more_often,
+    keep_the_best, overfit_one_batch, explore, clip_spikes, decay_rate, go_on, validate, log_more_often,
 )  # fmt: skip
 FOR_TREES = (keep_the_best, validate, log_more_often)

@@ -57,7 +57,8 @@ def opened(
     except BlockingIOError:
         raise ConfigError(in_use(folder)) from None
     except OSError as error:
-        leave_nothing(folder, base)
+        if name is None:
+            leave_nothing(folder)
         raise ConfigError(f"{folder}: cannot be made: {error.strerror}") from error
     journal.lock, journal.inputs_now = lock, now
     changed = journal.changed if name is not None else changed
@@ -66,13 +67,13 @@ def opened(
     return journal
 
 
-def leave_nothing(folder: Path, base: Path) -> None:
+def leave_nothing(folder: Path) -> None:
     """Remove a folder that was made and could not be written to: on a full disk, files without content can be made."""
     with suppress(OSError):
         if os.listdir(folder) == [LOCK]:
             (folder / LOCK).unlink()
             folder.rmdir()
-            base.rmdir()
+            folder.parent.rmdir()  # if it holds no other
 
 
 def changed_meanwhile(journal: Journal) -> list[str]:

@@ -1,9 +1,6 @@
 """LOS019 policy-moves-too-far."""
 
-from traindx.features.scores import words_of
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
-
-MEASURED = ("approx", "approxkl", "mean")  # of a divergence between the policy before and after an update
 
 
 @rule(
@@ -36,10 +33,7 @@ def policy_moves_too_far(
     """
     if not features.is_reinforcement:
         raise CannotJudge("needs rewards: no agent is trained")
-    for name in run.series:
-        words = set(words_of(name))
-        if not ("approxkl" in words or ("kl" in words and words & set(MEASURED))):
-            continue
+    for name in (one for one in run.series if "approxkl" in one.lower().replace("_", "")):
         curve = features.curve(name)
         if curve is None or curve.n < least:
             continue

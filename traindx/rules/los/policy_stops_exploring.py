@@ -1,9 +1,9 @@
 """LOS020 policy-stops-exploring."""
 
 from traindx.features.scores import words_of
+from traindx.features.smoothing import running_median
 from traindx.rules.api import (
     CannotJudge,
-    Curve,
     Evidence,
     EvidencePoint,
     Features,
@@ -48,11 +48,10 @@ def policy_stops_exploring(
     Sources: Mnih et al., arXiv:1602.01783 (entropy bonus); Ahmed et al., arXiv:1811.11214.
     """
     reward = features.objective
-    if not features.is_reinforcement or reward is None or reward.n < least or reward.name == "train/loss":
+    if not features.is_reinforcement or reward is None or reward.n < least or reward.sign > 0:
         raise CannotJudge("needs the rewards of an agent")
-    third = reward.n // 3
-    level = rolled(reward)
-    best, now = float(level.max()), float(median(reward.values[-third:]))
+    level = running_median(reward.values, 3)
+    best, now = float(level.max()), float(median(reward.values[-(reward.n // 3) :]))
     if best - now < lost * (best - float(level[0])):
         return
     for name in run.series:
@@ -70,9 +69,3 @@ def policy_stops_exploring(
                 points=(EvidencePoint(name, float(curve.steps[-1]), values["last"], values["first"]),),
             )
             return
-
-
-def rolled(curve: Curve) -> np.ndarray:
-    """Medians of three neighbours."""
-    windows = np.lib.stride_tricks.sliding_window_view(curve.values, min(3, curve.n))
-    return np.median(windows, axis=1)
