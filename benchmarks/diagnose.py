@@ -77,7 +77,10 @@ def child_cpu(command: list[str], times: int = 7) -> float:
 
 def trainer_state(folder: Path) -> Path:
     """A trainer_state.json of 60 rows."""
-    rows = [{"step": 5 * i, "epoch": i / 30, "loss": 2.0 / (1 + i / 9), "learning_rate": 1e-4} for i in range(1, 61)]
+    rows = [
+        {"step": 5 * i, "epoch": i / 30, "loss": 2.0 / (1 + i / 9), "learning_rate": 1e-4}
+        for i in range(1, 61)
+    ]
     path = folder / "trainer_state.json"
     path.write_text(json.dumps({"global_step": 300, "max_steps": 300, "log_history": rows}))
     return path
@@ -97,7 +100,10 @@ def table() -> str:
     lines = ["| points | rules and ranking | everything | memory / numbers |", "|---|---|---|---|"]
     for n in SIZES:
         run = pipeline.prepared(made(n), Config())
-        judged, whole = cpu(lambda run=run: judged_and_ranked(run)), cpu(lambda run=run: pipeline.diagnose(run), 3)
+        judged, whole = (
+            cpu(lambda run=run: judged_and_ranked(run)),
+            cpu(lambda run=run: pipeline.diagnose(run), 3),
+        )
         size, top = peak(run)
         lines.append(f"| {n:,} | {1e3 * judged:.1f} ms | {1e3 * whole:.1f} ms | {top / size:.2f} |")
     bare = child_cpu([sys.executable, "-c", "pass"])
@@ -116,7 +122,9 @@ def table() -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--table", type=Path)
     arguments = parser.parse_args()
     text = table()

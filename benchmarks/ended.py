@@ -44,7 +44,12 @@ class Place:
     """A project with its home and its temporary folder, and what was in them."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.project, self.home, self.temporary = folder, folder / "p", folder / "home", folder / "tmp"
+        self.folder, self.project, self.home, self.temporary = (
+            folder,
+            folder / "p",
+            folder / "home",
+            folder / "tmp",
+        )
         for made in (self.project, self.home, self.temporary):
             made.mkdir()
         self.report = folder / "report.json"
@@ -55,7 +60,12 @@ class Place:
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("TRAINDX", "XDG"))}
-        own = {"HOME": str(self.home), "TMPDIR": str(self.temporary), MARK: self.mark, "OMP_NUM_THREADS": "1"}
+        own = {
+            "HOME": str(self.home),
+            "TMPDIR": str(self.temporary),
+            MARK: self.mark,
+            "OMP_NUM_THREADS": "1",
+        }
         command = [sys.executable, "-m", "traindx.cli.main", *arguments]
         with (self.folder / "said").open("wb") as said:
             return subprocess.Popen(
@@ -67,7 +77,9 @@ class Place:
         """Files of the project and the home, but records: what they hold."""
         files = [path for base in (self.project, self.home) for path in base.rglob("*") if not path.is_dir()]
         names = {str(path.relative_to(self.folder)): path for path in files}
-        return {n: hashlib.sha256(p.read_bytes()).hexdigest() for n, p in names.items() if not n.startswith(KEPT)}
+        return {
+            n: hashlib.sha256(p.read_bytes()).hexdigest() for n, p in names.items() if not n.startswith(KEPT)
+        }
 
     def processes(self) -> dict[int, str]:
         """Numbers and commands of those that have our mark in their environment."""
@@ -75,7 +87,9 @@ class Place:
         for entry in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if self.mark.encode() in (entry / "environ").read_bytes():
-                    found[int(entry.name)] = (entry / "cmdline").read_bytes()[:200].replace(b"\0", b" ").decode()
+                    found[int(entry.name)] = (
+                        (entry / "cmdline").read_bytes()[:200].replace(b"\0", b" ").decode()
+                    )
         return found
 
     def left(self) -> list[str]:
@@ -99,10 +113,15 @@ class Place:
         return {
             "temporary": self.folders(),
             "shared": sorted(set(os.listdir("/dev/shm")) - self.shared),
-            "changed": sorted(n for n in self.before.keys() | after.keys() if self.before.get(n) != after.get(n)),
-            "records": sorted(str(p.relative_to(self.project)) for p in self.project.glob("traindx-*/*/*"))[:20],
+            "changed": sorted(
+                n for n in self.before.keys() | after.keys() if self.before.get(n) != after.get(n)
+            ),
+            "records": sorted(str(p.relative_to(self.project)) for p in self.project.glob("traindx-*/*/*"))[
+                :20
+            ],
             "torn": report != OLD and not is_json(report) and not all(map(is_json, report.splitlines())),
-            "traceback": "a bug in traindx" in said or any(map(ours, said.split("Traceback (most recent call")[1:])),
+            "traceback": "a bug in traindx" in said
+            or any(map(ours, said.split("Traceback (most recent call")[1:])),
             "said": said[-2000:],
         }
 
@@ -115,7 +134,9 @@ def is_json(text: str) -> bool:
 
 def ours(traceback: str) -> bool:
     """Whether it went through a function of traindx, and is not that of the script, which is interrupted as well."""
-    return "train.py" not in traceback and bool(re.search(r'traindx/\S+\.py", line \d+, in (?!<module>)', traceback))
+    return "train.py" not in traceback and bool(
+        re.search(r'traindx/\S+\.py", line \d+, in (?!<module>)', traceback)
+    )
 
 
 def write_inputs(project: Path) -> None:
@@ -125,7 +146,17 @@ def write_inputs(project: Path) -> None:
     for name, rate in (("a", 300), ("b", 500)):
         rows = (f"{i},{2 / (1 + i / rate):.5f}\n" for i in range(20_000))
         (project / f"{name}.csv").write_text("step,train/loss\n" + "".join(rows))
-    one = {"fix": "lower-learning-rate", "cause": "learning-rate-too-high", "effect": 0.2, "interval": [0.1, 0.3]}
-    one |= {"interventions": ["lr=*0.1"], "verdict": "confirmed", "setup": {"lr": 0.1}, "evidence": ["loss-plateaus"]}
+    one = {
+        "fix": "lower-learning-rate",
+        "cause": "learning-rate-too-high",
+        "effect": 0.2,
+        "interval": [0.1, 0.3],
+    }
+    one |= {
+        "interventions": ["lr=*0.1"],
+        "verdict": "confirmed",
+        "setup": {"lr": 0.1},
+        "evidence": ["loss-plateaus"],
+    }
     lines = (json.dumps({**one, "at": 1.7e9 + i, "project": f"p{i}"}) + "\n" for i in range(3000))
     (project / "tried.jsonl").write_text("".join(lines))

@@ -52,7 +52,13 @@ VERBS: dict[str, tuple[str, ...]] = {
 }
 DIAGNOSED = ("run", "run-steps", "memory", "profile")  # what was recorded until then is reported
 SLOW = ("check", "investigate", "fix")
-QUICK = ("diagnose", "compare", "knowledge-import", "knowledge-export", "demo")  # started again, they run to their end
+QUICK = (
+    "diagnose",
+    "compare",
+    "knowledge-import",
+    "knowledge-export",
+    "demo",
+)  # started again, they run to their end
 OWN = ("run", "p/model.pt")  # the script's own file, where it runs in its own folder
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 LIMIT = 300.0  # seconds after which a case that does not end is killed
@@ -116,7 +122,10 @@ def faults(case: dict[str, Any]) -> list[str]:
         return found + ["status"] * (case["status"] not in (0, 1))
     number = signal.Signals[case["signal"]]
     reported = case["verb"] in DIAGNOSED and case["status"] in (0, 1) and case["records"]
-    wrong = not reported and case["status"] not in (128 + number, -number)  # a shell makes the first of the second
+    wrong = not reported and case["status"] not in (
+        128 + number,
+        -number,
+    )  # a shell makes the first of the second
     return found + ["status"] * wrong + ["late"] * (case["seconds"] > LATE)
 
 
@@ -128,7 +137,10 @@ def table(cases: list[dict[str, Any]]) -> int:
         kinds = collections.Counter(kind for case in own for kind in faults(case))
         bad = sum(bool(faults(case)) for case in own)
         slowest = max((case["seconds"] for case in own if case["signal"]), default=0.0)
-        print(f"{verb:<18}{len(own):>6}{bad:>5}{slowest:>11.1f} s  " + ", ".join(f"{n} {k}" for k, n in kinds.items()))
+        print(
+            f"{verb:<18}{len(own):>6}{bad:>5}{slowest:>11.1f} s  "
+            + ", ".join(f"{n} {k}" for k, n in kinds.items())
+        )
     for case in cases:
         if faults(case):
             print(f"\n{', '.join(faults(case))}: {json.dumps(case, indent=1)}")
@@ -136,9 +148,13 @@ def table(cases: list[dict[str, Any]]) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--verbs", default=",".join(VERBS), help="comma-separated; none: only the table of --out")
+    parser.add_argument(
+        "--verbs", default=",".join(VERBS), help="comma-separated; none: only the table of --out"
+    )
     parser.add_argument("--places", type=int, default=10)
     given = parser.parse_args()
     cases = [json.loads(line) for line in given.out.read_text().splitlines()] if given.out.exists() else []

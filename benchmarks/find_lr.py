@@ -67,7 +67,18 @@ Finder = Callable[[str, int], dict[str, float]]  # net, number of the search -> 
 def ours(name: str, search: int) -> dict[str, float]:
     """The command, on the script, with two seeds."""
     seeds = f"{2 * search},{2 * search + 1}"
-    command = [sys.executable, "-m", "traindx.cli.main", "find-lr", "-q", "-f", "json", "--seeds", seeds, "--"]
+    command = [
+        sys.executable,
+        "-m",
+        "traindx.cli.main",
+        "find-lr",
+        "-q",
+        "-f",
+        "json",
+        "--seeds",
+        seeds,
+        "--",
+    ]
     done = subprocess.run([*command, sys.executable, str(SCRIPT), name], capture_output=True, check=False)
     found = json.loads(done.stdout)["suggested"] if done.returncode == 0 else None
     return {"traindx": float("nan") if found is None else found}
@@ -144,13 +155,24 @@ def searched(name: str) -> dict[str, list[float]]:
 
 def table(bands: dict[str, Band], found: dict[str, dict[str, list[float]]]) -> str:
     everybody = list(dict.fromkeys(who for told in found.values() for who in told))
-    lines = [f"| net | trains best at | band | {' | '.join(everybody)} |", "|---|---:|---|" + "---|" * len(everybody)]
+    lines = [
+        f"| net | trains best at | band | {' | '.join(everybody)} |",
+        "|---|---:|---|" + "---|" * len(everybody),
+    ]
     for name, told in found.items():
         cells = [", ".join(cell(rate, bands[name]) for rate in told.get(who, ())) for who in everybody]
         inside = bands[name]
-        lines.append(f"| {name} | {inside.best:.2g} | {inside.low:.2g} to {inside.high:.2g} | {' | '.join(cells)} |")
-    for title, nets in (("inside", list(found)), ("inside, of the unseen", [name for name in found if name in UNSEEN])):
-        off = [[bands[name].miss(rate) for name in nets for rate in found[name].get(who, ())] for who in everybody]
+        lines.append(
+            f"| {name} | {inside.best:.2g} | {inside.low:.2g} to {inside.high:.2g} | {' | '.join(cells)} |"
+        )
+    for title, nets in (
+        ("inside", list(found)),
+        ("inside, of the unseen", [name for name in found if name in UNSEEN]),
+    ):
+        off = [
+            [bands[name].miss(rate) for name in nets for rate in found[name].get(who, ())]
+            for who in everybody
+        ]
         counts = [f"{sum(o == 1.0 for o in some)} of {len(some)}" for some in off]
         lines.append(f"| **{title}** | | | {' | '.join(counts)} |")
         if title == "inside":
@@ -165,7 +187,9 @@ def cell(rate: float, good: Band) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("nets", nargs="*", metavar="NET", help=f"of {', '.join(NETS)}; default: all")
     parser.add_argument("--table", type=Path, help="write the table into this file")
     given = parser.parse_args()
@@ -177,7 +201,11 @@ def main() -> None:
     for name in given.nets or NETS:
         bands[name] = band(name)
         found[name] = searched(name)
-        print(f"{name}: {bands[name]}, {found[name]} ({time.monotonic() - begun:.0f} s)", file=sys.stderr, flush=True)
+        print(
+            f"{name}: {bands[name]}, {found[name]} ({time.monotonic() - begun:.0f} s)",
+            file=sys.stderr,
+            flush=True,
+        )
     text = table(bands, found)
     print(text)
     if given.table:

@@ -34,7 +34,9 @@ def mlp() -> Net:
     inputs = centers[labels] + 1.4 * torch.randn(4000, 32)
     targets = torch.where(torch.rand(4000) < 0.03, torch.randint(10, (4000,)), labels)
     layers = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-    return Net(inputs, targets, layers, F.cross_entropy, lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.9), 32)
+    return Net(
+        inputs, targets, layers, F.cross_entropy, lambda p, lr: torch.optim.SGD(p, lr=lr, momentum=0.9), 32
+    )
 
 
 def conv() -> Net:
@@ -118,7 +120,9 @@ def regression() -> Net:
 class Residual(nn.Module):
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.inner = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
+        self.inner = nn.Sequential(
+            nn.LayerNorm(width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)
+        )
 
     def forward(self, x: Tensor) -> Tensor:
         return x + self.inner(x)
@@ -182,7 +186,9 @@ def huber() -> Net:
     x, outliers = torch.randn(3000, 12), torch.rand(3000, 1) < 0.05
     y = torch.exp(0.5 * x[:, :1]) + 1.5 * torch.randn(3000, 1).clamp(-1, 1) * outliers
     model = nn.Sequential(nn.Linear(12, 48), nn.SiLU(), nn.Dropout(0.1), nn.Linear(48, 1))
-    return Net(x, y, model, F.smooth_l1_loss, lambda p, lr: torch.optim.AdamW(p, lr=lr, weight_decay=0.05), 24)
+    return Net(
+        x, y, model, F.smooth_l1_loss, lambda p, lr: torch.optim.AdamW(p, lr=lr, weight_decay=0.05), 24
+    )
 
 
 # The rule of reading a sweep was set with these in view,
@@ -213,7 +219,9 @@ def made(name: str, seed: int) -> Net:
 
 
 def loader(net: Net) -> DataLoader[Any]:
-    return DataLoader(TensorDataset(net.inputs, net.targets), batch_size=net.batch, shuffle=True, drop_last=True)
+    return DataLoader(
+        TensorDataset(net.inputs, net.targets), batch_size=net.batch, shuffle=True, drop_last=True
+    )
 
 
 def losses(net: Net, lr: float, steps: int) -> Iterator[float]:

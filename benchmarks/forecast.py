@@ -31,7 +31,12 @@ def curves(runs: list[Run]) -> list[Curve]:
         features = Features(run)
         for name in dict.fromkeys((features.objective_name, "val/loss")):
             curve = features.curve(name) if name else None
-            if curve is not None and curve.n >= LEAST and np.isfinite(curve.raw.values).all() and curve.span > 0:
+            if (
+                curve is not None
+                and curve.n >= LEAST
+                and np.isfinite(curve.raw.values).all()
+                and curve.span > 0
+            ):
                 found.append(curve)
     return found
 
@@ -68,7 +73,9 @@ def table(found: list[Curve]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("paths", nargs="*", type=Path)
     parser.add_argument("--own", action="store_true", help="add the look-alikes of the tests")
     parser.add_argument("--table", type=Path)

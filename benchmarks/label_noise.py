@@ -86,17 +86,25 @@ def cleanlabs(matrix: Any, labels: np.ndarray) -> np.ndarray:
 
 def score(flagged: np.ndarray, wrong: np.ndarray) -> tuple[float, float]:
     hits = len(np.intersect1d(flagged, wrong))
-    return hits / len(flagged) if len(flagged) else float("nan"), hits / len(wrong) if len(wrong) else float("nan")
+    return hits / len(flagged) if len(flagged) else float("nan"), hits / len(wrong) if len(wrong) else float(
+        "nan"
+    )
 
 
 def rows(seeds: int) -> Iterator[tuple[str, ...]]:
     for name, (columns, labels, matrix) in (("digits", digits()), ("documents", documents())):
         for share in SHARES:
             found = [measure(columns, labels, matrix, share, seed) for seed in range(seeds)]
-            yield (name, f"{share:.0%}", *cells(np.nanmean(np.array(found), axis=0) if share else np.array(found[0])))
+            yield (
+                name,
+                f"{share:.0%}",
+                *cells(np.nanmean(np.array(found), axis=0) if share else np.array(found[0])),
+            )
 
 
-def measure(columns: dict[str, Any], labels: np.ndarray, matrix: Any, share: float, seed: int) -> list[float]:
+def measure(
+    columns: dict[str, Any], labels: np.ndarray, matrix: Any, share: float, seed: int
+) -> list[float]:
     given, wrong = spoilt(labels, share, seed)
     began = time.perf_counter()
     flagged, survey = ours(columns, given)
@@ -110,7 +118,12 @@ def measure(columns: dict[str, Any], labels: np.ndarray, matrix: Any, share: flo
 
 
 def cells(values: Sequence[float] | np.ndarray) -> list[str]:
-    shown = [f"{values[0]:.0f}", *(f"{v:.2f}" for v in values[1:3]), f"{values[3]:.1%}", f"{values[4]:.0f} s"]
+    shown = [
+        f"{values[0]:.0f}",
+        *(f"{v:.2f}" for v in values[1:3]),
+        f"{values[3]:.1%}",
+        f"{values[4]:.0f} s",
+    ]
     shown += [f"{values[5]:.0f}", *(f"{v:.2f}" for v in values[6:8]), f"{values[8]:.0f} s"]
     return [cell.replace("nan", "–") for cell in shown]
 

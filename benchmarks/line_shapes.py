@@ -27,7 +27,18 @@ METRICS = (
     "acc", "Train Acc", "val_acc", "perplexity", "D_loss", "discriminator loss", "generator_loss", "lr", "grad_norm",
     "reward", "mIoU", "F1", "mse", "kl", "cls_loss",
 )  # fmt: skip
-COUNTERS = ("step", "Step", "iter", "Iter", "iteration", "Iteration", "epoch", "Epoch", "global_step", "update")
+COUNTERS = (
+    "step",
+    "Step",
+    "iter",
+    "Iter",
+    "iteration",
+    "Iteration",
+    "epoch",
+    "Epoch",
+    "global_step",
+    "update",
+)
 ASSIGN = (": ", "=", " = ", " ", ":", " is ", " -> ", " : ")
 BETWEEN = (", ", " | ", " - ", "  ", "; ", "\t", " ", " || ")
 COUNTED = (
@@ -47,7 +58,13 @@ PREFIXES = (
     "\x1b[32mINFO\x1b[0m ",
 )  # fmt: skip
 CHATTER = ("Saving checkpoint to out/ckpt.pt", "----------------", "Model saved.", "")
-HEADERS = ("Loading data from ./data", "Using device: cuda", "Model has 12,345 parameters", "=== training ===", "")
+HEADERS = (
+    "Loading data from ./data",
+    "Using device: cuda",
+    "Model has 12,345 parameters",
+    "=== training ===",
+    "",
+)
 # Where the counter stands. "inside": between the name of a metric and its value.
 ORDERS = ("counter first", "counter last", "inside")
 INSIDE = ("{name} at {c} {n}: {v}", "{name} at {c} {n} = {v}", "{name} after {n} {c}s: {v}", "{name} ({c} {n}): {v}",
@@ -82,7 +99,9 @@ def draw(rng: random.Random) -> Shape:
     order = rng.choice(ORDERS)
     assign = rng.choice(ASSIGN)
     metrics = tuple(rng.sample(METRICS, 1 if order == "inside" else rng.randint(1, 3)))
-    if len({m.lower().replace(" ", "_") for m in metrics}) < len(metrics) or {m.lower() for m in metrics} <= {"lr"}:
+    if len({m.lower().replace(" ", "_") for m in metrics}) < len(metrics) or {
+        m.lower() for m in metrics
+    } <= {"lr"}:
         metrics = ("loss",)
     between = rng.choice([b for b in BETWEEN if b != " " or assign in ("=", ": ")])
     return Shape(
@@ -96,7 +115,10 @@ def written(shape: Shape, rng: random.Random) -> tuple[str, dict[str, list[str]]
     """A log of the shape, the digits of each metric, and the steps."""
     stride = 1 if "epoch" in shape.counter.lower() else rng.choice((1, 10, 100))
     steps = [(i + 1) * stride for i in range(ROWS)]
-    values = {m: [f"{rng.uniform(0.05, 3.0) * 0.97**i:.{shape.digits}f}" for i in range(ROWS)] for m in shape.metrics}
+    values = {
+        m: [f"{rng.uniform(0.05, 3.0) * 0.97**i:.{shape.digits}f}" for i in range(ROWS)]
+        for m in shape.metrics
+    }
     lines = list(HEADERS[: shape.headers])
     for i, step in enumerate(steps):
         prefix = shape.prefix.format(m=i % 60, s=(7 * i) % 60)
@@ -128,7 +150,11 @@ def misread(text: bytes, values: dict[str, list[str]], steps: Sequence[int]) -> 
     for digits in values.values():
         wanted = np.array([float(d) for d in digits])
         same = [s for s in series if len(s.values) == len(wanted) and np.array_equal(s.values, wanted)]
-        same += [s for s in series if len(s.values) == len(wanted) and np.allclose(s.values * 100, wanted, rtol=1e-12)]
+        same += [
+            s
+            for s in series
+            if len(s.values) == len(wanted) and np.allclose(s.values * 100, wanted, rtol=1e-12)
+        ]
         if not same:
             return "a metric is missing"
         if not any(np.array_equal(s.steps, steps) for s in same):
@@ -137,7 +163,9 @@ def misread(text: bytes, values: dict[str, list[str]], steps: Sequence[int]) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--count", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", type=int, default=0, help="print so many logs that were misread")

@@ -13,7 +13,15 @@ from pathlib import Path
 LOGS = Path("tests/logs")
 SCRIPTS = (Path("tests/scripts"), Path("examples"))
 MOST_SCRIPT = 1 << 20
-CHANGES = ("lr=*0.1", "clip=1.0", "optimizer=adamw", "weight_decay=0.01", "dropout=0.2", "schedule=cosine", "seed=0")
+CHANGES = (
+    "lr=*0.1",
+    "clip=1.0",
+    "optimizer=adamw",
+    "weight_decay=0.01",
+    "dropout=0.2",
+    "schedule=cosine",
+    "seed=0",
+)
 FIXES = ("evaluate-in-eval-mode", "zero-gradients", "shuffle-data", "reattach-graph", "standardize-inputs")
 DIAGNOSED = ("readers", "records", "traces")  # by `traindx diagnose`, in one of its forms
 CFG = {"yaml": "train:\n  lr: 0.5\n  steps: 20\n", "json": '{"train": {"lr": 0.5, "steps": 20}}\n',
@@ -56,7 +64,9 @@ def write_records(place: Path) -> None:
         folder = place / name
         folder.mkdir()
         facts = {"lr": 0.1, "optimizer": "SGD", "where/step": "train.py:9"}
-        write_setup(folder, facts=facts, framework="torch", versions={"torch": "2.13"}, script={"argv": "train.py"})
+        write_setup(
+            folder, facts=facts, framework="torch", versions={"torch": "2.13"}, script={"argv": "train.py"}
+        )
         for rank in range(ranks):
             write_stream(folder, [rows(0, 40), rows(40, 90)], rank=rank)
             lines = [{"time": 1.7e9 + i, "kind": "note", "message": "m", "step": i} for i in range(4)]
@@ -107,8 +117,13 @@ def write_sources(place: Path) -> None:
 def write_notebooks(place: Path) -> None:
     for script in (p for folder in SCRIPTS for p in folder.glob("*.py")):
         lines = script.read_text().splitlines(keepends=True)
-        cells = [{"cell_type": "code", "source": lines[i : i + 10], "outputs": []} for i in range(0, len(lines), 10)]
-        (place / f"{script.stem}.ipynb").write_text(json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}))
+        cells = [
+            {"cell_type": "code", "source": lines[i : i + 10], "outputs": []}
+            for i in range(0, len(lines), 10)
+        ]
+        (place / f"{script.stem}.ipynb").write_text(
+            json.dumps({"cells": cells, "nbformat": 4, "metadata": {}})
+        )
 
 
 WRITERS: dict[str, Callable[[Path], None]] = {
@@ -141,7 +156,9 @@ def read_config(path: Path) -> None:
         config.load(path)
         return
     suffix = path.suffix[1:]
-    module, load = {"yaml": ("yaml", "safe_load"), "json": ("json", "load"), "toml": ("tomllib", "load")}[suffix]
+    module, load = {"yaml": ("yaml", "safe_load"), "json": ("json", "load"), "toml": ("tomllib", "load")}[
+        suffix
+    ]
     files = read_tree(path.parent) | {"train.py": SCRIPT.format(module=module, load=load, suffix=suffix)}
     for change in CHANGES[:2]:
         edit(files, "train.py", "", [change], facts={"lr": 0.5})

@@ -149,7 +149,9 @@ def work(pipe: multiprocessing.connection.Connection, memory: int) -> None:
         try:
             if kind in DIAGNOSED:
                 runs = traindx.read_all(path)
-                numbers = sum(s.steps.nbytes + s.values.nbytes for run in runs for s in run.series.values()) >> 20
+                numbers = (
+                    sum(s.steps.nbytes + s.values.nbytes for run in runs for s in run.series.values()) >> 20
+                )
                 diagnosis = traindx.diagnose(runs)
                 getattr(diagnosis, f"to_{form}")().encode("utf-8")
             elif Path(path).is_file():
@@ -194,7 +196,11 @@ class Worker:
         try:
             if self.pipe.poll(HANGS * limit):
                 result, detail, extra, spent = self.pipe.recv()
-                return ("timeout", f"{spent:.1f} s", extra, spent) if spent > limit else (result, detail, extra, spent)
+                return (
+                    ("timeout", f"{spent:.1f} s", extra, spent)
+                    if spent > limit
+                    else (result, detail, extra, spent)
+                )
             answer = ("timeout", f"hangs for {HANGS * limit:g} s", 0, HANGS * limit)
         except EOFError:
             answer = ("died", f"exit code {self.process.exitcode}", 0, 0.0)
@@ -213,10 +219,23 @@ def spoken(path: Path, form: str, limit: float, memory: int) -> tuple[str, str, 
     def bounded() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
-    command = [sys.executable, "-W", "error", "-m", "traindx.cli.main", "diagnose", "--format", form, "--", str(path)]
+    command = [
+        sys.executable,
+        "-W",
+        "error",
+        "-m",
+        "traindx.cli.main",
+        "diagnose",
+        "--format",
+        form,
+        "--",
+        str(path),
+    ]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     try:
-        done = subprocess.run(command, capture_output=True, timeout=HANGS * limit, preexec_fn=bounded, check=False)
+        done = subprocess.run(
+            command, capture_output=True, timeout=HANGS * limit, preexec_fn=bounded, check=False
+        )
     except subprocess.TimeoutExpired:
         return "timeout", f"hangs for {HANGS * limit:g} s", 0, HANGS * limit
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -249,26 +268,34 @@ def report(out: Path) -> int:
     print(f"{len(results)} cases: " + ", ".join(f"{n} {kind}" for kind, n in counts.most_common()))
     print(f"slowest {slowest['seconds']:.2f} s (case {slowest['case']}, {slowest['what']})")
     print(f"most memory beyond the numbers {max(r.get('beyond', 0) for r in results)} MiB")
-    print(f"\n{'kind':<10} {'cases':>6} {'crashed':>8} {'slow':>5} {'large':>6} {'longest s':>10} {'most MiB':>9}")
+    print(
+        f"\n{'kind':<10} {'cases':>6} {'crashed':>8} {'slow':>5} {'large':>6} {'longest s':>10} {'most MiB':>9}"
+    )
     for kind in dict.fromkeys(r["kind"] for r in results):
         own = [r for r in results if r["kind"] == kind]
-        slow, large = (sum(r["result"] in names for r in own) for names in (("timeout",), ("greedy", "memory")))
+        slow, large = (
+            sum(r["result"] in names for r in own) for names in (("timeout",), ("greedy", "memory"))
+        )
         bad = sum(r["result"] not in GOOD for r in own) - slow - large
         longest, most = max(r["seconds"] for r in own), max(r["beyond"] for r in own)
         print(f"{kind:<10} {len(own):>6} {bad:>8} {slow:>5} {large:>6} {longest:>10.2f} {most:>9}")
     failures = [r for r in results if r["result"] not in GOOD]
     kinds: dict[str, list[dict[str, Any]]] = {}
     for failure in failures:
-        kinds.setdefault(failure["detail"].strip()[-400:] if failure["result"] != "timeout" else "timeout", []).append(
-            failure
-        )
+        kinds.setdefault(
+            failure["detail"].strip()[-400:] if failure["result"] != "timeout" else "timeout", []
+        ).append(failure)
     for detail, same in sorted(kinds.items(), key=lambda item: -len(item[1])):
-        print(f"\n{len(same)} x {same[0]['result']}, e.g. case {same[0]['case']} ({same[0]['what']})\n{detail}")
+        print(
+            f"\n{len(same)} x {same[0]['result']}, e.g. case {same[0]['case']} ({same[0]['what']})\n{detail}"
+        )
     return len(failures)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--logs", type=Path, default=LOGS)
     parser.add_argument("--kind", choices=KINDS, action="append", help="only this kind; may be repeated")
     parser.add_argument("--count", type=int, default=1000)
@@ -276,7 +303,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("mutations.jsonl"))
     parser.add_argument("--limit", type=float, default=10.0, help="seconds of the processor a case may take")
     parser.add_argument("--memory", type=float, default=2.0, help="GiB of address space a worker may take")
-    parser.add_argument("--beyond", type=float, default=512.0, help="MiB beyond the numbers read that a case may take")
+    parser.add_argument(
+        "--beyond", type=float, default=512.0, help="MiB beyond the numbers read that a case may take"
+    )
     parser.add_argument("--keep", type=Path, help="write the damaged log of one case here, and stop")
     parser.add_argument("--case", type=int, default=0, help="the case for --keep")
     given = parser.parse_args()
@@ -321,7 +350,10 @@ def run_all(given: argparse.Namespace, logs: dict[str, list[Path]]) -> int:
             out.flush()
             done += 1
             if done % 100 == 0:
-                print(f"{number + 1}/{given.count}, {done / (time.monotonic() - started):.1f}/s", file=sys.stderr)
+                print(
+                    f"{number + 1}/{given.count}, {done / (time.monotonic() - started):.1f}/s",
+                    file=sys.stderr,
+                )
     worker.stop()
     return report(given.out)
 

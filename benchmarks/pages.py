@@ -80,7 +80,10 @@ def level(y: np.ndarray) -> bool:
     """Whether the halves of the last fifth of a curve differ by less than 8 % of all it moved (a line: 10 %)."""
     part = max(2, len(y) // 5)
     late, span = y[-part:], float(np.ptp(y))
-    return abs(float(np.median(late[-part // 2 :])) - float(np.median(late[: max(part // 2, 1)]))) <= 0.08 * span
+    return (
+        abs(float(np.median(late[-part // 2 :])) - float(np.median(late[: max(part // 2, 1)])))
+        <= 0.08 * span
+    )
 
 
 def in_form(page: str) -> Iterator[str]:
@@ -105,7 +108,9 @@ def runs_of(place: Path) -> tuple[Run, ...]:
 
 def piped(log: str) -> tuple[Run, ...]:
     """The runs of a pasted text."""
-    logs = readers.read_source(readers.Source("standard input", data=log.encode(), head=log.encode()[:65536]))
+    logs = readers.read_source(
+        readers.Source("standard input", data=log.encode(), head=log.encode()[:65536])
+    )
     return tuple(run for raw in readers.merge_groups(logs) for run in assemble(raw))
 
 
@@ -118,7 +123,9 @@ def pages(place: Path) -> Iterator[tuple[str, RunDiagnosis, Run]]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--out", type=Path)
     arguments = parser.parse_args()

@@ -82,13 +82,17 @@ def symptoms(run: RunDiagnosis, says: Mapping[str, Mapping[str, Any]]) -> set[st
     return {symptom for symptom, what in says.items() if said(what)}
 
 
-def false_statements(run: RunDiagnosis, says: Mapping[str, Mapping[str, Any]], allowed: set[str]) -> set[str]:
+def false_statements(
+    run: RunDiagnosis, says: Mapping[str, Mapping[str, Any]], allowed: set[str]
+) -> set[str]:
     """Symptoms said by a finding that is more than a note, and that the label does not allow."""
     loud = {f.slug for f in run.findings if f.severity in LOUD}
     return {s for s, what in says.items() if s not in SOFT | allowed and set(what.get("rules", ())) & loud}
 
 
-def score(label: Mapping[str, Any], runs: Sequence[RunDiagnosis] | None, says: Mapping[str, Any]) -> dict[str, Any]:
+def score(
+    label: Mapping[str, Any], runs: Sequence[RunDiagnosis] | None, says: Mapping[str, Any]
+) -> dict[str, Any]:
     """One case: counts under the names of `COLUMNS`, and what was missed, wrong and said."""
     must, verdicts = label["must"], set(label["verdict"])
     if not runs:
@@ -96,7 +100,9 @@ def score(label: Mapping[str, Any], runs: Sequence[RunDiagnosis] | None, says: M
         counts = {} if right else {"must": len(must), "verdict of": 1, "action of": 1}
         return {"counts": {"n": 1, "refused": 1, **counts}}
     said = set().union(*(symptoms(r, says) for r in runs))
-    wrong = set().union(*(false_statements(r, says, {*label["may"], *(s for g in must for s in g)}) for r in runs))
+    wrong = set().union(
+        *(false_statements(r, says, {*label["may"], *(s for g in must for s in g)}) for r in runs)
+    )
     missed = [group for group in must if not set(group) & said]
     given = {VERDICT[r.health] for r in runs}
     given |= {"cannot-tell" for r in runs if r.hypotheses[0].pattern == "too-short-to-tell"}
@@ -127,7 +133,11 @@ def causes(label: Mapping[str, Any], ranked: Sequence[Hypothesis]) -> dict[str, 
     three, counts = [h.cause for h in ranked[:3]], {}
     for name, want in (("cause", label["causes"]), ("settled", label["confirmed"])):
         if want:
-            counts |= {f"{name} of": 1, f"{name} first": three[0] in want, f"{name} three": bool({*three} & {*want})}
+            counts |= {
+                f"{name} of": 1,
+                f"{name} first": three[0] in want,
+                f"{name} three": bool({*three} & {*want}),
+            }
     if label["causes"] and ranked[0].probability >= SURE:
         counts |= {"sure of": 1, "sure": three[0] in label["causes"]}
     return counts
@@ -153,8 +163,13 @@ def table(labels: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str, Any]]
     """Markdown: files and threads, all of them and each part."""
     lines = ["| | all | " + " | ".join(HALVES) + " |", "|---" * (2 + len(HALVES)) + "|"]
     for kind, begins in (("files", "logs/"), ("threads", "threads/")):
-        mine = [(half_of(e), row) for e, row in zip(labels, rows, strict=True) if e["path"].startswith(begins)]
-        sums = [total(row for half, row in mine if half in halves) for halves in (HALVES, *((h,) for h in HALVES))]
+        mine = [
+            (half_of(e), row) for e, row in zip(labels, rows, strict=True) if e["path"].startswith(begins)
+        ]
+        sums = [
+            total(row for half, row in mine if half in halves)
+            for halves in (HALVES, *((h,) for h in HALVES))
+        ]
         lines.append(f"| **{kind}** | " + " | ".join(f"{s['n']}" for s in sums) + " |")
         for name, count, of in COLUMNS:
             cells = (f"{s[count]}/{s[of]} ({s[count] / max(s[of], 1):.2f})" for s in sums)
@@ -175,9 +190,13 @@ def one(work: tuple[Path, Mapping[str, Any], Mapping[str, Any]]) -> dict[str, An
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("path", type=Path)
-    parser.add_argument("--half", choices=HALVES, nargs="+", default=HALVES, help="only these (the rest is empty)")
+    parser.add_argument(
+        "--half", choices=HALVES, nargs="+", default=HALVES, help="only these (the rest is empty)"
+    )
     parser.add_argument("--rows", type=Path, help="keep every case there, as JSON")
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()
@@ -188,7 +207,9 @@ def main() -> None:
         rows = list(pool.map(one, [(asked.path, e, says) for e in labels], chunksize=4))
     print(table(labels, rows))
     if asked.rows:
-        kept = [{"id": e["id"], "half": half_of(e), **r, "wanted": e} for e, r in zip(labels, rows, strict=True)]
+        kept = [
+            {"id": e["id"], "half": half_of(e), **r, "wanted": e} for e, r in zip(labels, rows, strict=True)
+        ]
         asked.rows.write_text(json.dumps(kept, indent=1, ensure_ascii=False))
 
 

@@ -29,7 +29,20 @@ ODD_NUMBERS = (b"nan", b"-inf", b"Infinity", b"1.8e308", b"-1.7e308", b"1e-320",
                b"1e999", b"-0.0", b"1_000", b"\xd9\xa1\xd9\xa2", b"1.#INF", b"tensor(2.5)", b"1e300")  # fmt: skip
 ODD_VALUES: tuple[Any, ...] = (None, True, "nan", "", [], {}, [[]], [1, 2], {"a": 1}, {"a": {"b": [1]}}, 10**400, -1,
                                1e308, "1e5", "epoch", [None], [{}], "\u0000", 0)  # fmt: skip
-NAMES = (b"epoch", b"step", b"loss", b"val_loss", b"time", b"lr", b"rank", b"r", b"", b"iter", b"split", b"grad_norm")
+NAMES = (
+    b"epoch",
+    b"step",
+    b"loss",
+    b"val_loss",
+    b"time",
+    b"lr",
+    b"rank",
+    b"r",
+    b"",
+    b"iter",
+    b"split",
+    b"grad_norm",
+)
 
 
 def odd_numbers(data: bytearray, rng: Rng, _other: bytes) -> None:
@@ -39,7 +52,11 @@ def odd_numbers(data: bytearray, rng: Rng, _other: bytes) -> None:
         return
     count = int(min(len(found), 2 ** rng.uniform(0, 8)))
     first = int(rng.integers(len(found)))
-    chosen = range(first, min(first + count, len(found))) if rng.integers(2) else rng.integers(0, len(found), count)
+    chosen = (
+        range(first, min(first + count, len(found)))
+        if rng.integers(2)
+        else rng.integers(0, len(found), count)
+    )
     same = ODD_NUMBERS[int(rng.integers(len(ODD_NUMBERS)))] if rng.integers(2) else None
     for i in sorted({int(i) for i in chosen}, reverse=True):
         odd = ODD_NUMBERS[int(rng.integers(len(ODD_NUMBERS)))] if same is None else same
@@ -49,7 +66,9 @@ def odd_numbers(data: bytearray, rng: Rng, _other: bytes) -> None:
 def scaled_numbers(data: bytearray, rng: Rng, _other: bytes) -> None:
     """All numbers behind a place get another exponent."""
     place, text = int(rng.integers(0, len(data))), b"e%d" % rng.integers(-320, 310)
-    tail = NUMBER.sub(lambda m: m[0] + text if b"e" not in m[0].lower() else m[0], bytes(data[place:]), count=5000)
+    tail = NUMBER.sub(
+        lambda m: m[0] + text if b"e" not in m[0].lower() else m[0], bytes(data[place:]), count=5000
+    )
     data[place:] = tail
 
 
@@ -75,13 +94,21 @@ def nesting(data: bytearray, rng: Rng, _other: bytes) -> None:
 def bent(value: Any, rng: Rng, depth: int = 0) -> Any:
     """A JSON value with one place changed."""
     inner = (
-        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+        list(value.items())
+        if isinstance(value, dict)
+        else list(enumerate(value))
+        if isinstance(value, list)
+        else []
     )
     if not inner or depth > 6 or rng.random() < 0.15:
         choice = int(rng.integers(4))
         if choice == 0:
             return {"x": value, "loss": [value]}
-        return [value] * int(rng.integers(0, 4)) if choice == 1 else ODD_VALUES[int(rng.integers(len(ODD_VALUES)))]
+        return (
+            [value] * int(rng.integers(0, 4))
+            if choice == 1
+            else ODD_VALUES[int(rng.integers(len(ODD_VALUES)))]
+        )
     key, old = inner[int(rng.integers(len(inner)))]
     if isinstance(value, dict) and rng.random() < 0.2:
         return {(k if k != key else "loss"): v for k, v in inner}
@@ -165,7 +192,9 @@ def lengths(data: bytearray, rng: Rng, _other: bytes) -> None:
         form = ("<I", "<Q", ">I", "<d", "<H")[int(rng.integers(5))]
         most = (1 << (8 * struct.calcsize(form))) - 1
         value = (most, most >> 1, (most >> 1) + 1, 0, 1 << 20)[int(rng.integers(5))]
-        packed = struct.pack(form, (1.8e308, -float("inf"), 1e300, 5e-324)[value % 4] if form == "<d" else value & most)
+        packed = struct.pack(
+            form, (1.8e308, -float("inf"), 1e300, 5e-324)[value % 4] if form == "<d" else value & most
+        )
         place = int(rng.integers(0, min(len(data), 400) if rng.integers(2) else len(data)))
         data[place : place + len(packed)] = packed
 
@@ -178,7 +207,11 @@ def extent(data: bytearray, rng: Rng, _other: bytes) -> None:
     if kind == 0:
         lines[at] = lines[at] * max(many // (len(lines[at]) + 1), 1) * 20
     elif kind == 1:
-        lines = [b",".join(b"m%d" % i for i in range(many)), *(b",".join([b"1.5"] * many) for _ in range(3)), *lines]
+        lines = [
+            b",".join(b"m%d" % i for i in range(many)),
+            *(b",".join([b"1.5"] * many) for _ in range(3)),
+            *lines,
+        ]
     elif kind == 2:
         lines[at:at] = [b"step %d loss%d %.3f" % (i, i, 1 / (i + 1)) for i in range(many)]
     else:
@@ -192,7 +225,11 @@ def arrays(data: bytearray, rng: Rng, _other: bytes) -> None:
     types = ("f8", "f4", "i8", "u1", "?", "c16", "U5", "M8[s]", "f2")
     made = {}
     for name in ("timesteps", "results", "ep_lengths", "successes"):
-        shape = shapes[int(rng.integers(len(shapes)))] if rng.integers(2) else ((5,) if name == "timesteps" else (5, 3))
+        shape = (
+            shapes[int(rng.integers(len(shapes)))]
+            if rng.integers(2)
+            else ((5,) if name == "timesteps" else (5, 3))
+        )
         kind = types[int(rng.integers(len(types)))] if rng.integers(3) == 0 else "f8"
         made[name] = (np.arange(np.prod(shape, dtype=int)).reshape(shape)).astype(kind)
         if rng.integers(6) == 0:

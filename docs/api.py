@@ -51,10 +51,18 @@ def entry(title: str, path: Path, name: str) -> str:
     """One name: heading, signature, docstring; of a class also its fields and methods."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     node = next(n for n in tree.body if isinstance(n, ast.ClassDef | ast.FunctionDef) and n.name == name)
-    parts = [f"### {title}\n", f"```py\n{signature(node, title.removeprefix('traindx.'))}\n```\n", documented(node)]
+    parts = [
+        f"### {title}\n",
+        f"```py\n{signature(node, title.removeprefix('traindx.'))}\n```\n",
+        documented(node),
+    ]
     if isinstance(node, ast.ClassDef):
         parts += [f"- `{ast.unparse(field)}`" for field in node.body if isinstance(field, ast.AnnAssign)]
-        parts += [method(member) for member in node.body if isinstance(member, ast.FunctionDef) and is_public(member)]
+        parts += [
+            method(member)
+            for member in node.body
+            if isinstance(member, ast.FunctionDef) and is_public(member)
+        ]
     return "\n".join(parts).rstrip() + "\n"
 
 

@@ -86,7 +86,10 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def signals() -> str:
-    rows = [(f"`{s.name}`", s.meaning, s.unit or "–", {"none": "–"}.get(s.direction, s.direction)) for s in SIGNALS]
+    rows = [
+        (f"`{s.name}`", s.meaning, s.unit or "–", {"none": "–"}.get(s.direction, s.direction))
+        for s in SIGNALS
+    ]
     return introduction("signals") + "\n" + table(("signal", "meaning", "unit", "better"), rows)
 
 

@@ -54,7 +54,11 @@ def settings() -> str:
 
 
 def cli_page() -> str:
-    parts = [INTRODUCTION.format(settings=settings()), "## traindx\n", f"```\n{cli_text(cli, 'traindx')}\n```\n"]
+    parts = [
+        INTRODUCTION.format(settings=settings()),
+        "## traindx\n",
+        f"```\n{cli_text(cli, 'traindx')}\n```\n",
+    ]
     for verb in VERBS:
         command = cli.get_command(click.Context(cli), verb)
         assert command is not None

@@ -46,7 +46,11 @@ its message.
 def described() -> list[tuple[Rule, Page]]:
     """The rules that have a picture here."""
     own = {page.slug: page for page in rule_pages()}
-    return [(r, own[r.slug]) for r in catalogue() if r.family in FAMILIES and r.check.__module__.startswith("traindx.")]
+    return [
+        (r, own[r.slug])
+        for r in catalogue()
+        if r.family in FAMILIES and r.check.__module__.startswith("traindx.")
+    ]
 
 
 @cache
@@ -85,9 +89,11 @@ def panels_of(rule: Rule, run: Run) -> list[list[str]]:
     metrics where a rule compares them, or where there is no loss."""
     there = [name for name, s in run.series.items() if len(s)]
     losses = [name for name in ("train/loss", "val/loss") if name in there]
-    others = [n for n in there if n.startswith(("train/", "val/")) and n not in losses and n.split("/")[1] != "loss"][
-        :2
-    ]
+    others = [
+        n
+        for n in there
+        if n.startswith(("train/", "val/")) and n not in losses and n.split("/")[1] != "loss"
+    ][:2]
     panels = []
     if "lr" in there and rule.family == "LRS":
         panels.append(["lr"])

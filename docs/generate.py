@@ -10,7 +10,17 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from docs import api, architecture, catalogues, command_line, curves, frameworks, indexes, interventions, modules
+from docs import (
+    api,
+    architecture,
+    catalogues,
+    command_line,
+    curves,
+    frameworks,
+    indexes,
+    interventions,
+    modules,
+)
 
 FOLDER = Path(__file__).parent
 

@@ -21,7 +21,9 @@ from typing import Any
 def rules_index() -> str:
     """`traindx/rules/index.py`: module, code, needs, least points, severity, message and premises of every rule."""
     own = [r for r in rules.catalogue() if r.check.__module__.startswith("traindx.rules.")]
-    return HEAD.format(title="What is to be known of every rule before it is asked") + table("RULES", map(facts, own))
+    return HEAD.format(title="What is to be known of every rule before it is asked") + table(
+        "RULES", map(facts, own)
+    )
 
 
 def facts(rule: Rule) -> tuple[Any, ...]:
@@ -38,7 +40,9 @@ def fixes_index() -> str:
 def formats_index() -> str:
     """`traindx/readers/index.py`: module, name, most claimed, zero bytes, sniffs files and folders, names of files."""
     rows = (tuple(readers.facts_of(module)) for module in readers.catalogue())
-    return HEAD.format(title="What is to be known of every format before it is asked") + table("FORMATS", rows)
+    return HEAD.format(title="What is to be known of every format before it is asked") + table(
+        "FORMATS", rows
+    )
 
 
 def table(name: str, rows: Iterable[tuple[Any, ...]]) -> str:

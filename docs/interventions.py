@@ -77,7 +77,11 @@ def declared(folder: Path) -> list[tuple[str, str]]:
     for file in folder.glob("*.py"):
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             for mark in node.decorator_list if isinstance(node, ast.FunctionDef) else ():
-                if isinstance(mark, ast.Call) and isinstance(mark.func, ast.Name) and mark.func.id == "intervention":
+                if (
+                    isinstance(mark, ast.Call)
+                    and isinstance(mark.func, ast.Name)
+                    and mark.func.id == "intervention"
+                ):
                     assert isinstance(mark.args[0], ast.Constant)
                     found.append((str(mark.args[0].value), ast.get_docstring(node) or ""))
     return sorted(found)

@@ -55,7 +55,16 @@ def record(name: str) -> None:
     """Run the script under capture and keep a compact trace of it."""
     script, *options = CASES[name].script.split()
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "traindx.cli.main", "run", "--quiet", "--out", f"{folder}/run", "--"]
+        command = [
+            sys.executable,
+            "-m",
+            "traindx.cli.main",
+            "run",
+            "--quiet",
+            "--out",
+            f"{folder}/run",
+            "--",
+        ]
         command += [sys.executable, str(ROOT / "examples" / script), *options]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         if done.returncode not in (0, 1):
@@ -76,7 +85,11 @@ def trace(run: Run, kinds: tuple[Kind, ...]) -> dict[str, Any]:
     for name in sorted({signal for kind in kinds for signal in SIGNALS[kind]} & set(run.panels)):
         panel = run.panels[name]
         keep = spread(panel.steps, panel.values, ROWS)
-        made["panels"][name] = [panel.steps[keep].astype(int).tolist(), panel.modules, short(panel.values[keep])]
+        made["panels"][name] = [
+            panel.steps[keep].astype(int).tolist(),
+            panel.modules,
+            short(panel.values[keep]),
+        ]
     facts = {name: run.setup.known(name) for name in FACTS}
     made["facts"] = {name: value for name, value in facts.items() if value is not None}
     return made
@@ -145,7 +158,10 @@ def draw() -> list[Path]:
 def flags() -> str:
     """Every flag with its limit and where that is from."""
     defaults = {rule.slug: rule.thresholds for rule in rules.catalogue()}
-    lines = ["| flag | what is seen | healthy ends at | asked by | where the limit is from |", "|---|---|---|---|---|"]
+    lines = [
+        "| flag | what is seen | healthy ends at | asked by | where the limit is from |",
+        "|---|---|---|---|---|",
+    ]
     for word, (what, limit) in modules_text.FLAGS.items():
         if limit is None:
             lines.append(f"| **{word}** | {what} | | | |")
@@ -165,7 +181,9 @@ def page() -> str:
         for kind in case.kinds:
             alt = modules_text.ALT[f"{name}-{kind}"]
             text = text.replace(f"{{table {name} {kind}}}", printed(name, kind))
-            text = text.replace(f"{{figure {name} {kind}}}", f"![{alt}](images/modules/{picture(name, kind)})\n")
+            text = text.replace(
+                f"{{figure {name} {kind}}}", f"![{alt}](images/modules/{picture(name, kind)})\n"
+            )
     return text
 
 

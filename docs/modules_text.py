@@ -3,7 +3,10 @@
 # flag -> (what is seen, the limit in traindx.features.module_flags.Limits; None where nothing is compared)
 FLAGS = {
     "not finite": ("NaN or infinity in the gradient or the output", None),
-    "no gradient": ("the gradient is exactly zero on every row: cut off from the loss, or nothing gets through", None),
+    "no gradient": (
+        "the gradient is exactly zero on every row: cut off from the loss, or nothing gets through",
+        None,
+    ),
     "frozen": ("the same, of parameters that do not require a gradient: meant so", None),
     "died": ("a gradient that was there, and is exactly zero in the last tenth of the run", None),
     "never moves": ("a gradient in most steps, and the same weights after each of them", "rows"),
@@ -14,7 +17,10 @@ FLAGS = {
     "small steps": ("a step changes the weights by next to nothing", "update_small"),
     "grown": ("the last norm of the weights against the first", "grown"),
     "shrunk": ("the same, downwards", "shrunk"),
-    "silent": ("units of a rectifier that no sample makes active, the least share in the second half", "silent"),
+    "silent": (
+        "units of a rectifier that no sample makes active, the least share in the second half",
+        "silent",
+    ),
     "saturated": ("pre-activations of a tanh or sigmoid beyond 3, where it is flat", "saturated"),
     "constant": ("the output is the same for every input", "rank"),
     "too wide": ("at the start, the spread of the output against the first module's", "explodes"),

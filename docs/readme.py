@@ -29,7 +29,9 @@ def main() -> None:
     truth = next(line for line in done.stderr.splitlines() if line.startswith("What was wrong"))
     readme = ROOT / "README.md"
     block = f"```\n$ traindx demo\n{shown(done.stdout)}\n\n{wrapped(truth)}\n```\n"
-    readme.write_text(BLOCK.sub(lambda m: m[1] + block + m[2], readme.read_text(encoding="utf-8")), encoding="utf-8")
+    readme.write_text(
+        BLOCK.sub(lambda m: m[1] + block + m[2], readme.read_text(encoding="utf-8")), encoding="utf-8"
+    )
 
 
 def shown(report: str) -> str:

@@ -47,7 +47,9 @@ class Scale(NamedTuple):
         return self.start + (x - low) / (high - low) * (self.stop - self.start)
 
 
-def picture(panels: Sequence[Sequence[Line]], span: tuple[float, float] | None, alt: str, axis: str = "step") -> str:
+def picture(
+    panels: Sequence[Sequence[Line]], span: tuple[float, float] | None, alt: str, axis: str = "step"
+) -> str:
     """The panels one above the other on a shared step axis; `span` marks where something was seen."""
     height = TOP + len(panels) * PANEL + (len(panels) - 1) * GAP + BOTTOM
     steps = np.concatenate([line.steps for lines in panels for line in lines])
@@ -110,7 +112,10 @@ def drawn(line: Line, across: Scale, down: Scale, top: float, color: int) -> lis
     for whole, group in groupby(range(len(finite)), key=lambda i: bool(finite[i])):
         rows = np.array(list(group))
         if whole:
-            points = [f"{across.at(x):.1f} {down.at(y):.1f}" for x, y in reduced(line.steps[rows], line.values[rows])]
+            points = [
+                f"{across.at(x):.1f} {down.at(y):.1f}"
+                for x, y in reduced(line.steps[rows], line.values[rows])
+            ]
             pieces.append("M" + "L".join(points if len(points) > 1 else points * 2))
     parts = [f'<path class="line c{color}" d="{"".join(pieces)}"/>'] if pieces else []
     if not finite.all():

@@ -54,7 +54,9 @@ def main():
         with torch.no_grad():
             inputs, labels = held_out.tensors
             val_loss = criterion(model(inputs), labels).item()
-            print(f"epoch {epoch:2d}  val loss {val_loss:.4f}  val acc {accuracy(model, inputs, labels):.3f}")
+            print(
+                f"epoch {epoch:2d}  val loss {val_loss:.4f}  val acc {accuracy(model, inputs, labels):.3f}"
+            )
 
 
 if __name__ == "__main__":

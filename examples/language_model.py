@@ -22,7 +22,9 @@ class Block(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))
 
     def forward(self, x):
-        q, k, v = (t.unflatten(-1, (4, -1)).transpose(1, 2) for t in self.qkv(self.before_attention(x)).chunk(3, -1))
+        q, k, v = (
+            t.unflatten(-1, (4, -1)).transpose(1, 2) for t in self.qkv(self.before_attention(x)).chunk(3, -1)
+        )
         x = x + self.out(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
         return x + self.mlp(self.before_mlp(x))
 

@@ -17,7 +17,9 @@ def main(folder: str) -> None:
     for run in sorted(diagnosis.document.runs, key=lambda run: ORDER.index(run.health)):
         first = run.findings[0].slug if run.findings else "nothing found"
         cause = run.hypotheses[0]
-        print(f"{run.health:8} {run.decision.action:9} {run.run.id}: {first}; {cause.title} ({cause.probability:.0%})")
+        print(
+            f"{run.health:8} {run.decision.action:9} {run.run.id}: {first}; {cause.title} ({cause.probability:.0%})"
+        )
 
 
 if __name__ == "__main__":

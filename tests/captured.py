@@ -21,7 +21,10 @@ HEALTHY = tuple(name for name in NAMES if name.startswith("healthy"))
 def captured(name: str) -> Run:
     """The trace of one case as a run."""
     found = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
-    built = {n: series(steps, np.array(values, dtype=np.float64)) for n, (steps, values) in found["series"].items()}
+    built = {
+        n: series(steps, np.array(values, dtype=np.float64))
+        for n, (steps, values) in found["series"].items()
+    }
     panels = {
         n: Panel(frozen_array(steps), tuple(modules), frozen_array(np.array(values, dtype=np.float64)))
         for n, (steps, modules, values) in found["panels"].items()
@@ -56,5 +59,7 @@ def healthy(*, besides: tuple[str, ...] = ()) -> dict[str, Run]:
 
 def untimed(run: Run) -> Run:
     """The run without what a busy machine has a hand in: times and memory."""
-    kept = {n: s for n, s in run.series.items() if not n.startswith(("time/", "throughput", "mem/", "util/"))}
+    kept = {
+        n: s for n, s in run.series.items() if not n.startswith(("time/", "throughput", "mem/", "util/"))
+    }
     return msgspec.structs.replace(run, series=kept)

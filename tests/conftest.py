@@ -13,7 +13,9 @@ from hypothesis import settings  # noqa: E402
 settings.register_profile("traindx", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("traindx")
 
-MOST_WORKERS = 8  # each holds its own numpy, pyarrow and matplotlib, and the longest files bound the whole from here on
+MOST_WORKERS = (
+    8  # each holds its own numpy, pyarrow and matplotlib, and the longest files bound the whole from here on
+)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads its options

@@ -8,7 +8,9 @@ from tests.make import healthy_loss, rng, run
 from traindx.vocabulary.run import Run
 
 
-def power_law(n: int, start: float, floor: float, sharpness: float = 30.0, exponent: float = 0.9) -> np.ndarray:
+def power_law(
+    n: int, start: float, floor: float, sharpness: float = 30.0, exponent: float = 0.9
+) -> np.ndarray:
     """A clean power-law fall over `n` points from `start` towards `floor`."""
     t = np.arange(n) / n
     return floor + (start - floor) * (1 + sharpness * t) ** -exponent
@@ -99,7 +101,10 @@ def all_runs() -> dict[str, Run]:
         "plain": run({"train/loss": healthy_loss()}),
         "plain, long": run({"train/loss": healthy_loss(5000, seed=3)}),
         "plain, epochs": run(
-            {"train/loss": healthy_loss(20, noise=0.01, seed=4), "val/loss": healthy_loss(20, floor=0.4, seed=5)}
+            {
+                "train/loss": healthy_loss(20, noise=0.01, seed=4),
+                "val/loss": healthy_loss(20, floor=0.4, seed=5),
+            }
         ),
         "cosine": run({"train/loss": healthy_loss(400, seed=6), "lr": cosine}),
         "heavy-tailed": run({"train/loss": heavy_tailed()}),
@@ -115,7 +120,10 @@ def all_runs() -> dict[str, Run]:
         "noisy validation": run({"train/loss": noisy_train, "val/loss": noisy_val}),
         "constant gap": run({"train/loss": gap_train, "val/loss": gap_val}),
         "grad norm": run(
-            {"train/loss": healthy_loss(seed=7), "grad_norm": 1.5 * np.exp(0.3 * rng(2).standard_normal(400))}
+            {
+                "train/loss": healthy_loss(seed=7),
+                "grad_norm": 1.5 * np.exp(0.3 * rng(2).standard_normal(400)),
+            }
         ),
         "grpo": run(
             {

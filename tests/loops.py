@@ -63,7 +63,9 @@ def trained(loop: Loop) -> Run:
                 p -= loop.lr * velocity[i]
             if len(losses) > 10 and not np.any(np.isfinite(losses[-10:])):
                 break
-    return make.run({"train/loss": losses, "grad_norm": norms}, setup=Setup(clip_norm=loop.clip, optimizer="sgd"))
+    return make.run(
+        {"train/loss": losses, "grad_norm": norms}, setup=Setup(clip_norm=loop.clip, optimizer="sgd")
+    )
 
 
 def backward(

@@ -26,7 +26,9 @@ def run(
             built[key] = series(*values)
         else:
             array = np.asarray(values, dtype=np.float64)
-            built[key] = series(np.arange(len(array)) if steps is None else np.asarray(steps)[: len(array)], array)
+            built[key] = series(
+                np.arange(len(array)) if steps is None else np.asarray(steps)[: len(array)], array
+            )
     return Run(
         id=name,
         source=name,
@@ -41,7 +43,9 @@ def run(
 
 def surveyed(**facts: str | float | int | bool) -> Run:
     """A data set as a run: it has facts and no steps."""
-    return Run(id="data", source="data", format="csv", axis="sample", setup=Setup().with_facts(facts, "survey"))
+    return Run(
+        id="data", source="data", format="csv", axis="sample", setup=Setup().with_facts(facts, "survey")
+    )
 
 
 def rng(seed: int = 0) -> np.random.Generator:

@@ -23,7 +23,9 @@ def default_signals() -> None:
 
 
 @contextlib.contextmanager
-def started(command: Sequence[str], *, terminal: bool = False, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+def started(
+    command: Sequence[str], *, terminal: bool = False, **options: Any
+) -> Iterator[subprocess.Popen[bytes]]:
     """A process with a session of its own, whose terminal is its stdin if asked for; what it leaves of its
     group is ended at last."""
 

@@ -24,7 +24,8 @@ def pasted(table: Table, unit: str = "step", every: int = 10) -> str:
     """A line for each row: `step 10 loss 2.301 grad_norm 1.2`."""
     rows = zip(*table.values(), strict=True)
     return "\n".join(
-        f"{unit} {every * (i + 1)} " + " ".join(f"{name} {value:.6g}" for name, value in zip(table, row, strict=True))
+        f"{unit} {every * (i + 1)} "
+        + " ".join(f"{name} {value:.6g}" for name, value in zip(table, row, strict=True))
         for i, row in enumerate(rows)
     )
 
@@ -65,7 +66,10 @@ FAULTS: dict[str, tuple[str, Callable[[], str]]] = {
         "loss-diverges",
         lambda: pasted({"loss": healthy_loss(200) + np.where(T > 130, 0.02 * (T - 130), 0.0)}),
     ),
-    "doubles from line to line": ("loss-diverges", lambda: "step 1 loss 2.4\nstep 2 loss 5.1\nstep 3 loss 11.9\n"),
+    "doubles from line to line": (
+        "loss-diverges",
+        lambda: "step 1 loss 2.4\nstep 2 loss 5.1\nstep 3 loss 11.9\n",
+    ),
     "not a number": ("loss-not-finite", lambda: pasted({"loss": nan_from(150)})),
     "sits at ln 10": ("loss-at-chance", lambda: pasted({"loss": np.log(10) + noise(0.002)})),
     "never moves": ("loss-flat-from-start", lambda: pasted({"loss": 1.73 + noise(0.002)})),
@@ -77,12 +81,16 @@ FAULTS: dict[str, tuple[str, Callable[[], str]]] = {
     "overfits": (
         "validation-gap-grows",
         lambda: pasted(
-            {"train_loss": 2 * np.exp(-T[:40] / 10), "val_loss": 0.8 + np.exp(-T[:40] / 5) + 0.02 * T[:40]}, "epoch", 1
+            {"train_loss": 2 * np.exp(-T[:40] / 10), "val_loss": 0.8 + np.exp(-T[:40] / 5) + 0.02 * T[:40]},
+            "epoch",
+            1,
         ),
     ),
     "a gap from the first epoch": (
         "validation-gap-grows",
-        lambda: pasted({"train_acc": 1 - 0.4 * np.exp(-T[:8]), "val_acc": 0.31 + noise(0.02, 8)}, "epoch", 1),
+        lambda: pasted(
+            {"train_acc": 1 - 0.4 * np.exp(-T[:8]), "val_acc": 0.31 + noise(0.02, 8)}, "epoch", 1
+        ),
     ),
     "finds nothing": (
         "loss-at-chance",
@@ -90,7 +98,9 @@ FAULTS: dict[str, tuple[str, Callable[[], str]]] = {
     ),
     "one answer for all": (
         "metric-constant-or-impossible",
-        lambda: pasted({"train_loss": 0.7 - 0.001 * T[:12], "val_accuracy": np.full(12, 0.6257)}, "epoch", 1),
+        lambda: pasted(
+            {"train_loss": 0.7 - 0.001 * T[:12], "val_accuracy": np.full(12, 0.6257)}, "epoch", 1
+        ),
     ),
     "the rate is gone": (
         "learning-rate-is-zero",
@@ -112,14 +122,20 @@ HEALTHY: dict[str, Callable[[], str]] = {
     ),
     "one spike": lambda: pasted({"loss": healthy_loss(200, seed=12) * np.where(T == 120, 2.2, 1.0)}),
     "validation follows": lambda: pasted(
-        {"train_loss": 0.4 + 1.9 * np.exp(-T[:40] / 9), "val_loss": 0.5 + 1.8 * np.exp(-T[:40] / 9)}, "epoch", 1
+        {"train_loss": 0.4 + 1.9 * np.exp(-T[:40] / 9), "val_loss": 0.5 + 1.8 * np.exp(-T[:40] / 9)},
+        "epoch",
+        1,
     ),
     "validation better than training": lambda: pasted(
-        {"train_loss": 0.6 + 1.7 * np.exp(-T[:40] / 9), "val_loss": 0.5 + 1.5 * np.exp(-T[:40] / 9)}, "epoch", 1
+        {"train_loss": 0.6 + 1.7 * np.exp(-T[:40] / 9), "val_loss": 0.5 + 1.5 * np.exp(-T[:40] / 9)},
+        "epoch",
+        1,
     ),
     "batch noise": lambda: pasted({"loss": healthy_loss(200, noise=0.25, seed=13)}),
     "accuracy climbs": lambda: pasted(
-        {"train_loss": 2 * np.exp(-T[:30] / 8) + 0.1, "val_accuracy": 0.95 - 0.8 * np.exp(-T[:30] / 6)}, "epoch", 1
+        {"train_loss": 2 * np.exp(-T[:30] / 8) + 0.1, "val_accuracy": 0.95 - 0.8 * np.exp(-T[:30] / 6)},
+        "epoch",
+        1,
     ),
     "a late drop": lambda: pasted({"loss": 2.3 - 2.0 / (1 + np.exp(-(T - 120) / 4)) + noise(0.02)}),
 }

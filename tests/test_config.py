@@ -63,7 +63,10 @@ def test_nearest_file_wins_and_foreign_pyproject_is_passed_over(tmp_path: Path) 
         ("thresholds.loss-plateaus.window = 'x'", "thresholds.loss-plateaus.window must be a number"),
         ("thresholds.loss-plateaus.window = nan", "must be a number"),
         ("thresholds.loss-plateaus.window = true", "must be a number"),
-        ("aliases = { loss = 'my_loss' }", "'loss' is not a signal (see docs/signals.md); did you mean 'train/loss'?"),
+        (
+            "aliases = { loss = 'my_loss' }",
+            "'loss' is not a signal (see docs/signals.md); did you mean 'train/loss'?",
+        ),
         ("aliases = { 'train/loss' = 3 }", "must name a column or tag"),
         ("facts = { batch_sise = 3 }", "unknown fact 'batch_sise'; did you mean 'batch_size'?"),
         ("facts = { classes = 2.5 }", "classes must be a whole number"),
@@ -95,7 +98,9 @@ def test_files_that_cannot_be_used(tmp_path: Path) -> None:
 
 
 def test_command_line_replaces_lists_and_adds_to_tables() -> None:
-    base = parse({"select": ["LOS"], "ignore": ["GEN"], "aliases": {"lr": "a"}, "facts": {"lr": 1.0}}, "here")
+    base = parse(
+        {"select": ["LOS"], "ignore": ["GEN"], "aliases": {"lr": "a"}, "facts": {"lr": 1.0}}, "here"
+    )
     changed = base.override(select=["GEN"], severity="low", aliases={"val/loss": "v"}, facts={"lr": "0.1"})
     assert changed.select == ("GEN",)
     assert changed.ignore == ("GEN",)
@@ -106,7 +111,13 @@ def test_command_line_replaces_lists_and_adds_to_tables() -> None:
 
 
 def test_facts_take_the_type_of_their_field() -> None:
-    given = {"learning-rate": "1e-3", "classes": "10", "dataset_size": "50_000", "optimizer": "sgd", "amp": "true"}
+    given = {
+        "learning-rate": "1e-3",
+        "classes": "10",
+        "dataset_size": "50_000",
+        "optimizer": "sgd",
+        "amp": "true",
+    }
     assert checked_facts(given, "--fact") == {
         "lr": 1e-3,
         "classes": 10,

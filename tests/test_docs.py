@@ -115,7 +115,10 @@ def test_the_example_runs(beside_runs: Path) -> None:
 
 
 def test_settings_shown_are_valid() -> None:
-    for text in (command_line.settings(), *code_blocks((ROOT / "docs" / "thresholds.md").read_text(), "toml")):
+    for text in (
+        command_line.settings(),
+        *code_blocks((ROOT / "docs" / "thresholds.md").read_text(), "toml"),
+    ):
         shown = config.parse(tomllib.loads(text)["tool"]["traindx"], "the example")
         assert pipeline.select(rules.catalogue(), shown)
 
@@ -127,7 +130,10 @@ def test_the_readme_shows_what_the_demo_prints(tmp_path: Path) -> None:
     block = README.split("<!-- demo")[1].split("<!-- /demo -->")[0]
     assert "$ traindx demo\n" in block
     assert run["hypotheses"][0]["title"] in block
-    assert run["hypotheses"][0]["fixes"][0]["change"].split(" from ")[0].lower() in " ".join(block.split()).lower()
+    assert (
+        run["hypotheses"][0]["fixes"][0]["change"].split(" from ")[0].lower()
+        in " ".join(block.split()).lower()
+    )
     assert run["hypotheses"][0]["cause"] == "learning-rate-too-high"
     assert "put learning-rate-too-high first" in " ".join(block.split())
     assert (ROOT / "docs" / "images" / "demo.png").read_bytes().startswith(b"\x89PNG")
@@ -141,7 +147,10 @@ def test_the_readme_has_two_commands_on_its_first_screen() -> None:
         "pip install -c constraints.txt '.[test]' && python -m pytest",
     ]
     assert "docs/images/demo.png" in first
-    assert "grep -m1 -E '^pip install -c constraints.txt .*pytest' README.md" in (ROOT / ".ci" / "run").read_text()
+    assert (
+        "grep -m1 -E '^pip install -c constraints.txt .*pytest' README.md"
+        in (ROOT / ".ci" / "run").read_text()
+    )
 
 
 def test_every_promise_names_a_test() -> None:
@@ -158,9 +167,14 @@ def test_every_verb_is_documented() -> None:
 
 def test_the_constraints_cover_what_the_project_names() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    named = [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
+    named = [
+        *project["dependencies"],
+        *(d for extra in project["optional-dependencies"].values() for d in extra),
+    ]
     pinned = {
-        line.split("==")[0].lower() for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
+        line.split("==")[0].lower()
+        for line in (ROOT / "constraints.txt").read_text().splitlines()
+        if "==" in line
     }
     missing = {re.split(r"[<>=!~\[;@ ]", name)[0].lower() for name in named} - pinned - {"traindx"}
     assert missing == set()

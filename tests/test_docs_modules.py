@@ -40,12 +40,18 @@ def test_the_page_has_no_gaps() -> None:
 
 
 @pytest.mark.parametrize(("name", "kind"), PICTURES)
-def test_pictures_can_be_redrawn(name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_can_be_redrawn(
+    name: str, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(modules, "IMAGES", tmp_path)
     monkeypatch.setattr(modules, "CASES", {name: modules.CASES[name]._replace(kinds=(kind,))})
     (path,) = modules.draw()
     assert path.read_bytes().startswith(b"\x89PNG")
-    assert (Path(modules.__file__).parent / "images" / "modules" / path.name).read_bytes().startswith(b"\x89PNG")
+    assert (
+        (Path(modules.__file__).parent / "images" / "modules" / path.name)
+        .read_bytes()
+        .startswith(b"\x89PNG")
+    )
 
 
 def test_what_the_page_claims_of_its_runs() -> None:

@@ -17,12 +17,16 @@ def test_the_index_of_the_docs_names_every_page_once_with_a_sentence() -> None:
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     pages = sorted(path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md")
     listed = re.findall(r"^- \[[^]]+\]\(([^/)]+\.md)\): \S.*[.]$", index, re.MULTILINE)
-    assert sorted(listed) == pages, "docs/README.md needs one line per page: `- [Title](page.md): one sentence.`"
+    assert sorted(listed) == pages, (
+        "docs/README.md needs one line per page: `- [Title](page.md): one sentence.`"
+    )
 
 
 def test_the_hosted_workflow_runs_every_stage() -> None:
     stages = re.search(r"^stages=\((.*)\)$", CI, re.MULTILINE)
-    matrix = re.search(r"stage: \[(.*)\]", (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8"))
+    matrix = re.search(
+        r"stage: \[(.*)\]", (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    )
     assert stages is not None
     assert matrix is not None
     assert matrix[1].split(", ") == stages[1].split()
@@ -35,7 +39,11 @@ def test_a_stage_that_does_not_exist_is_refused() -> None:
 
 
 def test_the_files_that_a_stage_names_exist() -> None:
-    named = [name for listed in re.findall(r"tests/capture/test_\{([\w,]+)\}\.py", CI) for name in listed.split(",")]
+    named = [
+        name
+        for listed in re.findall(r"tests/capture/test_\{([\w,]+)\}\.py", CI)
+        for name in listed.split(",")
+    ]
     named += re.findall(r"tests/capture/test_(\w+)\.py", CI)
     assert named
     assert [name for name in named if not (ROOT / "tests" / "capture" / f"test_{name}.py").is_file()] == []

@@ -9,7 +9,18 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"pandas", "scipy", "torch", "matplotlib", "jinja2", "pyarrow", "tensorflow", "sklearn", "rich", "polars"}
+HEAVY = {
+    "pandas",
+    "scipy",
+    "torch",
+    "matplotlib",
+    "jinja2",
+    "pyarrow",
+    "tensorflow",
+    "sklearn",
+    "rich",
+    "polars",
+}
 
 PROBE = """
 import sys, json
@@ -22,7 +33,9 @@ print("\\n" + json.dumps([status, sorted(sys.modules)]))
 def modules_of(*arguments: str, cwd: Path) -> tuple[int, set[str]]:
     """Exit status and the modules that were loaded when `traindx ARGUMENTS` had finished."""
     command = [sys.executable, "-c", PROBE, *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=cwd, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=True, cwd=cwd, stdin=subprocess.DEVNULL
+    )
     status, names = json.loads(done.stdout.splitlines()[-1])
     return status, set(names)
 
@@ -44,7 +57,9 @@ def test_the_overview_imports_next_to_nothing(arguments: list[str], tmp_path: Pa
 
 def test_diagnosing_imports_nothing_heavy(tmp_path: Path) -> None:
     steps = range(10, 1000, 10)
-    history = [{"step": s, "epoch": s / 100, "loss": 2.3 / (1 + s / 50), "learning_rate": 1e-3} for s in steps]
+    history = [
+        {"step": s, "epoch": s / 100, "loss": 2.3 / (1 + s / 50), "learning_rate": 1e-3} for s in steps
+    ]
     log = tmp_path / "trainer_state.json"
     log.write_text(json.dumps({"log_history": history, "global_step": 990}))
     status, names = modules_of("diagnose", str(log), cwd=tmp_path)
@@ -56,5 +71,7 @@ def test_diagnosing_imports_nothing_heavy(tmp_path: Path) -> None:
 
 def test_the_library_is_lazy(tmp_path: Path) -> None:
     probe = "import sys, traindx; dir(traindx); print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True, cwd=tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", probe], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
     assert done.stdout.strip() == "False"

@@ -55,7 +55,9 @@ def test_the_surest_format_is_first_as_if_all_were_asked() -> None:
         sniffers = [m for m in readers.catalogue() if hasattr(m, "sniff")]
         claims = [(-claim, m.NAME) for m in sniffers if (claim := m.sniff(source)) > 0]
         assert [m.NAME for m in readers.claimants(source)] == [name for _, name in sorted(claims)], path
-        assert all(-claim <= getattr(m, "MOST", 1.0) for m in sniffers for claim, name in claims if name == m.NAME)
+        assert all(
+            -claim <= getattr(m, "MOST", 1.0) for m in sniffers for claim, name in claims if name == m.NAME
+        )
 
 
 def test_little_is_imported_for_a_usual_log(tmp_path: Path) -> None:
@@ -69,7 +71,9 @@ def test_little_is_imported_for_a_usual_log(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     loaded = done.stdout.split()
-    assert not {"numpy.ma", "numpy.polynomial", "importlib.metadata", "email", "sqlite3", "tempfile"} & set(loaded)
+    assert not {"numpy.ma", "numpy.polynomial", "importlib.metadata", "email", "sqlite3", "tempfile"} & set(
+        loaded
+    )
     assert sum(m.startswith("traindx.readers.formats.") for m in loaded) <= 2
     assert sum(m.startswith("traindx.rules.") for m in loaded) < len(rules.listed()) / 2
 

@@ -43,7 +43,10 @@ def test_random_splits_of_healthy_data_fail_nothing() -> None:
             first, second = np.split(order, [int(0.8 * len(order))])
             split = [(data.data[part], data.target[part]) for part in (first, second)]
             found = check_data(
-                split[0], validation=split[1], checks=UNFITTED, sensitive=rng(seed).integers(0, 3, len(first))
+                split[0],
+                validation=split[1],
+                checks=UNFITTED,
+                sensitive=rng(seed).integers(0, 3, len(first)),
             )
             assert failed(found) == set(), (name, seed)
 
@@ -57,7 +60,10 @@ def test_every_check_ends_in_one_of_three_ways() -> None:
         assert check.message
         assert "was not recorded" not in check.message
     assert results(check_data(training))["labels"].message == "no target was named (--target)"
-    assert results(check_data(training, "label"))["overlap"].message == "no validation data were given (--validation)"
+    assert (
+        results(check_data(training, "label"))["overlap"].message
+        == "no validation data were given (--validation)"
+    )
 
 
 def spoilt(kind: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -159,4 +165,6 @@ def test_arrays_and_columns_say_the_same() -> None:
     values = np.stack([data[c] for c in COLUMNS], axis=1)
     as_arrays = check_data(values, data["label"], validation=(values[:100], data["label"][:100]))
     as_columns = check_data(data, "label", validation={k: v[:100] for k, v in data.items()})
-    assert {k: c.status for k, c in results(as_arrays).items()} == {k: c.status for k, c in results(as_columns).items()}
+    assert {k: c.status for k, c in results(as_arrays).items()} == {
+        k: c.status for k, c in results(as_columns).items()
+    }

@@ -95,9 +95,21 @@ def calls(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def test_log_text_is_never_executed() -> None:
-    forbidden = {"eval", "exec", "compile", "pickle.loads", "pickle.load", "ast.literal_eval", "yaml.load", "os.system"}
+    forbidden = {
+        "eval",
+        "exec",
+        "compile",
+        "pickle.loads",
+        "pickle.load",
+        "ast.literal_eval",
+        "yaml.load",
+        "os.system",
+    }
     own = {
-        ("traindx/capture/process/recode.py", "compile"),  # the source of a framework's function, no text of a log
+        (
+            "traindx/capture/process/recode.py",
+            "compile",
+        ),  # the source of a framework's function, no text of a log
         ("traindx/trials/forking.py", "compile"),  # the user's script, as `python` would run it
         ("traindx/trials/forking.py", "exec"),
         ("traindx/edits/project.py", "compile"),  # whether an edited script is Python; it is not run there

@@ -116,16 +116,35 @@ def test_an_extreme_loses_digits_and_crosses_no_round_bound(value: float, bound:
 
 
 def test_round_extremes_stay() -> None:
-    assert [outward(v) for v in (0.0, 1.0, -1.0, 255.0, 1.0004, 1234.5)] == [0.0, 1.0, -1.0, 255.0, 1.01, 1240.0]
+    assert [outward(v) for v in (0.0, 1.0, -1.0, 255.0, 1.0004, 1234.5)] == [
+        0.0,
+        1.0,
+        -1.0,
+        255.0,
+        1.01,
+        1240.0,
+    ]
 
 
 def test_a_login_of_an_option_loses_its_password() -> None:
-    assert redact(["curl", "-u", "me:pw7", "--user", "you:a:b"]) == ["curl", "-u", "me:***", "--user", "you:***"]
-    for stays in (["python", "-u", "train.py"], ["docker", "--user", "1000:1000"], ["x", "-u", "https://host/p"]):
+    assert redact(["curl", "-u", "me:pw7", "--user", "you:a:b"]) == [
+        "curl",
+        "-u",
+        "me:***",
+        "--user",
+        "you:***",
+    ]
+    for stays in (
+        ["python", "-u", "train.py"],
+        ["docker", "--user", "1000:1000"],
+        ["x", "-u", "https://host/p"],
+    ):
         assert redact(stays) == stays
 
 
-def test_the_value_of_a_secret_variable_is_hidden_wherever_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_value_of_a_secret_variable_is_hidden_wherever_it_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("MY_SERVICE_TOKEN", "quiet-lantern-88")
     monkeypatch.setenv("SSH_AUTH_SOCK", "/tmp/agent.1")
     monkeypatch.setenv("DB_PASSWORD", "short")

@@ -44,13 +44,19 @@ ABSOLUTE = ("at_chance", "five validations")  # ln k is a level, and half of fiv
 @pytest.mark.parametrize("name", HEALTHY)
 def test_no_alarm_on_a_healthy_look_alike(name: str) -> None:
     diagnosis = diagnosed(HEALTHY[name])
-    loud = [f"{f.slug} ({f.severity})" for f in diagnosis.findings if f.severity in ("critical", "high", "medium")]
+    loud = [
+        f"{f.slug} ({f.severity})"
+        for f in diagnosis.findings
+        if f.severity in ("critical", "high", "medium")
+    ]
     assert not loud
     assert diagnosis.health in ("healthy", "watch")
     assert diagnosis.decision.action != "stop"
 
 
-@pytest.mark.parametrize("change", [variants.rescaled, variants.relabelled, variants.halved], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "change", [variants.rescaled, variants.relabelled, variants.halved], ids=lambda c: c.__name__
+)
 def test_health_hangs_on_no_unit(change: Callable[[Run], Run]) -> None:
     """No health turns from good to bad or back when units change or every second row is missing."""
     changed = {}
@@ -58,7 +64,11 @@ def test_health_hangs_on_no_unit(change: Callable[[Run], Run]) -> None:
         before, after = diagnosed(run), diagnosed(change(run))
         turned = {before.health, after.health}
         # "watch" lies between the two: a boundary may be crossed by one step, not by two.
-        if "healthy" in turned and turned & {"sick", "failed"} and not any(word in name for word in ABSOLUTE):
+        if (
+            "healthy" in turned
+            and turned & {"sick", "failed"}
+            and not any(word in name for word in ABSOLUTE)
+        ):
             changed[name] = f"{before.health} -> {after.health}: {[f.slug for f in after.findings]}"
     assert not changed
 
@@ -75,7 +85,9 @@ def test_one_fault_has_one_primary_finding() -> None:
     """What follows from a fault hangs on it: a run that turns NaN is not ill five times over."""
     for name, run in FAULTY.items():
         primary = [
-            f for f in diagnosed(run).findings if f.consequence_of is None and f.severity in ("critical", "high")
+            f
+            for f in diagnosed(run).findings
+            if f.consequence_of is None and f.severity in ("critical", "high")
         ]
         assert len(primary) <= 1, f"{name}: {[f.slug for f in primary]}"
 
@@ -86,7 +98,9 @@ def test_a_million_steps_take_no_more_memory_than_a_few_copies() -> None:
     from tests.make import run
 
     n = 1_000_000
-    signals = {f"train/metric_{i}": np.linspace(2, 1, n) + 0.01 * np.sin(np.arange(n) * (i + 1)) for i in range(3)}
+    signals = {
+        f"train/metric_{i}": np.linspace(2, 1, n) + 0.01 * np.sin(np.arange(n) * (i + 1)) for i in range(3)
+    }
     big = run({"train/loss": signals.pop("train/metric_0"), **signals})
     numbers = sum(s.values.nbytes + s.steps.nbytes for s in big.series.values())
     tracemalloc.start()

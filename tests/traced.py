@@ -29,7 +29,9 @@ def run(
     kinds = ("operator", "kernel") if device else ("operator",)
     panels = {
         f"{kind}_{what}": Panel(
-            np.arange(STEPS, dtype=float), tuple(table), np.tile([row[i] for row in table.values()], (STEPS, 1))
+            np.arange(STEPS, dtype=float),
+            tuple(table),
+            np.tile([row[i] for row in table.values()], (STEPS, 1)),
         )
         for kind in kinds
         for i, what in enumerate(("time", "calls"))
@@ -37,7 +39,9 @@ def run(
     return msgspec.structs.replace(made, format="torch-trace", panels=panels)
 
 
-def step(seconds: float, *, data: float, forward: float, backward: float, optimizer: float) -> dict[str, float]:
+def step(
+    seconds: float, *, data: float, forward: float, backward: float, optimizer: float
+) -> dict[str, float]:
     """A step on the host by the shares of its parts; the rest is idle."""
     shares = {"data": data, "forward": forward, "backward": backward, "optimizer": optimizer}
     idle = seconds * (1 - sum(shares.values()))

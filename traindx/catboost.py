@@ -22,7 +22,9 @@ class Watch:
     """Records every `fit` that it is given to. `out`: the record's folder (None: a temporary one); `settings`: those of
     the model, as facts (`learning_rate`, `depth` ...)."""
 
-    def __init__(self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any) -> None:
+    def __init__(
+        self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any
+    ) -> None:
         self.record, self._config = Record("catboost", out, settings), config
 
     def after_iteration(self, info: Any) -> bool:

@@ -137,10 +137,14 @@ def parse(table: Mapping[str, Any], source: str) -> Config:
         ignore=strings(table.get("ignore", []), f"{source}: ignore"),
         severity=severity_named(table.get("severity", "medium"), f"{source}: severity"),
         thresholds={
-            slug: {name: number(value, f"{source}: thresholds.{slug}.{name}") for name, value in inner.items()}
+            slug: {
+                name: number(value, f"{source}: thresholds.{slug}.{name}") for name, value in inner.items()
+            }
             for slug, inner in tables(table.get("thresholds", {}), f"{source}: thresholds").items()
         },
-        aliases=checked_aliases(mapping(table.get("aliases", {}), f"{source}: aliases"), f"{source}: aliases"),
+        aliases=checked_aliases(
+            mapping(table.get("aliases", {}), f"{source}: aliases"), f"{source}: aliases"
+        ),
         facts=checked_facts(mapping(table.get("facts", {}), f"{source}: facts"), f"{source}: facts"),
     )
 
@@ -212,7 +216,9 @@ def checked_aliases(aliases: Mapping[str, Any], place: str) -> dict[str, str]:
             near = suggestion(f"train/{canonical}", (kind.name for kind in SIGNALS))
             raise ConfigError(f"{place}: {canonical!r} is not a signal (see docs/signals.md){near}")
         if not isinstance(original, str) or not original:
-            raise ConfigError(f"{place}: {canonical!r} must name a column or tag of the log, not {original!r}")
+            raise ConfigError(
+                f"{place}: {canonical!r} must name a column or tag of the log, not {original!r}"
+            )
     return dict(aliases)
 
 

@@ -92,7 +92,11 @@ def conduct(
     leaving = WayOut(out)
     over = (lambda: leaving() or until()) if until else leaving
     done = trials.conduct(command, interventions, record=record, out=out, until=over, **options)
-    return done._replace(ended="finished", status=0, signal=0) if done.ended == "stopped" and leaving.overdue else done
+    return (
+        done._replace(ended="finished", status=0, signal=0)
+        if done.ended == "stopped" and leaving.overdue
+        else done
+    )
 
 
 class Glances:
@@ -162,7 +166,12 @@ class Starter:
         self.asked = False
 
     def __call__(
-        self, command: Sequence[str], out: Path, interventions: Sequence[str], steps: int | None, **options: Any
+        self,
+        command: Sequence[str],
+        out: Path,
+        interventions: Sequence[str],
+        steps: int | None,
+        **options: Any,
     ) -> rates.Attempt:
         warm: Warm | None = self.warm
         if not interventions:
@@ -171,7 +180,9 @@ class Starter:
         self.asked = True
         tried = attempt(command, out, interventions, steps, warm=warm, **options)
         done = tried.conducted
-        told = bool(interventions) and tried.run is not None  # of the script as it is nothing may be a fork's doing
+        told = (
+            bool(interventions) and tried.run is not None
+        )  # of the script as it is nothing may be a fork's doing
         if not done.warm or done.ok or done.ended != "finished" or told:
             return tried
         shutil.rmtree(out)

@@ -34,14 +34,18 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
         self._latest: Diagnosis | None = None
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **given: Any) -> None:
-        optimizer = getattr(given["optimizer"], "optimizer", given["optimizer"])  # not Accelerate's around it
+        optimizer = getattr(
+            given["optimizer"], "optimizer", given["optimizer"]
+        )  # not Accelerate's around it
         self._recording = watch(
             given["model"], optimizer, out=self.out, on_finding=self._found, check_every=self.check_every,
             **self.options,
         )  # fmt: skip
         self._recording.__enter__()
 
-    def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **given: Any) -> None:
+    def on_log(
+        self, args: Any, state: Any, control: Any, logs: dict[str, float] | None = None, **given: Any
+    ) -> None:
         """The loss is the mean since the log before, as the trainer tells it."""
         if self._recording is not None and logs is not None and "loss" in logs:
             self._recording.session.metric("loss", float(logs["loss"]))
@@ -50,7 +54,9 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
         self, args: Any, state: Any, control: Any, metrics: dict[str, float] | None = None, **given: Any
     ) -> None:
         if self._recording is not None:
-            held_out = {n.removeprefix("eval_"): v for n, v in (metrics or {}).items() if n.startswith("eval_")}
+            held_out = {
+                n.removeprefix("eval_"): v for n, v in (metrics or {}).items() if n.startswith("eval_")
+            }
             timing = ("runtime", "samples_per_second", "steps_per_second")
             self._recording.log(**{f"val_{n}": v for n, v in held_out.items() if n not in timing})
 
@@ -74,7 +80,11 @@ class Watch(TrainerCallback, ExportableState):  # type: ignore[misc]  # transfor
 
     def state(self) -> dict[str, Any]:
         """What `Trainer` saves with its own state, and gives back when it resumes."""
-        args = {"out": None if self.out is None else str(self.out), "check_every": self.check_every, "stop": self.stop}
+        args = {
+            "out": None if self.out is None else str(self.out),
+            "check_every": self.check_every,
+            "stop": self.stop,
+        }
         return {"args": {**args, **self.options}, "attributes": {"told": self.told}}
 
     def _found(self, diagnosis: Diagnosis) -> None:

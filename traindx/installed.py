@@ -22,7 +22,9 @@ def modules_of(name: str, places: Iterable[str], families: bool = False) -> set[
             import pkgutil
 
             within = pkgutil.walk_packages([place], f"{name}.")
-            found |= {i.name for i in within if not i.ispkg and i.name.count(".") == name.count(".") + 1 + families}
+            found |= {
+                i.name for i in within if not i.ispkg and i.name.count(".") == name.count(".") + 1 + families
+            }
             continue
         for entry in os.listdir(place):
             stem, _, kind = entry.partition(".")

@@ -77,7 +77,9 @@ class Watch(Listener):
 
         if self.session is not None:
             self.session.flush()
-        return diagnose(read(self._out or "." if self.session is None else self.session.folder), self._config)
+        return diagnose(
+            read(self._out or "." if self.session is None else self.session.folder), self._config
+        )
 
     def close(self) -> None:
         """Write everything and let go."""

@@ -26,7 +26,9 @@ class Watch:
 
     order = 5  # before early stopping, which raises
 
-    def __init__(self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any) -> None:
+    def __init__(
+        self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any
+    ) -> None:
         self.record, self._config = Record("lightgbm", out, settings), config
 
     def __call__(self, environment: Any) -> None:

@@ -131,7 +131,9 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
     features = Features(run)
     outcomes = rules.judge(run, features, chosen, config.thresholds)
     memory = memory_of(run)
-    if memory is not None and run.setup.word("measured_for") == "memory":  # a few steps: what it learns is not asked
+    if (
+        memory is not None and run.setup.word("measured_for") == "memory"
+    ):  # a few steps: what it learns is not asked
         outcomes = tuple(o for o in outcomes if o.rule.slug in causes.ABOUT_MEMORY)
         found = findings(outcomes, run.axis)
         return told(run, outcomes, found, causes.decide_memory(found, memory), memory=memory)
@@ -158,7 +160,11 @@ def diagnose_one(run: Run, chosen: Sequence[Rule], config: Config) -> RunDiagnos
 
 
 def told(
-    run: Run, outcomes: Sequence[Outcome], found: tuple[Finding, ...], verdict: tuple[Health, Decision], **parts: Any
+    run: Run,
+    outcomes: Sequence[Outcome],
+    found: tuple[Finding, ...],
+    verdict: tuple[Health, Decision],
+    **parts: Any,
 ) -> RunDiagnosis:
     """What every diagnosis says, and its further `parts`."""
     health, decision = verdict
@@ -347,7 +353,11 @@ def select(catalogue: Sequence[Rule], config: Config) -> tuple[Rule, ...]:
     for word in (*config.select, *config.ignore):
         if not any(named(r, (word,)) for r in catalogue):
             raise ConfigError(f"{word!r} is no rule's slug, code or beginning of a code")
-    return tuple(r for r in catalogue if (not config.select or named(r, config.select)) and not named(r, config.ignore))
+    return tuple(
+        r
+        for r in catalogue
+        if (not config.select or named(r, config.select)) and not named(r, config.ignore)
+    )
 
 
 WORTH_A_FIX = 0.02  # probability of a cause below which nobody would act on it: no fixes are offered for it
@@ -365,7 +375,13 @@ def with_fixes(ranked: Sequence[Hypothesis], run: Run) -> tuple[Hypothesis, ...]
 def describe(run: Run) -> RunInfo:
     """The run's identity as the document shows it."""
     events: list[dict[str, Any]] = [
-        {"kind": e.kind, "step": e.step, "place": e.place, "message": e.message, **({"code": e.code} if e.code else {})}
+        {
+            "kind": e.kind,
+            "step": e.step,
+            "place": e.place,
+            "message": e.message,
+            **({"code": e.code} if e.code else {}),
+        }
         for e in run.events
     ]
     return RunInfo(

@@ -48,14 +48,20 @@ ABOUT = frozenset((
     "path", "dir", "rate", "policy", "strength", "mode", "type", "method", "enabled", "backend", "provider", "url",
     "uri", "host", "user", "username", "name", "ttl", "timeout", "expires", "expiry",
 ))  # fmt: skip
-EMPTY = frozenset(("", "true", "false", "none", "null", "yes", "no", HIDDEN, f"'{HIDDEN}'", "os.environ", "environ"))
-LOGIN = re.compile(r"([^\s:/]{1,64}):(?!\d+$)[^\s/]\S*")  # of `curl -u`; two numbers are ids of a user and a group
+EMPTY = frozenset(
+    ("", "true", "false", "none", "null", "yes", "no", HIDDEN, f"'{HIDDEN}'", "os.environ", "environ")
+)
+LOGIN = re.compile(
+    r"([^\s:/]{1,64}):(?!\d+$)[^\s/]\S*"
+)  # of `curl -u`; two numbers are ids of a user and a group
 LOGGED_IN = re.compile(  # in a text, which may hold a list of Python's
     r"((?:^|[\s'\"])(?:-u|--(?:proxy-)?user)['\"]?(?:\s*,\s*|\s+|=)['\"]?[^\s:/'\"]{1,64}):"
     r"(?!\d+(?:[\s'\"]|$))[^\s/'\"][^\s'\"]*"
 )
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-WRAPPED = re.compile(r"<.*>|\[.*\]|\d{1,6}|\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE)  # `<pad>`, `[MASK]`, a count, a mean
+WRAPPED = re.compile(
+    r"<.*>|\[.*\]|\d{1,6}|\d*\.\d+(e[+-]?\d+)?", re.IGNORECASE
+)  # `<pad>`, `[MASK]`, a count, a mean
 
 PEM = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
 # The prefixes that services give their keys so that they can be recognized, at the start of a word.
@@ -88,10 +94,13 @@ KEYED_HOST = re.compile(SCHEME + r")[A-Za-z0-9_-]{20,500}@")  # Sentry, Git over
 # A web hook: who knows its path may post.
 HOOK = re.compile(r"\b(hooks\.slack\.com/[a-z]+/|discord(?:app)?\.com/api/webhooks/)[\w/-]{10,}", re.I)
 QUERY = re.compile(
-    r"([?&;](?:X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)|sig|signature|key)=)[^\s&'\"]{8,}", re.I
+    r"([?&;](?:X-(?:Amz|Goog)-(?:Signature|Credential|Security-Token)|sig|signature|key)=)[^\s&'\"]{8,}",
+    re.I,
 )
 AUTHORIZED = r"((?:proxy-)?authorization['\"]?\s*[:=]\s*['\"]?)(?![\s*])"
-HEADER = re.compile(AUTHORIZED + r"(?:[a-z][\w-]*[ \t]+(?!-))?[^\s'\"]+", re.IGNORECASE)  # `Bearer X`, or X alone
+HEADER = re.compile(
+    AUTHORIZED + r"(?:[a-z][\w-]*[ \t]+(?!-))?[^\s'\"]+", re.IGNORECASE
+)  # `Bearer X`, or X alone
 BEARER = re.compile(r"\b(bearer\s+)(?:(?=[^\s'\"]*\d)[^\s'\"]{6,}|[^\s'\"]{20,})", re.IGNORECASE)
 VALUE = re.compile(r"\"(?:[^\"\\\r\n]|\\.)*\"|'(?:[^'\\\r\n]|\\.)*'|[^\s,;&'\"(){}\[\]]+")
 ASSIGNED = re.compile(r"(?<![\w.+-])[\w.+-]{1,200}['\"]?[ \t]*[=:][ \t]*")
@@ -134,7 +143,9 @@ def hides(name: str, value: str) -> bool:
 def from_environment() -> tuple[str, ...]:
     """The secrets that the process was given by variables, the longest first: errors quote them without a name."""
     known = (value for name, value in os.environ.items() if hides(name, value) and len(value) >= SHORTEST)
-    return tuple(sorted((v for v in known if not v.startswith("/") and not v.isdigit()), key=len, reverse=True))
+    return tuple(
+        sorted((v for v in known if not v.startswith("/") and not v.isdigit()), key=len, reverse=True)
+    )
 
 
 def redact_text(text: str) -> str:

@@ -26,7 +26,9 @@ class Watch(TrainingCallback):  # type: ignore[misc]
     """Records every training that it is given to. `out`: the record's folder (None: a temporary one); `settings`:
     those of the model, as facts (`learning_rate`, `max_depth` ...)."""
 
-    def __init__(self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any) -> None:
+    def __init__(
+        self, out: str | Path | None = None, *, config: Config | None = None, **settings: Any
+    ) -> None:
         self.record, self._config = Record("xgboost", out, settings), config
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:

@@ -36,11 +36,15 @@ class Scored(NamedTuple):
 
 
 def scripts() -> list[str]:
-    return sorted(p.stem for p in (HERE / "scripts").glob("*.py") if p.stem.startswith(("faulty_", "healthy_")))
+    return sorted(
+        p.stem for p in (HERE / "scripts").glob("*.py") if p.stem.startswith(("faulty_", "healthy_"))
+    )
 
 
 def state(folder: Path) -> dict[str, str]:
-    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.rglob("*.*")}
+    return {
+        str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in folder.rglob("*.*")
+    }
 
 
 def checked(name: str, folder: Path, options: list[str]) -> Scored:
@@ -49,11 +53,17 @@ def checked(name: str, folder: Path, options: list[str]) -> Scored:
     command = [sys.executable, "-m", "traindx.cli.main", "check", "-q", "-f", "json", *options]
     began = time.monotonic()
     done = subprocess.run(
-        [*command, "--", sys.executable, f"{name}.py"], cwd=folder, capture_output=True, text=True, timeout=LIMIT
+        [*command, "--", sys.executable, f"{name}.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
     )
     seconds = time.monotonic() - began
     if done.returncode == 2:
-        return Scored(name, {"?": done.stderr.strip()[-200:]}, {}, False, seconds, "", state(folder) != before)
+        return Scored(
+            name, {"?": done.stderr.strip()[-200:]}, {}, False, seconds, "", state(folder) != before
+        )
     report = json.loads(done.stdout)
     failed = {c["slug"]: c["message"] for c in report["checks"] if c["status"] == "failed"}
     not_run = {c["slug"]: c["message"] for c in report["checks"] if c["status"] == "not-run"}

@@ -56,7 +56,9 @@ def own() -> Iterator[Script]:
     for name in scripts():
         text = (HERE / "scripts" / f"{name}.py").read_text(encoding="utf-8")
         faults = (tuple(CAUSES[name]),) if name in CAUSES else ()
-        yield Script(name, "check", {**shared, f"{name}.py": text}, f"{name}.py", faults, name.startswith("healthy_"))
+        yield Script(
+            name, "check", {**shared, f"{name}.py": text}, f"{name}.py", faults, name.startswith("healthy_")
+        )
 
 
 def of_repair() -> Iterator[Script]:
@@ -65,7 +67,9 @@ def of_repair() -> Iterator[Script]:
         base = case.name.partition(".")[0].partition("+")[0]
         if base in PROJECTS or split(base) == "held":
             well = case.kind in ("healthy", "trap")
-            yield Script(case.name, "repair", dict(case.files), case.script, () if well else case.causes, well)
+            yield Script(
+                case.name, "repair", dict(case.files), case.script, () if well else case.causes, well
+            )
 
 
 def record(script: Script, folder: Path) -> None:
@@ -76,8 +80,21 @@ def record(script: Script, folder: Path) -> None:
     (place / "project").mkdir(parents=True, exist_ok=True)
     for name, text in script.files.items():
         (place / "project" / name).write_text(text, encoding="utf-8")
-    command = [sys.executable, "-m", "traindx.cli.main", "run", "-q", "-f", "json", "--out", str(place / "record")]
-    with (place / "said.json").open("w", encoding="utf-8") as said, (place / "stderr.log").open("w") as errors:
+    command = [
+        sys.executable,
+        "-m",
+        "traindx.cli.main",
+        "run",
+        "-q",
+        "-f",
+        "json",
+        "--out",
+        str(place / "record"),
+    ]
+    with (
+        (place / "said.json").open("w", encoding="utf-8") as said,
+        (place / "stderr.log").open("w") as errors,
+    ):
         done = subprocess.run(
             [*command, "--", sys.executable, script.script], cwd=place / "project", stdout=said, stderr=errors,
             timeout=LIMIT, check=False,
@@ -96,7 +113,9 @@ def diagnosed(script: Script, folder: Path) -> Said | None:
     right = {cause for fault in script.faults for cause in fault}
     place = next((i for i, name in enumerate(names, 1) if name in right), 0)
     both = all(set(fault) & set(names[:2]) for fault in script.faults)
-    return Said(script, said.health, tuple((h.cause, h.probability) for h in said.hypotheses[:3]), place, both)
+    return Said(
+        script, said.health, tuple((h.cause, h.probability) for h in said.hypotheses[:3]), place, both
+    )
 
 
 def report(found: list[Said]) -> str:
@@ -113,17 +132,24 @@ def report(found: list[Said]) -> str:
         f"{source}, {kind}": [s for s in found if s.of.source == source and s.of.healthy == (kind == "healthy")]
         for source in ("check", "repair") for kind in ("faulty", "healthy")
     }  # fmt: skip
-    each = [(s.of.name, s.health, s.place or "-", ", ".join(f"{c} {p:.2f}" for c, p in s.causes)) for s in found]
+    each = [
+        (s.of.name, s.health, s.place or "-", ", ".join(f"{c} {p:.2f}" for c, p in s.causes)) for s in found
+    ]
     summary = markdown(head, [row(name, group) for name, group in groups.items() if group])
     return summary + "\n\n" + markdown(("script", "health", "right", "said"), each)
 
 
 def row(name: str, group: list[Said]) -> tuple[object, ...]:
-    called = [sum(s.health in words for s in group) for words in (("healthy",), ("watch",), ("sick", "failed"))]
+    called = [
+        sum(s.health in words for s in group) for words in (("healthy",), ("watch",), ("sick", "failed"))
+    ]
     ill, pairs = [s for s in group if any(s.of.faults)], [s for s in group if len(s.of.faults) == 2]
     sure = [s for s in group if s.causes[0][1] >= SURE and (s.of.healthy or any(s.of.faults))]
     right = sum(s.causes[0][0] == "healthy" if s.of.healthy else s.place == 1 for s in sure)
-    told = (f"{sum(s.place == 1 for s in ill)} of {len(ill)}", f"{sum(0 < s.place <= 3 for s in ill)} of {len(ill)}")
+    told = (
+        f"{sum(s.place == 1 for s in ill)} of {len(ill)}",
+        f"{sum(0 < s.place <= 3 for s in ill)} of {len(ill)}",
+    )
     first = f"healthy in {sum(s.causes[0][0] == 'healthy' for s in group)}"
     return (name, len(group), " / ".join(map(str, called)), *(told if ill else (first, "")),
             f"{sum(s.both for s in pairs)} of {len(pairs)}" if pairs else "", f"{right} of {len(sure)}")  # fmt: skip

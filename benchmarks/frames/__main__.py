@@ -12,7 +12,14 @@ import traindx
 from benchmarks.frames.cells import CELLS
 from traindx.capture.launch.attach import Process
 
-ROOMS = {"torch": "torch", "lightning": "torch", "hf": "torch", "keras": "keras", "nnx": "jax", "equinox": "jax"}
+ROOMS = {
+    "torch": "torch",
+    "lightning": "torch",
+    "hf": "torch",
+    "keras": "keras",
+    "nnx": "jax",
+    "equinox": "jax",
+}
 
 
 def attached(framework: str, out: Path) -> Process:

@@ -42,7 +42,17 @@ def started(framework: str, epochs: int, recorded: bool) -> float:
     """The same in a process of its own."""
     with tempfile.TemporaryDirectory() as folder:
         out = str(Path(folder) / "run") if recorded else ""
-        command = [sys.executable, "-W", "ignore", "-m", "benchmarks.frames.cost", "once", framework, str(epochs), out]
+        command = [
+            sys.executable,
+            "-W",
+            "ignore",
+            "-m",
+            "benchmarks.frames.cost",
+            "once",
+            framework,
+            str(epochs),
+            out,
+        ]
         told = subprocess.run(command, capture_output=True, text=True, check=True)
     return float(told.stdout.split()[-1])
 
@@ -57,7 +67,9 @@ def compare(framework: str, pairs: int) -> None:
             found[recorded].append((long - short) / steps)
         ratio = statistics.median(found[True]) / statistics.median(found[False])
         plain, with_it = (1e3 * statistics.median(found[r]) for r in (False, True))
-        print(f"{framework}: plain {plain:.1f} ms, recorded {with_it:.1f} ms a step, {ratio:.3f}x", flush=True)
+        print(
+            f"{framework}: plain {plain:.1f} ms, recorded {with_it:.1f} ms a step, {ratio:.3f}x", flush=True
+        )
 
 
 if __name__ == "__main__":

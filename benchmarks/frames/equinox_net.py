@@ -51,7 +51,9 @@ def train(cell: Cell) -> None:
         labels = lambda tree: jax.tree_util.tree_map_with_path(  # noqa: E731
             lambda path, _: "train" if "last" in jax.tree_util.keystr(path) else "freeze", tree
         )
-        transformation = optax.multi_transform({"train": transformation, "freeze": optax.set_to_zero()}, labels)
+        transformation = optax.multi_transform(
+            {"train": transformation, "freeze": optax.set_to_zero()}, labels
+        )
     state = transformation.init(eqx.filter(model, eqx.is_inexact_array))
 
     @eqx.filter_jit

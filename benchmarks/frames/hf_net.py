@@ -55,6 +55,10 @@ def train(cell: Cell) -> None:
             dataloader_drop_last=True, use_cpu=True, logging_steps=10,
         )  # fmt: skip
         trainer = transformers.Trainer(
-            model, given, train_dataset=train_set, eval_dataset=held, optimizers=(optimizer, schedule or constant)
+            model,
+            given,
+            train_dataset=train_set,
+            eval_dataset=held,
+            optimizers=(optimizer, schedule or constant),
         )
         trainer.train()

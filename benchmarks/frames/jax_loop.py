@@ -9,7 +9,11 @@ from benchmarks.frames.cells import Cell
 
 
 def optimizer(cell: Cell, samples: int) -> optax.GradientTransformation:
-    rate = optax.cosine_decay_schedule(cell.rate, cell.epochs * (samples // cell.batch)) if cell.cosine else cell.rate
+    rate = (
+        optax.cosine_decay_schedule(cell.rate, cell.epochs * (samples // cell.batch))
+        if cell.cosine
+        else cell.rate
+    )
     return optax.adam(rate) if cell.optimizer == "adam" else optax.sgd(rate, 0.9)
 
 

@@ -32,7 +32,9 @@ def train(cell: Cell) -> None:
                 keras.layers.Activation(cell.activation),
             ]
         else:
-            layers += [keras.layers.Dense(size, cell.activation, kernel_initializer=start, bias_initializer=bias)]
+            layers += [
+                keras.layers.Dense(size, cell.activation, kernel_initializer=start, bias_initializer=bias)
+            ]
         layers += [keras.layers.Dropout(cell.dropout)] if cell.dropout else []
     numbers = cell.loss == "numbers"
     model = keras.Sequential([*layers, keras.layers.Dense(1 if numbers else CLASSES, cell.answer or None)])

@@ -17,7 +17,13 @@ from pathlib import Path
 
 from benchmarks.frames.starts.__main__ import SCRIPTS, environment_of, look
 
-REQUESTS = ("requests", "urllib3", "charset-normalizer", "certifi", "idna")  # asked for by the hub's client of then
+REQUESTS = (
+    "requests",
+    "urllib3",
+    "charset-normalizer",
+    "certifi",
+    "idna",
+)  # asked for by the hub's client of then
 # The lowest that pyproject.toml names (where it is lower than what pip can build on Python 3.11: what there is), and
 # some below.
 ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -33,7 +39,13 @@ ROWS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("lightning_autoencoder",),
     ),
     "transformers 4.48": (
-        ("transformers==4.48.3", "tokenizers==0.21.0", "huggingface-hub==0.27.1", "accelerate==1.2.1", *REQUESTS),
+        (
+            "transformers==4.48.3",
+            "tokenizers==0.21.0",
+            "huggingface-hub==0.27.1",
+            "accelerate==1.2.1",
+            *REQUESTS,
+        ),
         ("hf_language_model",),
     ),
     "xgboost 2.1": (("xgboost-cpu==2.1.1",), ("xgboost_quickstart",)),

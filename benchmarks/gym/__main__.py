@@ -37,10 +37,16 @@ def parsed() -> argparse.Namespace:
     score = verbs.add_parser("score", help="diagnose the logs of a folder and score the diagnoses")
     score.add_argument("folder", type=Path)
     score.add_argument("--table", type=Path, help="write the tables to a Markdown file")
-    score.add_argument("--detection", action="store_true", help="also find how early: diagnoses of beginnings")
-    signs = verbs.add_parser("signs", help="what the ranking sees of all labelled runs of the folders, into one file")
+    score.add_argument(
+        "--detection", action="store_true", help="also find how early: diagnoses of beginnings"
+    )
+    signs = verbs.add_parser(
+        "signs", help="what the ranking sees of all labelled runs of the folders, into one file"
+    )
     signs.add_argument("folders", type=Path, nargs="+")
-    signs.add_argument("--logs-of", type=Path, nargs="*", help="folders of an older capture: only their logs")
+    signs.add_argument(
+        "--logs-of", type=Path, nargs="*", help="folders of an older capture: only their logs"
+    )
     signs.add_argument("--workers", type=int, default=2)
     verbs.add_parser("fit", help="fit the weights on the signs, and write them where the package reads them")
     compare = verbs.add_parser("compare", help="rankings on held-out settings, side by side")
@@ -51,12 +57,18 @@ def parsed() -> argparse.Namespace:
     programs.add_argument("--bases", nargs="*", default=(), help="only these")
     programs.add_argument("--seeds", type=int, default=2)
     programs.add_argument("--workers", type=int, default=1, help="processes at a time")
-    programs.add_argument("--edits", type=int, help="so many edits, cause after cause (0: none). Default: all")
+    programs.add_argument(
+        "--edits", type=int, help="so many edits, cause after cause (0: none). Default: all"
+    )
     programs.add_argument("--found", action="store_true", help="the programs after published faults")
-    programs.add_argument("--quick", action="store_true", help="a few fast programs with their edits, one seed")
+    programs.add_argument(
+        "--quick", action="store_true", help="a few fast programs with their edits, one seed"
+    )
     renew = verbs.add_parser("renew", help="programs, weights and figures anew, in one go (resumable)")
     renew.add_argument("folder", type=Path)
-    renew.add_argument("--quick", action="store_true", help="a few fast programs, scored with the shipped weights")
+    renew.add_argument(
+        "--quick", action="store_true", help="a few fast programs, scored with the shipped weights"
+    )
     renew.add_argument("--workers", type=int, default=2, help="processes at a time")
     renew.add_argument("--figure", type=Path, help="also draw the reliability diagram")
     for verb, what in OTHERS.items():

@@ -22,9 +22,7 @@ for _ in range(ROUNDS):
         warm.step()
 """
 RESTARTS = "torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 3 * len(train_loader))"
-LONG_WARMUP = (
-    "torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1.0, (s + 1) / (0.4 * EPOCHS * len(train_loader))))"
-)
+LONG_WARMUP = "torch.optim.lr_scheduler.LambdaLR(optimizer, lambda s: min(1.0, (s + 1) / (0.4 * EPOCHS * len(train_loader))))"
 
 
 def like(name: str, setting: str, pattern: str | None = None, **changes: object) -> Recipe:

@@ -46,15 +46,21 @@ CANCER = bundled("load_breast_cancer", 170, 110)
 WINE = bundled("load_wine", 50, 35)
 DIABETES = bundled("load_diabetes", 110, 80)
 CLUSTERS = generated(
-    "make_classification(4000, 20, n_informative=12, n_classes=5, class_sep=1.6, flip_y=0.0, random_state=1)", 800, 600
+    "make_classification(4000, 20, n_informative=12, n_classes=5, class_sep=1.6, flip_y=0.0, random_state=1)",
+    800,
+    600,
 )
 OVERLAPPING = generated(
-    "make_classification(3000, 20, n_informative=6, n_classes=2, class_sep=0.7, flip_y=0.05, random_state=2)", 800, 600
+    "make_classification(3000, 20, n_informative=6, n_classes=2, class_sep=0.7, flip_y=0.05, random_state=2)",
+    800,
+    600,
 )
 FRIEDMAN = generated("make_friedman1(2500, 10, noise=1.0, random_state=3)", 500, 400)
 CIRCLES = generated("make_circles(1500, noise=0.1, factor=0.5, random_state=4)", 400, 300)
 MOONS = generated("make_moons(2000, noise=0.2, random_state=5)", 500, 400)
-LABEL_SETS = generated("make_multilabel_classification(2500, 20, n_classes=6, n_labels=2, random_state=6)", 500, 400)
+LABEL_SETS = generated(
+    "make_multilabel_classification(2500, 20, n_classes=6, n_labels=2, random_state=6)", 500, 400
+)
 PICTURES = DIGITS + "y_train, y_val, y_test = x_train / 16.0, x_val / 16.0, x_test / 16.0\n"
 
 WAVES = """

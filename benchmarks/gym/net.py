@@ -30,7 +30,11 @@ class Net:
         """The class `Net`."""
         build = {"mlp": mlp, "cnn": cnn, "segment": cnn}.get(self.kind, sequence)
         init, forward = build(self)
-        forward = [*forward, *self.out.splitlines(), "return out.squeeze(1)" if self.squeeze else "return out"]
+        forward = [
+            *forward,
+            *self.out.splitlines(),
+            "return out.squeeze(1)" if self.squeeze else "return out",
+        ]
         if self.cut:
             forward.insert(1, self.cut)
         return "\n".join(
@@ -58,7 +62,9 @@ def mlp(net: Net) -> tuple[list[str], list[str]]:
     for a, b in pairwise(widths):
         block = [f"nn.Linear({a}, {b})"]
         if net.norm:
-            block.append(f"nn.{'BatchNorm1d' if net.norm == 'batch' else 'LayerNorm'}({b}{net.norm_options})")
+            block.append(
+                f"nn.{'BatchNorm1d' if net.norm == 'batch' else 'LayerNorm'}({b}{net.norm_options})"
+            )
         block += [net.act] * bool(net.act) + [f"nn.Dropout({net.dropout})"] * bool(net.dropout)
         blocks.append(block)
     return with_head(blocks, f"nn.Linear({widths[-1]}, {net.outputs})")
@@ -92,10 +98,14 @@ def sequence(net: Net) -> tuple[list[str], list[str]]:
     width, layers = net.hidden
     drop = f"nn.Dropout({net.dropout})" if net.dropout else "nn.Identity()"
     language = net.kind.endswith("-lm")
-    init = [f"self.stem = nn.{f'Embedding({net.inputs}, {width})' if language else f'Linear({net.inputs}, {width})'}"]
+    init = [
+        f"self.stem = nn.{f'Embedding({net.inputs}, {width})' if language else f'Linear({net.inputs}, {width})'}"
+    ]
     forward = ["h = self.stem(x)"]
     if net.kind.startswith("rnn"):
-        init.append(f"self.body = nn.{net.cell}({width}, {width}, {layers}, batch_first=True{net.cell_options})")
+        init.append(
+            f"self.body = nn.{net.cell}({width}, {width}, {layers}, batch_first=True{net.cell_options})"
+        )
         forward.append("h, _ = self.body(h)")
     else:
         layer = f"nn.TransformerEncoderLayer({width}, 4, {2 * width}, {net.dropout}, batch_first=True, norm_first=True)"

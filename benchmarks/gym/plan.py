@@ -100,13 +100,19 @@ def pair(rng: random.Random) -> Fault:
 
     sees = tuple(sorted({*first.sees, *second.sees}))
     name = f"{first.name}.{strengths[0]:g}+{second.name}"
-    return Fault(name, first.cause, both, strengths[1:], first.also, sees=sees, second=(second.cause, *second.also))
+    return Fault(
+        name, first.cause, both, strengths[1:], first.also, sees=sees, second=(second.cause, *second.also)
+    )
 
 
 def faulty(fault: Fault, rng: random.Random, made: set[str]) -> list[Job] | None:
     """A new case of a fault on a setting where it is possible: twins, then the faulty runs."""
     for _ in range(TRIES):
-        base, v, strength = rng.choice(fault.settings or SETTINGS), rng.choice(VARIANTS), rng.choice(fault.strengths)
+        base, v, strength = (
+            rng.choice(fault.settings or SETTINGS),
+            rng.choice(VARIANTS),
+            rng.choice(fault.strengths),
+        )
         recipe = variant(base, v)
         spoilt = fault.change(recipe, strength)
         group = f"{recipe.setting}.v{v}.{fault.name}.{strength:g}"
@@ -121,7 +127,9 @@ def clean(recipe: Recipe, v: int) -> list[Job]:
     return [job(group, "", recipe, None, 0.0, v, seed) for seed in SEEDS]
 
 
-def job(group: str, twin: str, recipe: Recipe, fault: Fault | None, strength: float, v: int, seed: int) -> Job:
+def job(
+    group: str, twin: str, recipe: Recipe, fault: Fault | None, strength: float, v: int, seed: int
+) -> Job:
     rng = random.Random(f"{group} {seed}")
     style, shown = draw_style(rng, fault)
     if recipe.whole:
@@ -129,7 +137,9 @@ def job(group: str, twin: str, recipe: Recipe, fault: Fault | None, strength: fl
     else:
         log = replace(STYLES[style](shown, recipe), lines=shown.lines)
     skeleton = rng.choice(("flat", "functions"))
-    return Job(f"{group}.s{seed}", group, twin, recipe, fault, strength, v, seed, style, shown, log, skeleton)
+    return Job(
+        f"{group}.s{seed}", group, twin, recipe, fault, strength, v, seed, style, shown, log, skeleton
+    )
 
 
 def draw_style(rng: random.Random, fault: Fault | None) -> tuple[str, Shown]:
@@ -138,7 +148,9 @@ def draw_style(rng: random.Random, fault: Fault | None) -> tuple[str, Shown]:
     names = set(STYLES) - styles.UNVALIDATED if "val" in sees else set(STYLES)
     names = {n for n in names if STYLES[n](Shown(), SETTINGS[0]).file is None} if "end" in sees else names
     name = rng.choice(sorted(names & styles.TELL_CLOCK if "clock" in sees else names))
-    val = name in styles.VALIDATED or (name not in styles.UNVALIDATED and ("val" in sees or rng.random() < 0.75))
+    val = name in styles.VALIDATED or (
+        name not in styles.UNVALIDATED and ("val" in sees or rng.random() < 0.75)
+    )
     return name, Shown(
         val=val,
         rate=name in styles.TELL_RATE and rng.random() < 0.5,

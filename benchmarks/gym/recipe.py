@@ -103,7 +103,9 @@ def before_loop(recipe: Recipe, log: Log) -> dict[str, str]:
     return {
         "constants": f"EPOCHS = {recipe.epochs}\nBATCH = {recipe.batch}\nLR = {recipe.lr:.6g}",
         "imports": recipe.imports,
-        "data": "\n".join(filter(None, (recipe.data.strip(), recipe.spoil, recipe.scale.strip(), recipe.spoil_late))),
+        "data": "\n".join(
+            filter(None, (recipe.data.strip(), recipe.spoil, recipe.scale.strip(), recipe.spoil_late))
+        ),
         "tensors": tensors(recipe),
         "net": recipe.net.source(),
         "shard": recipe.shard,
@@ -133,7 +135,9 @@ def in_loop(recipe: Recipe, log: Log) -> dict[str, str]:
 def logged(recipe: Recipe, log: Log) -> dict[str, str]:
     """The parts that validate and log."""
     return {
-        "every": f"LOG_EVERY = max(1, EPOCHS * len(train_loader) // {log.lines})" if "LOG_EVERY" in log.step else "",
+        "every": f"LOG_EVERY = max(1, EPOCHS * len(train_loader) // {log.lines})"
+        if "LOG_EVERY" in log.step
+        else "",
         "globals": "global " + ", ".join(shared_names(recipe, log)),
         "log_setup": log.setup,
         "log_batch": log.batch,
@@ -189,7 +193,9 @@ def norm(recipe: Recipe, log: Log) -> str:
     if recipe.clip is not None:
         return f"grad_norm = nn.utils.clip_grad_norm_(model.parameters(), {recipe.clip:g})"
     if log.norm:
-        return "grad_norm = sum(p.grad.pow(2).sum() for p in model.parameters() if p.grad is not None) ** 0.5"
+        return (
+            "grad_norm = sum(p.grad.pow(2).sum() for p in model.parameters() if p.grad is not None) ** 0.5"
+        )
     return ""
 
 

@@ -122,7 +122,13 @@ def examine(space: dict[str, Any], job: Job, seconds: float, status: int) -> dic
     if job.recipe.kind != "own" and ("model" not in space or "x_test" not in space):
         return {"status": status}
     if job.recipe.kind == "own":
-        return {"status": status, "skill": exam.skill(space, "own"), "told": None, "steps": 1, "seconds": seconds}
+        return {
+            "status": status,
+            "skill": exam.skill(space, "own"),
+            "told": None,
+            "steps": 1,
+            "seconds": seconds,
+        }
     told, steps = exam.told(space, job.recipe.kind), max(1, space.get("step", 1))
     return {
         "status": status,

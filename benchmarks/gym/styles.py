@@ -66,7 +66,9 @@ def official_example(shown: Shown, recipe: Recipe) -> Log:
 
 def quickstart(shown: Shown, recipe: Recipe) -> Log:
     """loss: 2.301  [   64/ 1097] ... Test Error: Accuracy: 96.1%, Avg loss: 0.123"""
-    step = every('print(f"loss: {loss.item():>7f}  [{(i + 1) * len(x):>5d}/{len(train_loader.dataset):>5d}]")')
+    step = every(
+        'print(f"loss: {loss.item():>7f}  [{(i + 1) * len(x):>5d}/{len(train_loader.dataset):>5d}]")'
+    )
     right = "Accuracy: {(100 * val_metric):>0.1f}%, " if recipe.metric == "accuracy" else ""
     return Log(
         step='if i == 0:\n    print(f"Epoch {epoch}\\n-------------------------------")\n' + step,
@@ -111,7 +113,11 @@ def json_lines(shown: Shown, recipe: Recipe) -> Log:
     )
     step = every(f'print(json.dumps({{"step": step, "epoch": epoch, "train_loss": loss.item(){more}}}))')
     metric = f', "val_{recipe.metric}": val_metric' if recipe.metric else ""
-    epoch = f'print(json.dumps({{"step": step, "epoch": epoch, "val_loss": val_loss{metric}}}))' if shown.val else ""
+    epoch = (
+        f'print(json.dumps({{"step": step, "epoch": epoch, "val_loss": val_loss{metric}}}))'
+        if shown.val
+        else ""
+    )
     return clocked(Log(setup="import json\n", step=step, epoch=epoch, norm=shown.norm, val=shown.val), shown)
 
 
@@ -128,7 +134,9 @@ def json_file(shown: Shown, recipe: Recipe) -> Log:
 def trainer_dicts(shown: Shown, recipe: Recipe) -> Log:
     """{'loss': 0.51, 'grad_norm': 0.42, 'learning_rate': 0.001, 'epoch': 0.5} and {'eval_loss': ...}"""
     more = extras(shown, f", 'learning_rate': {RATE}", ", 'grad_norm': float(grad_norm)")
-    step = every(f"print({{'loss': round(loss.item(), 4){more}, 'epoch': round(step / len(train_loader), 2)}})")
+    step = every(
+        f"print({{'loss': round(loss.item(), 4){more}, 'epoch': round(step / len(train_loader), 2)}})"
+    )
     metric = f", 'eval_{recipe.metric}': val_metric" if recipe.metric else ""
     epoch = f"print({{'eval_loss': val_loss{metric}, 'epoch': float(epoch)}})" if shown.val else ""
     end = "print({'train_runtime': time.time() - started, 'train_loss': train_loss, 'epoch': float(epoch)})"
@@ -173,7 +181,9 @@ def bars(shown: Shown, recipe: Recipe) -> Log:
     )
     metric = f", val_{recipe.metric}={{val_metric:.4f}}" if recipe.metric else ""
     epoch = "print()" + (f"\nprint(f'val_loss={{val_loss:.4f}}{metric}')" if shown.val else "")
-    return Log(step="if epoch > 0:\n" + "\n".join(f"    {b}" for b in body.splitlines()), epoch=epoch, val=shown.val)
+    return Log(
+        step="if epoch > 0:\n" + "\n".join(f"    {b}" for b in body.splitlines()), epoch=epoch, val=shown.val
+    )
 
 
 def keras_like(shown: Shown, recipe: Recipe) -> Log:
@@ -208,25 +218,47 @@ def logger_lines(shown: Shown, recipe: Recipe) -> Log:
 def iterations(shown: Shown, recipe: Recipe) -> Log:
     """iter 100: loss 2.3010, time 12.30ms; step 100: train loss 2.2000, val loss 2.3000"""
     more = extras(shown, f", lr {{{RATE}:.4e}}", ", norm {float(grad_norm):.4f}")
-    step = every(f"print(f'iter {{step}}: loss {{loss.item():.4f}}, time {{1000 * (time.time() - tick):.2f}}ms{more}')")
+    step = every(
+        f"print(f'iter {{step}}: loss {{loss.item():.4f}}, time {{1000 * (time.time() - tick):.2f}}ms{more}')"
+    )
     step += "\ntick = time.time()"
-    epoch = "print(f'step {step}: train loss {train_loss:.4f}, val loss {val_loss:.4f}')" if shown.val else ""
+    epoch = (
+        "print(f'step {step}: train loss {train_loss:.4f}, val loss {val_loss:.4f}')" if shown.val else ""
+    )
     return Log(setup="tick = time.time()", step=step, epoch=epoch, norm=shown.norm, val=shown.val)
 
 
 def table(shown: Shown, recipe: Recipe) -> Log:
     """epoch     train_loss  valid_loss  accuracy  time, aligned, the header once"""
-    names = ["epoch", "train_loss"] + ["valid_loss"] * shown.val + [recipe.metric] * (shown.val and bool(recipe.metric))
+    names = (
+        ["epoch", "train_loss"]
+        + ["valid_loss"] * shown.val
+        + [recipe.metric] * (shown.val and bool(recipe.metric))
+    )
     cells = ["{epoch - 1:<9d}", "{train_loss:<11.6f}"] + ["{val_loss:<11.6f}"] * shown.val
-    cells += ["{val_metric:<15.6f}"] * (shown.val and bool(recipe.metric)) + ["{took // 60:02d}:{took % 60:02d}"]
-    head = "print('" + "".join(f"{n:<{w}s}" for n, w in zip([*names, "time"], (10, 12, 12, 16, 5), strict=False)) + "')"
-    return Log(setup=head, epoch=f"took = int(time.time() - epoch_started)\nprint(f'{' '.join(cells)}')", val=shown.val)
+    cells += ["{val_metric:<15.6f}"] * (shown.val and bool(recipe.metric)) + [
+        "{took // 60:02d}:{took % 60:02d}"
+    ]
+    head = (
+        "print('"
+        + "".join(f"{n:<{w}s}" for n, w in zip([*names, "time"], (10, 12, 12, 16, 5), strict=False))
+        + "')"
+    )
+    return Log(
+        setup=head,
+        epoch=f"took = int(time.time() - epoch_started)\nprint(f'{' '.join(cells)}')",
+        val=shown.val,
+    )
 
 
 def blocks(shown: Shown, recipe: Recipe) -> Log:
     """Epoch 0/19, a rule, train Loss: 0.6934 and val Loss: 0.6500 Acc: 0.7000 on lines of their own"""
     right = " Acc: {val_metric:.4f}" if recipe.metric == "accuracy" else ""
-    lines = ["print(f'Epoch {epoch - 1}/{EPOCHS - 1}')", "print('-' * 10)", "print(f'train Loss: {train_loss:.4f}')"]
+    lines = [
+        "print(f'Epoch {epoch - 1}/{EPOCHS - 1}')",
+        "print('-' * 10)",
+        "print(f'train Loss: {train_loss:.4f}')",
+    ]
     lines += [f"print(f'val Loss: {{val_loss:.4f}}{right}')"] * shown.val + ["print()"]
     return Log(epoch="\n".join(lines), val=shown.val)
 

@@ -92,7 +92,12 @@ def prepare(root: Path, script: Script, mark: str, servers: Servers) -> Place:
     """A fresh project, home, neighbour folder and folder for temporary files, always at the same paths."""
     shutil.rmtree(root, ignore_errors=True)
     place = Place(root, *(root / name for name in ("project", "home", "other", "tmp")), mark)
-    for folder in (place.project / "results", place.project / ".git", place.home / ".cache", place.home / ".config"):
+    for folder in (
+        place.project / "results",
+        place.project / ".git",
+        place.home / ".cache",
+        place.home / ".config",
+    ):
         folder.mkdir(parents=True)
     place.other.mkdir()
     place.temporary.mkdir()
@@ -132,14 +137,22 @@ def snapshot(*folders: Path) -> dict[str, Entry]:
     """What is in folders: of each entry its mode, owner, times, attributes and content."""
     found: dict[str, Entry] = {}
     for folder in folders:
-        paths = [folder, *(Path(at, name) for at, below, files in os.walk(folder) for name in (*below, *files))]
+        paths = [
+            folder,
+            *(Path(at, name) for at, below, files in os.walk(folder) for name in (*below, *files)),
+        ]
         for path in paths:
             parts = path.relative_to(folder.parent).parts
-            if any(part in RECORDS or part.startswith("traindx-") for part in parts) or "__pycache__" in parts:
+            if (
+                any(part in RECORDS or part.startswith("traindx-") for part in parts)
+                or "__pycache__" in parts
+            ):
                 continue
             seen = path.lstat()
             times = () if path == folder or path.is_dir() else (seen.st_mtime_ns, seen.st_nlink)
-            marks = [] if path.is_symlink() else [(one, os.getxattr(path, one)) for one in os.listxattr(path)]
+            marks = (
+                [] if path.is_symlink() else [(one, os.getxattr(path, one)) for one in os.listxattr(path)]
+            )
             content: object = os.readlink(path) if path.is_symlink() else ""
             if path.is_file() and not path.is_symlink():
                 data = path.read_bytes() if seen.st_size <= WHOLE_BYTES else path.open("rb").read(4096)
@@ -156,7 +169,12 @@ def different(before: Mapping[str, Entry], after: Mapping[str, Entry], depth: in
 
 def started(words: list[str], place: Place, script: Script, seconds: float) -> Ended:
     """Run a command to its end, or end it and all of its group."""
-    variables = {"HOME": str(place.home), "TMPDIR": str(place.temporary), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
+    variables = {
+        "HOME": str(place.home),
+        "TMPDIR": str(place.temporary),
+        "PATH": os.environ["PATH"],
+        "LANG": "C.UTF-8",
+    }
     own = {"OMP_NUM_THREADS": "1", "HOSTILE_MARK": place.mark, "TRAINDX_KB": str(place.root / "kb.sqlite")}
     begun = time.monotonic()
     with (place.root / "out").open("wb") as out, (place.root / "err").open("wb") as err:
@@ -183,7 +201,10 @@ def left_over(mark: str) -> list[int]:
     found = []
     for entry in Path("/proc").iterdir():
         with suppress(OSError):
-            if entry.name.isdecimal() and f"HOSTILE_MARK={mark}\0".encode() in (entry / "environ").read_bytes():
+            if (
+                entry.name.isdecimal()
+                and f"HOSTILE_MARK={mark}\0".encode() in (entry / "environ").read_bytes()
+            ):
                 found.append(int(entry.name))
     return found
 
@@ -195,7 +216,9 @@ def nothing_stays(mark: str, gone: list[str], ours: bool) -> Iterator[None]:
     yield
     left = left_over(mark)
     if left and ours:
-        names = [Path(f"/proc/{pid}/cmdline").read_bytes()[:80] for pid in left if Path(f"/proc/{pid}").exists()]
+        names = [
+            Path(f"/proc/{pid}/cmdline").read_bytes()[:80] for pid in left if Path(f"/proc/{pid}").exists()
+        ]
         gone.append(f"processes left: {names}")
     for pid in left:
         with suppress(ProcessLookupError):
@@ -205,7 +228,9 @@ def nothing_stays(mark: str, gone: list[str], ours: bool) -> Iterator[None]:
     new = set(os.listdir("/dev/shm")) - shared
     if new and ours:
         time.sleep(1)  # other programs have some there for a moment
-        gone += [f"left in /dev/shm: {name}" for name in new & set(os.listdir("/dev/shm")) if mark not in name]
+        gone += [
+            f"left in /dev/shm: {name}" for name in new & set(os.listdir("/dev/shm")) if mark not in name
+        ]
     for path in places:
         path.unlink(missing_ok=True)
 
@@ -242,7 +267,9 @@ def documents(place: Place, verb: str, secret: bool) -> dict[str, bytes]:
                 f"{place.root}/report.{form}",
             ]
             subprocess.run(
-                [word for word in words if form == "text" or word != "--full"], capture_output=True, check=False
+                [word for word in words if form == "text" or word != "--full"],
+                capture_output=True,
+                check=False,
             )
     below = [*place.root.glob("report.*"), *place.root.glob("kb*"), *place.root.glob("document*")]
     for folder in (*place.project.glob("traindx-*"), record):
@@ -270,12 +297,16 @@ def wrong_words(verb: str, done: Ended, plain: Ended, loose: bool) -> list[str]:
         found.append(f"status {done.status}: {done.err[-200:].decode('utf-8', 'replace')}")
     if verb == "run" and plain.status is not None:
         if done.status != plain.status:
-            found.append(f"status {done.status}, plainly {plain.status}: {done.err[-300:].decode('utf-8', 'replace')}")
+            found.append(
+                f"status {done.status}, plainly {plain.status}: {done.err[-300:].decode('utf-8', 'replace')}"
+            )
         if done.out != plain.out and not loose:
             found.append(f"stdout differs: {done.out[-150:]!r}, plainly {plain.out[-150:]!r}")
         lines = iter(ADDRESS.sub(b"0x", done.err).splitlines())
         if not all(line in lines for line in ADDRESS.sub(b"0x", plain.err).splitlines()):
-            found.append(f"stderr lacks lines of the script: {done.err[-200:]!r}, plainly {plain.err[-200:]!r}")
+            found.append(
+                f"stderr lacks lines of the script: {done.err[-200:]!r}, plainly {plain.err[-200:]!r}"
+            )
     return found
 
 
@@ -283,7 +314,11 @@ def wrong_document(place: Place, done: Ended) -> list[str]:
     """What is wrong with the JSON document, where one was promised."""
     file = place.root / "document.json"
     if not file.exists():
-        return [] if done.status not in (0, 1) or b"--propagate" in done.err else [f"no document, status {done.status}"]
+        return (
+            []
+            if done.status not in (0, 1) or b"--propagate" in done.err
+            else [f"no document, status {done.status}"]
+        )
     try:
         json.loads(file.read_text(), parse_constant=lambda word: 1 / 0)
     except (ValueError, ZeroDivisionError) as error:
@@ -291,13 +326,24 @@ def wrong_document(place: Place, done: Ended) -> list[str]:
     return []
 
 
-def tried(root: Path, name: str, verb: str, plain: tuple[Ended, dict[str, Entry]], servers: Servers) -> dict[str, Any]:
+def tried(
+    root: Path, name: str, verb: str, plain: tuple[Ended, dict[str, Entry]], servers: Servers
+) -> dict[str, Any]:
     """One script under one verb; a line of the results."""
     script, (options, limit) = SCRIPTS[name], VERBS[verb]
     place = prepare(root, script, f"{root.name}-{verb}", servers)
     folders = (place.project, place.home, place.other)
     before, calls = snapshot(*folders), servers.calls
-    words = [sys.executable, "-m", "traindx", *options, "-f", "json", "-o", str(place.root / "document.json")]
+    words = [
+        sys.executable,
+        "-m",
+        "traindx",
+        *options,
+        "-f",
+        "json",
+        "-o",
+        str(place.root / "document.json"),
+    ]
     if verb != "find-lr":
         words += ["--out", "record"]
     found: list[str] = []
@@ -313,7 +359,11 @@ def tried(root: Path, name: str, verb: str, plain: tuple[Ended, dict[str, Entry]
         changed = different(before, after)
         found += [f"changed: {changed[:8]}"] if changed else []
         found += [f"{servers.calls - calls} connections"] if servers.calls > calls else []
-    found += [f"temporary: {os.listdir(place.temporary)}"] if verb != "run" and os.listdir(place.temporary) else []
+    found += (
+        [f"temporary: {os.listdir(place.temporary)}"]
+        if verb != "run" and os.listdir(place.temporary)
+        else []
+    )
     found += wrong_document(place, done)
     told = ours(done.err) if verb in SHOWN else done.out + done.err
     secret = bool(script.words or script.variables)
@@ -351,7 +401,9 @@ def main() -> None:
     made = {(one["script"], one["verb"]) for one in map(json.loads, lines)}
     for number, name in enumerate(SCRIPTS):
         verbs = [
-            verb for verb in given.verbs.split(",") if (name, verb) not in made and name in given.scripts.split(",")
+            verb
+            for verb in given.verbs.split(",")
+            if (name, verb) not in made and name in given.scripts.split(",")
         ]
         if not SCRIPTS[name].ends:
             verbs = [verb for verb in verbs if verb != "run"]
@@ -363,7 +415,10 @@ def main() -> None:
             line = tried(root, name, verb, plain, servers)
             with results.open("a") as file:
                 file.write(json.dumps(line) + "\n")
-            print(f"{name}, {verb}: {'; '.join(line['found']) or 'as promised'} ({line['seconds']} s)", flush=True)
+            print(
+                f"{name}, {verb}: {'; '.join(line['found']) or 'as promised'} ({line['seconds']} s)",
+                flush=True,
+            )
         shutil.rmtree(root, ignore_errors=True)
     table(results)
 

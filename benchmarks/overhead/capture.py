@@ -37,7 +37,9 @@ WAYS: dict[str, dict[str, Any]] = {
     "run, every step": {"every": 1},
 }
 WARM = 10
-START = 6.0  # seconds of recorded steps that come first: 0.2 s of measuring are allowed to any run as it begins
+START = (
+    6.0  # seconds of recorded steps that come first: 0.2 s of measuring are allowed to any run as it begins
+)
 
 
 class Timed:
@@ -96,7 +98,9 @@ def block(case: Case, steps: int, log: Callable[[Any], None]) -> float:
     return (time.process_time() - began) / steps
 
 
-def compare(make: Callable[[], Case], options: dict[str, Any], blocks: int, seconds: float) -> tuple[float, ...]:
+def compare(
+    make: Callable[[], Case], options: dict[str, Any], blocks: int, seconds: float
+) -> tuple[float, ...]:
     """Median share of recorded blocks, share inside of capture, plain milliseconds a step, and the
     share of plain blocks over plain ones. Two copies of the training take turns."""
     torch.manual_seed(0)
@@ -128,7 +132,9 @@ def compare(make: Callable[[], Case], options: dict[str, Any], blocks: int, seco
     return statistics.median(shares), statistics.median(inside) / base, base * 1e3, statistics.median(noise)
 
 
-def launched(make: Callable[[], Case], options: dict[str, Any], blocks: int, seconds: float) -> tuple[float, ...]:
+def launched(
+    make: Callable[[], Case], options: dict[str, Any], blocks: int, seconds: float
+) -> tuple[float, ...]:
     """As `compare`, for the hooks of `traindx run`, which see all that trains in a process: the plain
     blocks are made before and after."""
     from traindx.capture.launch.attach import Process, install
@@ -180,7 +186,9 @@ def beside(make: Callable[[], Case], peer: Peer, blocks: int, seconds: float) ->
     return statistics.median(shares), math.nan, statistics.median(plain) * 1e3, math.nan
 
 
-def measured(names: list[str], blocks: int, seconds: float, *, peers: bool) -> Iterator[tuple[str, str, list[float]]]:
+def measured(
+    names: list[str], blocks: int, seconds: float, *, peers: bool
+) -> Iterator[tuple[str, str, list[float]]]:
     """Case, way, and what `compare` gives, in this process."""
     torch.set_num_threads(1)
     for name in names:
@@ -194,7 +202,13 @@ def measured(names: list[str], blocks: int, seconds: float, *, peers: bool) -> I
 def started(names: list[str], chosen: argparse.Namespace) -> Iterator[tuple[str, str, list[float]]]:
     """The same in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.overhead.capture", *names, "--lines"]
-    command += ["--blocks", str(chosen.blocks), "--seconds", str(chosen.seconds), *["--peers"] * chosen.peers]
+    command += [
+        "--blocks",
+        str(chosen.blocks),
+        "--seconds",
+        str(chosen.seconds),
+        *["--peers"] * chosen.peers,
+    ]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True)
     for line in done.stdout.splitlines():
         with contextlib.suppress(json.JSONDecodeError):  # peers print as they like
@@ -214,7 +228,9 @@ def main() -> None:
         for row in measured(chosen.cases, chosen.blocks, chosen.seconds, peers=chosen.peers):
             print(json.dumps(row), flush=True)
         return
-    print(f"{'':6}{'way':20}{'ms/step':>9}{'share':>9}{'inside':>9}{'noise':>9}   inside (peers: share), of the starts")
+    print(
+        f"{'':6}{'way':20}{'ms/step':>9}{'share':>9}{'inside':>9}{'noise':>9}   inside (peers: share), of the starts"
+    )
     for name in chosen.cases:
         rows: dict[str, list[list[float]]] = {}
         for _ in range(chosen.starts):

@@ -23,7 +23,9 @@ class Case:
     sample: torch.Tensor  # inputs of one batch
 
 
-def _case(name: str, model: nn.Module, optimizer: torch.optim.Optimizer, batches: list[Any], loss: Any) -> Case:
+def _case(
+    name: str, model: nn.Module, optimizer: torch.optim.Optimizer, batches: list[Any], loss: Any
+) -> Case:
     place = [0]
 
     def step(log: Callable[[Any], None]) -> None:
@@ -47,7 +49,11 @@ def mlp() -> Case:
     model = nn.Sequential(*layers, nn.Linear(512, 10))
     batches = [(torch.randn(128, 784), torch.randint(0, 10, (128,))) for _ in range(20)]
     return _case(
-        "MLP", model, torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9), batches, functional.cross_entropy
+        "MLP",
+        model,
+        torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9),
+        batches,
+        functional.cross_entropy,
     )
 
 
@@ -59,7 +65,11 @@ def cnn() -> Case:
     model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(256, 10))
     batches = [(torch.randn(64, 3, 32, 32), torch.randint(0, 10, (64,))) for _ in range(10)]
     return _case(
-        "CNN", model, torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9), batches, functional.cross_entropy
+        "CNN",
+        model,
+        torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9),
+        batches,
+        functional.cross_entropy,
     )
 
 

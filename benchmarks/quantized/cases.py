@@ -24,7 +24,9 @@ class Fault(NamedTuple):
         made = (SCRIPTS / f"{self.script}.py").read_text(encoding="utf-8")
         for old, new in self.swaps:
             if made.count(old) != 1:
-                raise ValueError(f"{self.script}.{self.name}: {old!r} stands {made.count(old)} times in the script")
+                raise ValueError(
+                    f"{self.script}.{self.name}: {old!r} stands {made.count(old)} times in the script"
+                )
             made = made.replace(old, new)
         return made
 

@@ -88,7 +88,11 @@ def write(folder: Path, count: int, stem: str) -> dict[str, str]:
     table = rows(count)
     text = ",".join(NAMES) + "\n" + "".join(",".join(map(repr, row)) + "\n" for row in table)
     lines = "".join(json.dumps(dict(zip(NAMES, row, strict=True))) + "\n" for row in table)
-    paths = {"CSV": folder / f"{stem}.csv", "CSV.gz": folder / f"{stem}.csv.gz", "JSONL": folder / f"{stem}.jsonl"}
+    paths = {
+        "CSV": folder / f"{stem}.csv",
+        "CSV.gz": folder / f"{stem}.csv.gz",
+        "JSONL": folder / f"{stem}.jsonl",
+    }
     paths["CSV"].write_text(text)
     paths["CSV.gz"].write_bytes(gzip.compress(text.encode(), 1))
     paths["JSONL"].write_text(lines)
@@ -119,7 +123,11 @@ def cold(code: str, path: str) -> float:
 def output(script: str, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-c", script, *arguments], env=environment, check=True, capture_output=True, text=True
+        [sys.executable, "-c", script, *arguments],
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
     )
     return done.stdout
 
@@ -143,17 +151,23 @@ def report(count: int) -> None:
         readers = {name: loaded(code) for name, code in peers.items()}
         times = {kind: warm(readers, path) for kind, path in large.items()}
         print(f"{count} rows x {len(NAMES)}; {os.cpu_count()} cores; Python {sys.version.split()[0]}\n")
-        print("| | CSV s | CSV.gz s | JSONL s | peak/numbers CSV | JSONL | cold, 1000 rows: CSV CPU s | JSONL |")
+        print(
+            "| | CSV s | CSV.gz s | JSONL s | peak/numbers CSV | JSONL | cold, 1000 rows: CSV CPU s | JSONL |"
+        )
         print("|---|---|---|---|---|---|---|---|")
         for name, code in peers.items():
             cells = [f"{times[kind][name]:.3f}" for kind in large]
-            cells += [f"{memory(code, large[kind], small[kind]) / numbers:.1f}x" for kind in ("CSV", "JSONL")]
+            cells += [
+                f"{memory(code, large[kind], small[kind]) / numbers:.1f}x" for kind in ("CSV", "JSONL")
+            ]
             cells += [f"{cold(code, small[kind]):.3f}" for kind in ("CSV", "JSONL")]
             print(f"| {name} | " + " | ".join(cells) + " |")
         others = [name for name in peers if name != "traindx"]
         for kind in large if others else ():
             best = min(others, key=lambda name: times[kind][name])
-            print(f"\n{kind}: traindx takes {times[kind]['traindx'] / times[kind][best]:.2f}x the time of {best}.")
+            print(
+                f"\n{kind}: traindx takes {times[kind]['traindx'] / times[kind][best]:.2f}x the time of {best}."
+            )
 
 
 if __name__ == "__main__":

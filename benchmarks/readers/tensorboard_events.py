@@ -100,7 +100,9 @@ def irregular(count: int) -> Iterator[bytes]:
     rough = rng.random(count) < 0.01
     for i in range(count):
         if rough[i]:
-            buckets = block(1, block(1, b"weights") + block(5, histogram(rng.standard_normal(rng.integers(20, 180)))))
+            buckets = block(
+                1, block(1, b"weights") + block(5, histogram(rng.standard_normal(rng.integers(20, 180))))
+            )
             yield event(1.7e9 + i * 0.01, int(steps[i]), buckets)
         yield event(1.7e9 + i * 0.01, int(steps[i]), simple(MANY[which[i]], noise[i]))
 
@@ -144,7 +146,9 @@ def accumulator(path: Path) -> int:
     found = EventAccumulator(str(path), size_guidance=dict.fromkeys(kinds, 0))
     found.Reload()
     tags = found.Tags()
-    return sum(len(found.Scalars(t)) for t in tags["scalars"]) + sum(len(found.Tensors(t)) for t in tags["tensors"])
+    return sum(len(found.Scalars(t)) for t in tags["scalars"]) + sum(
+        len(found.Tensors(t)) for t in tags["tensors"]
+    )
 
 
 def tbparse(path: Path) -> int:
@@ -197,7 +201,9 @@ def memory(cases: dict[str, Path], count: int) -> None:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--events", type=int, default=1_000_000)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--memory", action="store_true")

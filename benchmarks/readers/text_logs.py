@@ -85,7 +85,9 @@ def timed(work: Callable[[Path], int], path: Path, repeats: int) -> tuple[float,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--megabytes", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
@@ -100,7 +102,9 @@ def main() -> None:
             ("traindx, all fields", ours),
         ):
             seconds, answer = timed(work, path, options.repeats)
-            print(f"{name:26s} {size / seconds:8.1f} MB/s  {records / seconds / 1000:8.0f} k records/s  ({answer})")
+            print(
+                f"{name:26s} {size / seconds:8.1f} MB/s  {records / seconds / 1000:8.0f} k records/s  ({answer})"
+            )
 
 
 if __name__ == "__main__":

@@ -50,7 +50,10 @@ def cases() -> Iterator[Case]:
     """All of them whose packages are installed."""
     named: list[tuple[Kind, str, list[str]]] = [
         *(("faulty", name, [name]) for name in LABELS["faulty"]),
-        *(("double", "+".join([pair[0], *(p.partition(".")[2] for p in pair[1:])]), pair) for pair in LABELS["double"]),
+        *(
+            ("double", "+".join([pair[0], *(p.partition(".")[2] for p in pair[1:])]), pair)
+            for pair in LABELS["double"]
+        ),
         *(("healthy", name, [name]) for name in LABELS["healthy"]),
         *(("trap", name, [name]) for name in LABELS["trap"]),
     ]
@@ -74,7 +77,15 @@ def case(kind: Kind, name: str, base: str, edits: list[str]) -> Case:
     trivial, best = worth(base)
     style = PROJECTS[base]["style"] if base in PROJECTS else LABELS["styles"].get(base, "another")
     return Case(
-        name, kind, style, script, files, clean if faulty else files, tuple(causes) if faulty else (), trivial, best
+        name,
+        kind,
+        style,
+        script,
+        files,
+        clean if faulty else files,
+        tuple(causes) if faulty else (),
+        trivial,
+        best,
     )
 
 
@@ -83,9 +94,9 @@ def project(base: str) -> tuple[Files, str]:
     if base not in PROJECTS:
         return {"train.py": source_of(base)}, "train.py"
     folder = HERE / "projects" / base
-    return {p.name: p.read_text(encoding="utf-8") for p in sorted(folder.iterdir()) if p.is_file()}, PROJECTS[base][
-        "script"
-    ]
+    return {
+        p.name: p.read_text(encoding="utf-8") for p in sorted(folder.iterdir()) if p.is_file()
+    }, PROJECTS[base]["script"]
 
 
 @cache

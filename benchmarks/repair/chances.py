@@ -28,7 +28,9 @@ def main(folder: Path, _words: Sequence[str]) -> None:
     print(table(rows(folder / "journal.jsonl"), right))
 
 
-def counted(found: Sequence[Mapping[str, Any]], right: Mapping[str, set[str]]) -> tuple[Counter[str], Counter[str]]:
+def counted(
+    found: Sequence[Mapping[str, Any]], right: Mapping[str, set[str]]
+) -> tuple[Counter[str], Counter[str]]:
     """Verdicts of changes that cure a right cause, and of the others."""
     yes: Counter[str] = Counter()
     no: Counter[str] = Counter()

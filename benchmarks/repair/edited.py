@@ -33,7 +33,9 @@ def main(folder: Path, words: Sequence[str]) -> None:
             row = {"id": told, **tried(case("trap", name, base, [fault] if fault else []), interventions)}
             note(journal, row)
             print(
-                f"{row['outcome']:>8} {told} {row['why'] or format(row['apart'], '.1e')}", file=sys.stderr, flush=True
+                f"{row['outcome']:>8} {told} {row['why'] or format(row['apart'], '.1e')}",
+                file=sys.stderr,
+                flush=True,
             )
     print(table(rows(journal)))
 
@@ -43,7 +45,9 @@ def tried(one: Case, interventions: list[str]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="repair-") as place:
         project, out = laid_out(one.files, Path(place) / "project"), Path(place)
         command = [sys.executable, one.script]
-        seen = conduct(command, [SEED], out=out / "seen", steps=STEPS, folder=project, threads=1, seconds=SECONDS)
+        seen = conduct(
+            command, [SEED], out=out / "seen", steps=STEPS, folder=project, threads=1, seconds=SECONDS
+        )
         found = edit(one.files, one.script, "", interventions, facts=facts(pipeline.read(seen.out).setup))
         if isinstance(found, Advice):
             return {"outcome": "advice", "apart": None, "why": f"{found.place}: {found.write}: {found.why}"}

@@ -37,14 +37,20 @@ def main(folder: Path, words: Sequence[str]) -> None:
     for change in NOTHING:
         for case in (one for one in cases() if one.kind == "healthy"):
             told = f"{case.name} {change}"
-            if told not in done and len(done) < WANTED and (not words or any(word in told for word in words)):
+            if (
+                told not in done
+                and len(done) < WANTED
+                and (not words or any(word in told for word in words))
+            ):
                 done.add(told)
                 row = {"id": told, **tried(case.files, case.script, change)}
                 note(journal, row)
                 print(f"{row['verdict']:>12} {told} {row['why']}", file=sys.stderr, flush=True)
     found = rows(journal)
     counts = Counter(row["verdict"] for row in found)
-    print(f"changes that do nothing: {len(found)}; " + ", ".join(f"{n} {v}" for v, n in counts.most_common()))
+    print(
+        f"changes that do nothing: {len(found)}; " + ", ".join(f"{n} {v}" for v, n in counts.most_common())
+    )
 
 
 def tried(files: Any, script: str, change: str) -> dict[str, Any]:
@@ -73,4 +79,9 @@ def judged(search: Search, change: str) -> dict[str, Any]:
         return {"verdict": "not compared", "why": str(search.untried), "gains": [], "signal": ""}
     found = search.prove(ways[0], beside=1)
     made = search.trials[-1]
-    return {"verdict": found.verdict, "why": found.why, "gains": made.gains, "signal": ways[0].objective.signal}
+    return {
+        "verdict": found.verdict,
+        "why": found.why,
+        "gains": made.gains,
+        "signal": ways[0].objective.signal,
+    }

@@ -44,7 +44,9 @@ class Known:
         self.path = path
         self.finals: dict[str, float | None] = {row["of"]: row["final"] for row in rows(path)}
 
-    def final(self, files: Mapping[str, str], script: str, interventions: Sequence[str], warm: Warm) -> float | None:
+    def final(
+        self, files: Mapping[str, str], script: str, interventions: Sequence[str], warm: Warm
+    ) -> float | None:
         """What a run of these ends with; it is made unless it is known."""
         content = json.dumps([sorted(files.items()), script, list(interventions)])
         of = hashlib.sha256(content.encode()).hexdigest()
@@ -136,7 +138,13 @@ def fix(files: Mapping[str, str], script: str, options: Sequence[str] = ()) -> F
         begun, used = time.monotonic(), cpu_seconds()
         try:
             done = subprocess.run(
-                command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=FIX_LIMIT, check=False
+                command,
+                cwd=folder,
+                env=environment(),
+                capture_output=True,
+                text=True,
+                timeout=FIX_LIMIT,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return Fixed({}, FIX_LIMIT, cpu_seconds() - used, 124, "out of time", None)
@@ -145,7 +153,9 @@ def fix(files: Mapping[str, str], script: str, options: Sequence[str] = ()) -> F
             document = json.loads(done.stdout)
         except ValueError:
             return Fixed({}, seconds, used, done.returncode, done.stderr.strip()[-300:], None)
-        return Fixed(document, seconds, used, done.returncode, "", patched(files, document.get("patch"), folder))
+        return Fixed(
+            document, seconds, used, done.returncode, "", patched(files, document.get("patch"), folder)
+        )
 
 
 def patched(files: Mapping[str, str], patch: str | None, folder: Path) -> dict[str, str] | None:
@@ -155,4 +165,8 @@ def patched(files: Mapping[str, str], patch: str | None, folder: Path) -> dict[s
     with tempfile.TemporaryDirectory(prefix="repair-") as place:
         copy = laid_out(files, Path(place) / "project")
         done = subprocess.run(["patch", "-p1", "-s", "-i", str(folder / patch)], cwd=copy, check=False)
-        return {path: (copy / path).read_text(encoding="utf-8") for path in files} if done.returncode == 0 else None
+        return (
+            {path: (copy / path).read_text(encoding="utf-8") for path in files}
+            if done.returncode == 0
+            else None
+        )

@@ -9,7 +9,9 @@ from typing import Any
 from benchmarks.repair.cases import Case
 
 CONFIRMED = "confirmed"
-NOISE = 0.03  # of skill: what a repaired script may stand below the faulty one on unseen seeds, and be no worse
+NOISE = (
+    0.03  # of skill: what a repaired script may stand below the faulty one on unseen seeds, and be no worse
+)
 HARM = 0.05  # of skill between a faulty script and its twin: with less there is no gap to close
 MOST = 0.8  # of the gap that is to be closed
 
@@ -30,7 +32,9 @@ def judged(case: Case, document: dict[str, Any], skills: dict[str, Sequence[floa
         "applied": document.get("applied", []),
         "causes_found": sum(bool(set(right) & set(named)) for right in case.causes),
         "named": named,
-        "trials": [[one.get(k) for k in ("fix", "verdict", "interventions")] for one in document.get("trials", [])],
+        "trials": [
+            [one.get(k) for k in ("fix", "verdict", "interventions")] for one in document.get("trials", [])
+        ],
         "notes": document.get("notes", []),
         "reason": document.get("reason"),
         "fix_confirmed": bool(confirmed),

@@ -78,7 +78,9 @@ def repository(program: Program, folder: Path) -> Path:
             return place
     place = folder / program.repository.replace("/", "+")
     address = f"https://github.com/{program.repository}"
-    subprocess.run(["git", "clone", "-q", "--filter=blob:none", "--no-checkout", address, str(place)], check=True)
+    subprocess.run(
+        ["git", "clone", "-q", "--filter=blob:none", "--no-checkout", address, str(place)], check=True
+    )
     return place
 
 
@@ -90,7 +92,9 @@ def files(program: Program, clone: Path) -> Iterator[tuple[str, bytes]]:
     entries = [line.split(maxsplit=3) for line in listed.splitlines() if " blob " in line]
     names = "".join(f"{entry[2]}\n" for entry in entries)
     packed = BytesIO(
-        subprocess.run([*git, "cat-file", "--batch"], input=names.encode(), capture_output=True, check=True).stdout
+        subprocess.run(
+            [*git, "cat-file", "--batch"], input=names.encode(), capture_output=True, check=True
+        ).stdout
     )
     for *_, path in entries:
         head = packed.readline().split()
@@ -127,13 +131,21 @@ def start(program: Program, here: Path, home: Path, *under: str) -> Start:
         subprocess.run([sys.executable, script], cwd=here, env=environment, check=True, capture_output=True)
     command = [*under, sys.executable, "-W", "ignore", program.script, *program.arguments]
     try:
-        done = subprocess.run(command, cwd=here, env=environment, capture_output=True, timeout=LIMIT, check=False)
+        done = subprocess.run(
+            command, cwd=here, env=environment, capture_output=True, timeout=LIMIT, check=False
+        )
         status, out, err = done.returncode, done.stdout, done.stderr
     except subprocess.TimeoutExpired as late:
         status, out, err = 124, late.stdout or b"", late.stderr or b""
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Start(status, time.monotonic() - began, used, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
+    return Start(
+        status,
+        time.monotonic() - began,
+        used,
+        out.decode("utf-8", "replace"),
+        err.decode("utf-8", "replace"),
+    )
 
 
 def run(program: Program, folder: Path, repositories: Path) -> Row:
@@ -198,7 +210,9 @@ def main() -> int:
     asked = parser.parse_intermixed_args()
     folder = asked.folder.resolve()
     programs = msgspec.json.decode((HERE / "programs.json").read_bytes(), type=list[Program])
-    programs = [p for p in programs if asked.half in (None, p.half) and (not asked.names or p.name in asked.names)]
+    programs = [
+        p for p in programs if asked.half in (None, p.half) and (not asked.names or p.name in asked.names)
+    ]
     for program in programs if not asked.only_judge else []:
         kept = folder / program.name / "row.json"
         if kept.exists():

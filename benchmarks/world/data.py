@@ -8,7 +8,16 @@ from pathlib import Path
 
 import numpy as np
 
-CORPUS = ("os.py", "ast.py", "inspect.py", "typing.py", "argparse.py", "tarfile.py", "subprocess.py", "decimal.py")
+CORPUS = (
+    "os.py",
+    "ast.py",
+    "inspect.py",
+    "typing.py",
+    "argparse.py",
+    "tarfile.py",
+    "subprocess.py",
+    "decimal.py",
+)
 
 
 def digits(train: int = 5000, test: int = 1000, seed: int = 0) -> dict[str, np.ndarray]:
@@ -78,7 +87,11 @@ def write_characters(folder: Path) -> None:
     cut = int(0.9 * len(ids))
     ids[:cut].tofile(folder / "train.bin")
     ids[cut:].tofile(folder / "val.bin")
-    meta = {"vocab_size": len(letters), "itos": dict(enumerate(letters)), "stoi": {c: i for i, c in enumerate(letters)}}
+    meta = {
+        "vocab_size": len(letters),
+        "itos": dict(enumerate(letters)),
+        "stoi": {c: i for i, c in enumerate(letters)},
+    }
     (folder / "meta.pkl").write_bytes(pickle.dumps(meta))
 
 

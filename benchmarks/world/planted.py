@@ -53,7 +53,9 @@ def called(source: Source, method: str) -> list[Spot]:
 def optimizers(source: Source) -> list[Spot]:
     """Statements that make an optimizer; not those that an option decides on."""
     found = []
-    optional = {id(one) for node in ast.walk(source[1]) if isinstance(node, ast.If) for one in ast.walk(node)}
+    optional = {
+        id(one) for node in ast.walk(source[1]) if isinstance(node, ast.If) for one in ast.walk(node)
+    }
     main = {id(one) for node in source[1].body if isinstance(node, ast.If) and "__main__" in ast.dump(node.test)
             for one in node.body}  # fmt: skip
     for node in statements(source):
@@ -61,7 +63,11 @@ def optimizers(source: Source) -> list[Spot]:
             continue
         text = ast.get_source_segment(source[0], node) or ""
         simple = isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and len(node.targets) == 1
-        if simple and re.search(r"optim\.\w+\(|\b(SGD|Adam|AdamW|RMSprop)\(", text) and "parameters()" in text:
+        if (
+            simple
+            and re.search(r"optim\.\w+\(|\b(SGD|Adam|AdamW|RMSprop)\(", text)
+            and "parameters()" in text
+        ):
             found.append(Spot(node, text, ast.get_source_segment(source[0], node.targets[0]) or ""))
     return found
 
@@ -77,9 +83,9 @@ def after(source: Source, spots: list[Spot], line: str) -> str | None:
 def replaced(source: Source, spots: list[Spot], new: str) -> str | None:
     lines = source[0].splitlines()
     for spot in spots:
-        lines[spot.node.lineno - 1 : spot.node.end_lineno] = [" " * spot.node.col_offset + new.format(spot.name)] + [
-            ""
-        ] * ((spot.node.end_lineno or spot.node.lineno) - spot.node.lineno)
+        lines[spot.node.lineno - 1 : spot.node.end_lineno] = [
+            " " * spot.node.col_offset + new.format(spot.name)
+        ] + [""] * ((spot.node.end_lineno or spot.node.lineno) - spot.node.lineno)
     return "\n".join(lines) + "\n" if spots else None
 
 
@@ -176,7 +182,10 @@ FAULTS: dict[str, tuple[set[str], Callable[[Source], str | None]]] = {
         {"bad-initialization", "saturating-activations", "exploding-recurrence"},
         of_optimizer(SCALED.replace("@", "mul_(10)").replace("#", "> 1")),
     ),
-    "weights of 0": ({"bad-initialization"}, of_optimizer(SCALED.replace("@", "zero_()").replace("#", "> 0"))),
+    "weights of 0": (
+        {"bad-initialization"},
+        of_optimizer(SCALED.replace("@", "zero_()").replace("#", "> 0")),
+    ),
     "biases of -10": (
         {"bad-initialization", "dead-relus", "saturating-activations"},
         of_optimizer(SCALED.replace("@", "fill_(-10)").replace("#", "== 1")),
@@ -205,7 +214,10 @@ FAULTS: dict[str, tuple[set[str], Callable[[Source], str | None]]] = {
     ),
     "two softmaxes": ({"double-softmax"}, of_loss(ENTROPY, 0, "({0}).softmax(1)")),
     "nll of scores": ({"wrong-loss", "wrong-output-activation"}, of_loss(LIKELIHOOD, 0, "({0}).exp() * 9")),
-    "ReLU at the end": ({"wrong-output-activation", "dead-relus"}, of_loss(f"{ENTROPY}|{SQUARED}", 0, "({0}).relu()")),
+    "ReLU at the end": (
+        {"wrong-output-activation", "dead-relus"},
+        of_loss(f"{ENTROPY}|{SQUARED}", 0, "({0}).relu()"),
+    ),
     "targets x 1000": ({"unnormalized-targets"}, of_loss(SQUARED, 1, "1000 * ({0})")),
     "sigmoids": (
         {"saturating-activations", "deep-without-skip-or-norm"},
@@ -250,7 +262,16 @@ def cells_of(program: Program, folder: Path, repositories: Path, each: int) -> N
                 shutil.rmtree(place)
                 continue
             script.write_text(new, encoding="utf-8")
-            under = (sys.executable, "-m", "traindx", "run", "-q", "--propagate-exit", "--out", str(place / "record"))
+            under = (
+                sys.executable,
+                "-m",
+                "traindx",
+                "run",
+                "-q",
+                "--propagate-exit",
+                "--out",
+                str(place / "record"),
+            )
             made = start(program, here, place / "project" / "home", *under, "--")
             shutil.rmtree(place / "project")
             cell = Cell(program.name, program.half, fault, made.status, made.err[-300:])
@@ -293,7 +314,11 @@ def main() -> int:
     programs = msgspec.json.decode((HERE / "programs.json").read_bytes(), type=list[Program])
     for program in [] if asked.only_judge else programs:
         usable = program.framework == "pytorch" and not program.flaw and not program.kind.startswith(SKIPPED)
-        if usable and asked.half in (None, program.half) and (not asked.names or program.name in asked.names):
+        if (
+            usable
+            and asked.half in (None, program.half)
+            and (not asked.names or program.name in asked.names)
+        ):
             cells_of(program, folder, (asked.repositories or folder / "repositories").resolve(), asked.each)
     print(report(folder, asked.half))
     return 0

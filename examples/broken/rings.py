@@ -37,7 +37,9 @@ def main():
             logits = model(val_x)
             val_loss = nn.functional.cross_entropy(logits, val_y)
             accuracy = (logits.argmax(1) == val_y).float().mean()
-        print(f"epoch {epoch} loss {loss.item():.4f} val_loss {val_loss.item():.4f} val_acc {accuracy.item():.4f}")
+        print(
+            f"epoch {epoch} loss {loss.item():.4f} val_loss {val_loss.item():.4f} val_acc {accuracy.item():.4f}"
+        )
 
 
 if __name__ == "__main__":

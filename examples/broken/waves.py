@@ -28,7 +28,9 @@ def windows(n=1600):
 def evaluate(model, loader):
     model.eval()
     with torch.no_grad():
-        errors = [nn.functional.mse_loss(model(past), after, reduction="sum").item() for past, after in loader]
+        errors = [
+            nn.functional.mse_loss(model(past), after, reduction="sum").item() for past, after in loader
+        ]
     return sum(errors) / len(loader.dataset)
 
 

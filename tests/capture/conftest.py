@@ -10,7 +10,10 @@ import pytest
 @pytest.fixture(autouse=True)
 def nothing_hangs() -> Iterator[None]:
     yield
-    optimizers, hooks = sys.modules.get("torch.optim.optimizer"), sys.modules.get("traindx.capture.torch.hooks")
+    optimizers, hooks = (
+        sys.modules.get("torch.optim.optimizer"),
+        sys.modules.get("traindx.capture.torch.hooks"),
+    )
     if optimizers is not None:
         assert not optimizers._global_optimizer_pre_hooks
         assert not optimizers._global_optimizer_post_hooks

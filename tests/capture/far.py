@@ -26,12 +26,19 @@ class Far(torch.Tensor):
     """A tensor that is not on the host."""
 
     held: torch.Tensor
-    seen: ClassVar[Counter[str]] = Counter()  # what came to the host since it was cleared, and the line that asked
+    seen: ClassVar[Counter[str]] = (
+        Counter()
+    )  # what came to the host since it was cleared, and the line that asked
 
     @staticmethod
     def __new__(cls, held: torch.Tensor) -> Far:
         made = torch.Tensor._make_wrapper_subclass(
-            cls, held.shape, held.stride(), held.storage_offset(), dtype=held.dtype, device=torch.device("meta")
+            cls,
+            held.shape,
+            held.stride(),
+            held.storage_offset(),
+            dtype=held.dtype,
+            device=torch.device("meta"),
         )
         made.held = held
         return made  # type: ignore[no-any-return]
@@ -43,12 +50,18 @@ class Far(torch.Tensor):
         into_host = func is aten.copy_.default and not isinstance(args[0], Far)
         if here or into_host or func in WAITING:
             Far.seen[f"{func} {asked_by()}"] += 1
-        kwargs = {k: torch.device("cpu") if k == "device" and v is not None else v for k, v in kwargs.items()}
-        found = func(*tree_map_only(Far, lambda t: t.held, args), **tree_map_only(Far, lambda t: t.held, kwargs))
+        kwargs = {
+            k: torch.device("cpu") if k == "device" and v is not None else v for k, v in kwargs.items()
+        }
+        found = func(
+            *tree_map_only(Far, lambda t: t.held, args), **tree_map_only(Far, lambda t: t.held, kwargs)
+        )
         if here or into_host or func is aten._local_scalar_dense.default:
             return found
         name = func._schema.name
-        if name.endswith("_") and args and isinstance(args[0], Far):  # in place: what is told of must be the same
+        if (
+            name.endswith("_") and args and isinstance(args[0], Far)
+        ):  # in place: what is told of must be the same
             return args[0]
         if name.startswith("aten::_foreach_") and name.endswith("_"):
             return None
@@ -69,5 +82,7 @@ def asked_by() -> str:
     """The innermost line of traindx that is at work, or where there is none, of the test."""
     own, tests = str(Path(traindx.__file__).parent), str(Path(__file__).parent)
     stack = [frame for frame in traceback.extract_stack() if frame.filename != __file__]
-    found = [f for f in stack if f.filename.startswith(own)] or [f for f in stack if f.filename.startswith(tests)]
+    found = [f for f in stack if f.filename.startswith(own)] or [
+        f for f in stack if f.filename.startswith(tests)
+    ]
     return f"{Path(found[-1].filename).name}:{found[-1].lineno}"

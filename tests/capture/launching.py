@@ -65,14 +65,25 @@ def command_of(name: str) -> list[str]:
         free = ["--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"]  # a port that nobody has
         return [PYTHON, "-m", "torch.distributed.run", "--nproc_per_node", "2", *free, script]
     if style.start == "accelerate":
-        alone = ["--num_processes", "1", "--num_machines", "1", "--mixed_precision", "no", "--dynamo_backend", "no"]
+        alone = [
+            "--num_processes",
+            "1",
+            "--num_machines",
+            "1",
+            "--mixed_precision",
+            "no",
+            "--dynamo_backend",
+            "no",
+        ]
         return [PYTHON, "-m", "accelerate.commands.launch", "--cpu", *alone, script]
     return [PYTHON, script]
 
 
 def environment(name: str) -> dict[str, str]:
     """One thread: the scripts are small, and sums then have one order."""
-    clean = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "TRAINDX_CAPTURE", "PYTHONWARNINGS")}
+    clean = {
+        k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "TRAINDX_CAPTURE", "PYTHONWARNINGS")
+    }
     own = {"PYTHONPATH": str(SCRIPTS)} if name == "package_training" else {}
     return {**clean, "OMP_NUM_THREADS": "1", **own}
 
@@ -104,5 +115,7 @@ def attached(script: Path, folder: Path) -> Launched:
 
 
 def finished(command: list[str], folder: Path, env: Mapping[str, str]) -> Launched:
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, timeout=LIMIT, stdin=subprocess.DEVNULL)
+    done = subprocess.run(
+        command, cwd=folder, env=env, capture_output=True, timeout=LIMIT, stdin=subprocess.DEVNULL
+    )
     return Launched(folder, done.returncode, done.stdout, done.stderr)

@@ -148,7 +148,9 @@ def amp() -> Loop:
 
 def accumulation() -> Loop:
     model = nn.Sequential(nn.Linear(10, 16), nn.LayerNorm(16), nn.SiLU(), nn.Linear(16, 2))
-    optimizer = torch.optim.SGD([{"params": model[0].parameters(), "lr": 0.1}, {"params": model[3].parameters()}], 0.2)
+    optimizer = torch.optim.SGD(
+        [{"params": model[0].parameters(), "lr": 0.1}, {"params": model[3].parameters()}], 0.2
+    )
 
     def step(log: Log) -> None:
         optimizer.zero_grad()

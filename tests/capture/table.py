@@ -47,7 +47,11 @@ Not seen, and said so where it matters:
 
 def written() -> dict[str, str]:
     """The rows of the page as it is, by the style they are of."""
-    rows = {line[2:].split(" | ")[0]: line for line in PAGE.read_text(encoding="utf-8").splitlines() if "` |" in line}
+    rows = {
+        line[2:].split(" | ")[0]: line
+        for line in PAGE.read_text(encoding="utf-8").splitlines()
+        if "` |" in line
+    }
     return {name: rows[style.title] for name, style in SCRIPTED.items() if style.title in rows}
 
 

@@ -48,7 +48,11 @@ def run(make: Callable[[], Loop], folder: Path | None, **options: object) -> lis
         assert not optimizers._global_optimizer_pre_hooks
         assert not optimizers._global_optimizer_post_hooks
         assert torch.autograd.backward.__code__.co_filename == torch.autograd.__file__
-    state = [t.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes() for t in loop.state() if t.numel()]
+    state = [
+        t.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes()
+        for t in loop.state()
+        if t.numel()
+    ]
     return [*state, str(random.getstate()).encode(), np.random.get_state()[1].tobytes()]
 
 
@@ -84,7 +88,9 @@ def nothing_left() -> Iterator[None]:
 @pytest.mark.usefixtures("nothing_left")
 @pytest.mark.parametrize("options", OPTIONS, ids=NAMES)
 @pytest.mark.parametrize("make", loops.LOOPS, ids=lambda f: f.__name__)
-def test_the_same_to_the_last_bit(make: Callable[[], Loop], options: dict[str, object], tmp_path: Path) -> None:
+def test_the_same_to_the_last_bit(
+    make: Callable[[], Loop], options: dict[str, object], tmp_path: Path
+) -> None:
     assert run(make, tmp_path, **options) == run(make, None)
     recorded = traindx.read(tmp_path)
     assert recorded.complete

@@ -99,7 +99,9 @@ def test_scripts(tmp_path: Any, library: str, rows: str, fires: bool) -> None:
     pytest.importorskip(library)
     text = TORCH.format(rows=rows, backend="aot_eager") if library == "torch" else JAX.format(rows=rows)
     (tmp_path / "train.py").write_text(text)
-    done = traindx("run", "--out", "here", "--", sys.executable, "train.py", cwd=tmp_path, env={"OMP_NUM_THREADS": "1"})
+    done = traindx(
+        "run", "--out", "here", "--", sys.executable, "train.py", cwd=tmp_path, env={"OMP_NUM_THREADS": "1"}
+    )
     assert done.status in (0, 1), done.err
     (run,) = pipeline.read_capture(tmp_path / "here")
     steps = run.series["calls/compile"].steps  # the first of PyTorch's may come before the recording

@@ -122,7 +122,12 @@ def slow(function: Any, seconds: float) -> Any:
 def test_sampled_steps_are_not_recorded_as_longer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every tenth step takes 0.1 s to measure: in the pass, before the step, after it, and in handing on.
     The steps themselves take a hundredth of that, on whatever machine."""
-    for owner, name in ((ForwardProbe, "_read"), (Measures, "begin"), (Measures, "end"), (Measures, "panels")):
+    for owner, name in (
+        (ForwardProbe, "_read"),
+        (Measures, "begin"),
+        (Measures, "end"),
+        (Measures, "panels"),
+    ):
         monkeypatch.setattr(owner, name, slow(getattr(owner, name), 0.02))
     model = nn.Sequential(nn.Linear(6, 8), nn.ReLU())
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -17,7 +17,9 @@ LIMIT = 120
 
 
 def shown() -> str:
-    blocks = re.findall(r"^```py\n(.*?)^```", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.S | re.M)
+    blocks = re.findall(
+        r"^```py\n(.*?)^```", (ROOT / "docs" / "library.md").read_text(encoding="utf-8"), re.S | re.M
+    )
     assert len(blocks) == 1
     return str(blocks[0])
 
@@ -42,7 +44,9 @@ def test_the_loop_runs_and_leaves_a_store_that_the_verbs_read(tmp_path: Path) ->
 
 def test_an_alarm_that_raises_stops_the_training(tmp_path: Path) -> None:
     code = (
-        shown().replace("lr=0.1", "lr=1e9").replace("        print(finding.sev", "        raise SystemExit(finding.sev")
+        shown()
+        .replace("lr=0.1", "lr=1e9")
+        .replace("        print(finding.sev", "        raise SystemExit(finding.sev")
     )
     code = code.replace("finding.severity, finding.slug, finding.message", "finding.slug")
     done = ran(code.replace("if step == 150", "print(step)\n        if step == 150"), tmp_path)

@@ -43,7 +43,9 @@ def loss_of(params: Any, x: Any, y: Any) -> Any:
     return jnp.mean(jnp.square(hidden @ params["second"]["kernel"] + params["second"]["bias"] - y))
 
 
-def train(optimizer: Any, steps: int, told: Callable[[Any, Any], None], params: Any, state: Any) -> dict[str, Any]:
+def train(
+    optimizer: Any, steps: int, told: Callable[[Any, Any], None], params: Any, state: Any
+) -> dict[str, Any]:
     """A loop as people write them: compiled, and the old parameters and states given away."""
 
     @functools.partial(jax.jit, donate_argnums=(0, 1))
@@ -104,7 +106,9 @@ def test_and_diagnosed(tmp_path: Path, rate: float, seen: str) -> None:
 def test_bit_identical(tmp_path: Path, rest: Any) -> None:
     without = plain(rest, 150)
     for a, b in zip(
-        jax.tree.leaves(without), jax.tree.leaves(watched(tmp_path, optax.chain(monitor(), rest), 150)), strict=True
+        jax.tree.leaves(without),
+        jax.tree.leaves(watched(tmp_path, optax.chain(monitor(), rest), 150)),
+        strict=True,
     ):
         assert np.asarray(a).tobytes() == np.asarray(b).tobytes()
 

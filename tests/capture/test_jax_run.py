@@ -86,7 +86,9 @@ def started(folder: Path, *under: str) -> list[str]:
 
 def test_an_unmodified_script(tmp_path: Path) -> None:
     plain = started(tmp_path)
-    seen = started(tmp_path, sys.executable, "-m", "traindx", "run", "--out", "run", "--every", "4", "--quiet", "--")
+    seen = started(
+        tmp_path, sys.executable, "-m", "traindx", "run", "--out", "run", "--every", "4", "--quiet", "--"
+    )
     assert seen[8:10] == plain[8:10]  # weights and the optimizer's state
     assert plain[9] == "6.0"
     run, kept = traindx.read(tmp_path / "run"), np.load(tmp_path / "kept.npz")
@@ -116,7 +118,9 @@ def test_an_unmodified_script(tmp_path: Path) -> None:
 
 
 def test_as_many_steps_as_were_asked_for(tmp_path: Path) -> None:
-    started(tmp_path, sys.executable, "-m", "traindx", "run", "--out", "run", "--steps", "30", "--quiet", "--")
+    started(
+        tmp_path, sys.executable, "-m", "traindx", "run", "--out", "run", "--steps", "30", "--quiet", "--"
+    )
     run = traindx.read(tmp_path / "run")
     assert 30 <= run.series["train/loss"].steps[-1] < STEPS  # the loop goes on while it is told
     assert any(event.code == "steps-limit" for event in run.events)
@@ -143,7 +147,19 @@ for i in range(2000):
 
 def test_the_end_after_a_small_step_is_no_error_of_the_step(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(ENDS)
-    command = [sys.executable, "-m", "traindx", "run", "--out", "run", "--steps", "3", "--", sys.executable, "train.py"]
+    command = [
+        sys.executable,
+        "-m",
+        "traindx",
+        "run",
+        "--out",
+        "run",
+        "--steps",
+        "3",
+        "--",
+        sys.executable,
+        "train.py",
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     assert "Traceback" not in done.stderr, done.stderr
     assert "the script ended with status" not in done.stderr

@@ -44,7 +44,13 @@ def kept(tmp_path: Path, extra: str = "pass") -> tuple[Path, dict[str, object]]:
     own.mkdir()
     (here / "train.py").write_text(SCRIPT.replace("EXTRA", extra).replace("OWN", str(own / "state.pt")))
     done = experiments.attempt(
-        [sys.executable, "train.py"], tmp_path / "record", [], None, keep=True, folder=here, writable=[str(own)]
+        [sys.executable, "train.py"],
+        tmp_path / "record",
+        [],
+        None,
+        keep=True,
+        folder=here,
+        writable=[str(own)],
     )
     assert done.conducted.ok, done.conducted.tail
     return tmp_path / "record", pipeline.read(tmp_path / "record").setup.facts
@@ -58,7 +64,8 @@ def tensors(file: Path) -> dict[str, np.ndarray]:
     kinds = {"F32": np.float32, "I64": np.int64, "BOOL": np.bool_}
     return {
         name: np.frombuffer(
-            data[8 + length + told["data_offsets"][0] : 8 + length + told["data_offsets"][1]], kinds[told["dtype"]]
+            data[8 + length + told["data_offsets"][0] : 8 + length + told["data_offsets"][1]],
+            kinds[told["dtype"]],
         ).reshape(told["shape"])
         for name, told in header.items()
         if name != "__metadata__"

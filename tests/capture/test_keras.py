@@ -16,7 +16,9 @@ import traindx
 from tests.capture.numpy_backend import by_hand
 from tests.captured import untimed
 
-if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
+if (
+    importlib.util.find_spec("keras") is None
+):  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
 BAD = {"medium", "high", "critical"}
@@ -133,7 +135,9 @@ def test_what_is_recorded_is_what_a_loop_by_hand_computes(trained: Path) -> None
     assert run.framework == "keras"
     assert list(run.series["train/loss"].steps) == list(range(1, len(batches) + 1))
     np.testing.assert_allclose(run.series["train/loss"].values, expected[:, 0], rtol=2e-3)
-    np.testing.assert_allclose(run.series["grad_norm"].values, np.hypot(expected[:, 1], expected[:, 2]), rtol=2e-3)
+    np.testing.assert_allclose(
+        run.series["grad_norm"].values, np.hypot(expected[:, 1], expected[:, 2]), rtol=2e-3
+    )
     panel = run.panels["grad_norm"]
     assert len(panel.modules) == 2
     assert [name.rstrip("_0123456789") for name in panel.modules] == ["dense", "dense"]

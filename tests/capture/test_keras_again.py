@@ -14,7 +14,9 @@ import traindx
 from tests.capture.keras_process import BACKENDS, started
 from traindx.vocabulary.run import Run
 
-if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
+if (
+    importlib.util.find_spec("keras") is None
+):  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
 DATA = """
@@ -93,7 +95,11 @@ def test_a_second_model(backend: str, tmp_path: Path) -> None:
     run = recorded(backend, RESUMED, tmp_path)
     assert run.setup.number("parameters_without_optimizer") == 0
     compiled = run.series.get("calls/compile")
-    assert compiled is None or set(compiled.steps) <= {1, 9, 17}  # the step, and what an epoch's end computes
+    assert compiled is None or set(compiled.steps) <= {
+        1,
+        9,
+        17,
+    }  # the step, and what an epoch's end computes
     assert not {"step-compiles-again", "parameters-missing-from-optimizer"} & found_in(run)
 
 
@@ -109,7 +115,9 @@ def test_a_model_that_is_thawed(backend: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_layer_that_is_left_out(backend: str, tmp_path: Path) -> None:
     run = recorded(backend, LEFT_OUT, tmp_path)
-    assert run.setup.number("parameters_without_optimizer") == 10 * 16 + 16  # each model has a record of its own
+    assert (
+        run.setup.number("parameters_without_optimizer") == 10 * 16 + 16
+    )  # each model has a record of its own
     assert "parameters-missing-from-optimizer" in found_in(run)
 
 

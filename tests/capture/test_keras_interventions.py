@@ -13,7 +13,9 @@ import pytest
 
 from tests.capture.keras_process import BACKENDS, environment
 
-if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
+if (
+    importlib.util.find_spec("keras") is None
+):  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
 TRAINS = """
@@ -245,4 +247,6 @@ def test_new_weights_have_the_spread_that_was_asked_for(told) -> None:
     assert len(kernel) == 96
     deviation = (sum(w * w for w in kernel) / 96) ** 0.5
     assert abs(deviation / (2 / 6) ** 0.5 - 1) < 0.25  # about three standard errors of 96 samples
-    assert set(flat(told["init"]["weights"][1])) <= {w for w in flat(told["init"]["weights"][1]) if abs(w) < 1e-6}
+    assert set(flat(told["init"]["weights"][1])) <= {
+        w for w in flat(told["init"]["weights"][1]) if abs(w) < 1e-6
+    }

@@ -14,7 +14,9 @@ import pytest
 import traindx
 from tests.capture.keras_process import BACKENDS, started
 
-if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
+if (
+    importlib.util.find_spec("keras") is None
+):  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
 HEAD = """

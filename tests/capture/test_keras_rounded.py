@@ -16,7 +16,9 @@ from tests.capture.keras_process import BACKENDS, environment, unchanged
 from traindx.capture.arrays import levels
 from traindx.vocabulary.run import Run
 
-if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
+if (
+    importlib.util.find_spec("keras") is None
+):  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
 HEAD = """
@@ -66,7 +68,11 @@ def seen(backend: str, script: str, folder: Path) -> Run:
 def test_a_layer_of_ones_own(backend: str, tmp_path: Path) -> None:
     run = seen(backend, "fit(Ternary(32, 0.7))", tmp_path)
     setup = run.setup
-    assert (setup.flag("quantized"), setup.number("quantized_levels"), setup.number("quantized_modules")) == (
+    assert (
+        setup.flag("quantized"),
+        setup.number("quantized_levels"),
+        setup.number("quantized_modules"),
+    ) == (
         True,
         3,
         1,
@@ -138,7 +144,9 @@ model.quantize("int4")
 assert architecture(model)["quantized"] is True
 assert Rounded().facts(layers, names) == {}
 """
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], env=environment("torch"), capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], env=environment("torch"), capture_output=True
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -151,5 +159,7 @@ def test_levels_are_measured_as_in_pytorch() -> None:
         used = np.clip(np.round(own / scale), -4, 4) * scale
         other = np.clip(np.round((own + 0.1 * chance.normal(size=own.shape)) / scale), -4, 4) * scale * 1.5
         as_tensors = [torch.tensor(values) for values in (used, own, other)]
-        np.testing.assert_allclose(levels.measured(used, own), theirs.measured(*as_tensors[:2]).numpy(), rtol=1e-5)
+        np.testing.assert_allclose(
+            levels.measured(used, own), theirs.measured(*as_tensors[:2]).numpy(), rtol=1e-5
+        )
         assert levels.moved(other, used) == pytest.approx(float(theirs.moved(as_tensors[2], as_tensors[0])))

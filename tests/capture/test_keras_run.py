@@ -14,7 +14,9 @@ from tests.capture.keras_process import BACKENDS, started
 from tests.captured import untimed
 from traindx.capture.launch.shown import SHOWN, families
 
-if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
+if (
+    importlib.util.find_spec("keras") is None
+):  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
 BAD = {"medium", "high", "critical"}
@@ -53,12 +55,19 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     assert run.framework == "keras"
     assert setup.word("keras_backend") == backend
     assert list(run.series["train/loss"].steps) == list(range(1, 6 * 16 + 5 + 1))
-    assert len(run.series["val/loss"]) == len(run.series["val/accuracy"]) == len(run.series["train/accuracy"]) == 6
+    assert (
+        len(run.series["val/loss"])
+        == len(run.series["val/accuracy"])
+        == len(run.series["train/accuracy"])
+        == 6
+    )
     at = run.series["lr"].steps - 1
     np.testing.assert_allclose(run.series["lr"].values, 1.5e-3 * (1 + np.cos(np.pi * at / 200)), rtol=1e-4)
     dense = [name for name in run.panels["update_ratio"].modules if name.startswith("dense")]
     assert len(dense) == 2
-    assert {"weight_norm", "grad_zero_fraction", "act_zero_fraction", "act_std", "act_rank"} <= set(run.panels)
+    assert {"weight_norm", "grad_zero_fraction", "act_zero_fraction", "act_std", "act_rank"} <= set(
+        run.panels
+    )
     ratios = run.panels["update_ratio"].values
     assert np.nanmin(ratios) > 0
     assert np.nanmax(ratios) < 1
@@ -68,7 +77,10 @@ def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
     assert setup.number("batch_size") == 32
     assert setup.number("dataset_size") == 512
     assert setup.flag("loss_input_looks_like_probabilities") is False
-    assert setup.number("train_val_overlap_share") in (0, None)  # None: a busy machine let go of some batches
+    assert setup.number("train_val_overlap_share") in (
+        0,
+        None,
+    )  # None: a busy machine let go of some batches
     found = traindx.diagnose(untimed(run)).first
     # With a seed, Keras on TensorFlow draws the same order in every epoch, of mixed batches: no fault is told for that.
     assert not {finding.slug for finding in found.findings if finding.severity in BAD}

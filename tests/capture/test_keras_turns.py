@@ -11,7 +11,9 @@ import pytest
 import traindx
 from tests.capture.keras_process import BACKENDS, unchanged
 
-if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
+if (
+    importlib.util.find_spec("keras") is None
+):  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
 HEAD = """
@@ -95,8 +97,12 @@ def test_players_take_turns(backend: str, tmp_path: Path) -> None:
     assert sum("several models are trained in turns" in event.message for event in run.events) == 1
     assert run.points in (29, 30)  # the first may build the optimizer
     assert run.setup.flag("models_in_turns") is True
-    assert not {"loss-diverges", "simple-model-does-better"} & {f.slug for f in traindx.diagnose(run).first.findings}
-    (beside,) = [name for name in run.series if name.startswith("train/sequential") and name.endswith("_loss")]
+    assert not {"loss-diverges", "simple-model-does-better"} & {
+        f.slug for f in traindx.diagnose(run).first.findings
+    }
+    (beside,) = [
+        name for name in run.series if name.startswith("train/sequential") and name.endswith("_loss")
+    ]
     assert len(run.series[beside]) >= 28
 
 

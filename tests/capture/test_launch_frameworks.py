@@ -58,7 +58,9 @@ def test_its_numbers_and_its_setup_are_recovered(script) -> None:
     for signal, key in style.signals.items():
         assert signal in run.series, f"{signal} is not among {sorted(run.series)}"
         loose = 1e-6 if signal.startswith("val/") else 2e-7
-        np.testing.assert_allclose(run.series[signal].values, truth[key], rtol=loose, atol=loose, err_msg=signal)
+        np.testing.assert_allclose(
+            run.series[signal].values, truth[key], rtol=loose, atol=loose, err_msg=signal
+        )
     assert run.series["train/loss"].steps.tolist() == list(range(1, len(truth["loss"]) + 1))
     assert {key: run.setup.known(key) for key in style.facts} == style.facts
 

@@ -83,7 +83,9 @@ def test_ctrl_c_reaches_the_script_once(tmp_path: Path) -> None:
     ours, theirs = pty.openpty()
     shown = b""
     start = [PYTHON, "-c", LAUNCH, str(tmp_path / "run"), "0", "0", *command]
-    with started(start, terminal=True, cwd=tmp_path, env=environment(""), stdin=theirs, stdout=theirs, stderr=theirs):
+    with started(
+        start, terminal=True, cwd=tmp_path, env=environment(""), stdin=theirs, stdout=theirs, stderr=theirs
+    ):
         os.close(theirs)
         typed = False
         with contextlib.suppress(OSError):  # EIO: the last writer has gone
@@ -115,7 +117,12 @@ def test_output_at_a_terminal_is_that_of_a_terminal(tmp_path: Path) -> None:
         ours, theirs = pty.openpty()
         __import__("termios").tcsetwinsize(theirs, (24, 133))
         process = subprocess.Popen(
-            [*start, PYTHON, "-c", code], cwd=tmp_path, env=environment(""), stdin=theirs, stdout=theirs, stderr=theirs
+            [*start, PYTHON, "-c", code],
+            cwd=tmp_path,
+            env=environment(""),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
         )
         os.close(theirs)
         seen[name] = b""
@@ -170,7 +177,8 @@ def test_steps_ends_a_script_cleanly(number: int, tmp_path: Path) -> None:
 def test_a_script_that_catches_everything_is_ended_all_the_same(tmp_path: Path) -> None:
     inside = "\n    ".join(["pass"])
     text = SLOW.format(before="", inside=inside).replace(
-        "    optimizer.step()\n", "    try:\n        optimizer.step()\n    except BaseException:\n        pass\n"
+        "    optimizer.step()\n",
+        "    try:\n        optimizer.step()\n    except BaseException:\n        pass\n",
     )
     (tmp_path / "script.py").write_text(text)
     done = launched("", tmp_path, steps=5, command=[PYTHON, "script.py"])
@@ -179,7 +187,9 @@ def test_a_script_that_catches_everything_is_ended_all_the_same(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kept", ["", "first = optimizer"], ids=["gone", "kept"])
-def test_a_script_that_trains_on_with_another_optimizer_is_ended_all_the_same(tmp_path: Path, kept: str) -> None:
+def test_a_script_that_trains_on_with_another_optimizer_is_ended_all_the_same(
+    tmp_path: Path, kept: str
+) -> None:
     inside = f"if step == 3:\n        {kept}\n        optimizer = torch.optim.Adam(model.parameters())"
     done = launched("", tmp_path, steps=6, command=slow(tmp_path, inside=inside))
     assert done.status == 0

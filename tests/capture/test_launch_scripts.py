@@ -76,7 +76,9 @@ def test_a_failure_is_in_the_record(name: str, recorded) -> None:
     run = recorded(name).run()
     assert run.complete is False
     (crash,) = [event for event in run.events if event.kind == "crash"]
-    assert ("RuntimeError" in crash.message and "(raises.py:20)" in crash.message) or "status 3" in crash.message
+    assert (
+        "RuntimeError" in crash.message and "(raises.py:20)" in crash.message
+    ) or "status 3" in crash.message
 
 
 def test_workers_and_subprocesses_see_a_clean_environment(recorded) -> None:
@@ -89,7 +91,9 @@ def test_workers_and_subprocesses_see_a_clean_environment(recorded) -> None:
 def test_every_rank_is_recorded(name: str, recorded) -> None:
     done = recorded(name)
     run = done.run()
-    np.testing.assert_allclose(run.series["rank/1/train/loss"].values, done.truth("truth1.json")["loss"], rtol=2e-7)
+    np.testing.assert_allclose(
+        run.series["rank/1/train/loss"].values, done.truth("truth1.json")["loss"], rtol=2e-7
+    )
     assert (run.setup.number("world_size"), run.setup.number("ranks_reporting")) == (2, 2)
     np.testing.assert_array_equal(run.series["grad_norm"].values, run.series["rank/1/grad_norm"].values)
 
@@ -106,7 +110,9 @@ IDENTICAL = ["plain_functions", "trainer_class", "cnn_batchnorm", "rnn", "tiny_g
 SLOW = {"compiled", "compiled_step"}
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in IDENTICAL])
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in IDENTICAL]
+)
 def test_results_are_the_same_to_the_last_bit(name: str, recorded, tmp_path: Path) -> None:
     """Final weights, every number of the script's own, stdout and stderr."""
     with_us, without = recorded(name), alone(name, tmp_path)
@@ -122,5 +128,7 @@ def test_a_forked_child_is_not_mixed_in(recorded) -> None:
     done = recorded("forks")
     files = (done.folder / "run").glob("steps-*.arrows")
     assert len({file.name.split(".")[0] for file in files}) == 1
-    stages = [json.loads(line)["stage"] for line in (done.folder / "run" / ".launch").read_text().splitlines()]
+    stages = [
+        json.loads(line)["stage"] for line in (done.folder / "run" / ".launch").read_text().splitlines()
+    ]
     assert stages.count("recording") == 1

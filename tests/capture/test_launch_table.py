@@ -15,7 +15,9 @@ def test_every_script_has_a_style() -> None:
     names = {path.stem for path in SCRIPTS.glob("*.py")} | {path.name for path in SCRIPTS.glob("package_*")}
     assert names - WITHOUT_TRAINING - WITHOUT_TRUTH == set(STYLES)
     assert len(STYLES) >= 25
-    assert {p.stem for p in (SCRIPTS / "frameworks").glob("*.py")} == {s.script or n for n, s in FRAMEWORKS.items()}
+    assert {p.stem for p in (SCRIPTS / "frameworks").glob("*.py")} == {
+        s.script or n for n, s in FRAMEWORKS.items()
+    }
 
 
 def test_the_table_is_complete() -> None:
@@ -24,7 +26,9 @@ def test_the_table_is_complete() -> None:
     assert text.endswith(TAIL)
     rows = text.removeprefix(HEAD).removesuffix(TAIL).splitlines()
     cells = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    assert [(row[0], row[1].strip("`")) for row in cells] == [(s.title, s.script or n) for n, s in SCRIPTED.items()]
+    assert [(row[0], row[1].strip("`")) for row in cells] == [
+        (s.title, s.script or n) for n, s in SCRIPTED.items()
+    ]
     for row in cells:
         assert row[2] == "exact", row
         assert row[3] in ("exact", "-"), row

@@ -47,6 +47,8 @@ def test_training_data_that_are_evaluated_beside_others_are_no_overlap() -> None
         data.look(train, None, False, True)
         data.look(held, None, False, True)
     assert data.facts()["train_val_overlap_share"] == 0
-    leaked = torch.cat([held[:60], train[:42]])[torch.randperm(102, generator=torch.Generator().manual_seed(1))]
+    leaked = torch.cat([held[:60], train[:42]])[
+        torch.randperm(102, generator=torch.Generator().manual_seed(1))
+    ]
     data.look(leaked, None, False, True)
     assert 0.2 < float(data.facts()["train_val_overlap_share"]) < 0.5

@@ -63,7 +63,10 @@ def naive(scores: np.ndarray, labels: np.ndarray) -> dict[str, float]:
 
 def test_classes_are_compared_row_by_row() -> None:
     generator = torch.Generator().manual_seed(0)
-    scores, labels = 3 * torch.randn(50, 5, generator=generator), torch.randint(0, 5, (50,), generator=generator)
+    scores, labels = (
+        3 * torch.randn(50, 5, generator=generator),
+        torch.randint(0, 5, (50,), generator=generator),
+    )
     labels[:4] = -100
     found = pair(scores, labels)
     assert found == pytest.approx(naive(scores.numpy(), labels.numpy()), rel=1e-5)
@@ -85,7 +88,9 @@ def test_numbers_are_explained_in_part() -> None:
     wanted = torch.randn(400, generator=generator)
     noise = torch.randn(400, generator=generator)
     assert pair(wanted[:, None], wanted)["outputs_explained"] == pytest.approx(1.0)
-    assert pair(torch.full((400, 1), float(wanted.mean())), wanted)["outputs_explained"] == pytest.approx(0.0, abs=1e-5)
+    assert pair(torch.full((400, 1), float(wanted.mean())), wanted)["outputs_explained"] == pytest.approx(
+        0.0, abs=1e-5
+    )
     expected = 1 - float((0.5 * noise).square().sum() / (wanted - wanted.mean()).square().sum())
     assert pair(wanted + 0.5 * noise, wanted)["outputs_explained"] == pytest.approx(expected, rel=1e-4)
 
@@ -94,7 +99,9 @@ def test_two_classes_by_one_number() -> None:
     scores, labels = torch.tensor([2.0, -1.0, 0.4, -3.0]), torch.tensor([1.0, 1.0, 1.0, 0.0])
     found = pair(scores, labels)
     assert found["outputs_accuracy"] == 0.75
-    each = [math.log1p(math.exp(-s if y else s)) for s, y in zip(scores.tolist(), labels.tolist(), strict=True)]
+    each = [
+        math.log1p(math.exp(-s if y else s)) for s, y in zip(scores.tolist(), labels.tolist(), strict=True)
+    ]
     assert found["outputs_cross_entropy"] == pytest.approx(np.mean(each), rel=1e-5)
     assert pair(scores, labels, probabilities=True)["outputs_accuracy"] == 0.5
     assert "outputs_explained" not in found
@@ -154,9 +161,13 @@ def test_the_loss_of_cross_entropy_is_the_cross_entropy(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("dtype", "name"), [(torch.float16, "float16"), (torch.bfloat16, "bfloat16")])
 @pytest.mark.parametrize("scale", [1.0, 2.0**-20, 2.0**16])
-def test_values_rounded_to_a_format_are_known_by_their_bits(dtype: torch.dtype, name: str, scale: float) -> None:
+def test_values_rounded_to_a_format_are_known_by_their_bits(
+    dtype: torch.dtype, name: str, scale: float
+) -> None:
     grid = Grid()
-    grid.look((torch.randn(500, generator=torch.Generator().manual_seed(2)).to(dtype).float() * scale).numpy())
+    grid.look(
+        (torch.randn(500, generator=torch.Generator().manual_seed(2)).to(dtype).float() * scale).numpy()
+    )
     assert grid.name == name
 
 
@@ -179,5 +190,7 @@ def test_gains_are_those_of_theory() -> None:
     assert found["initial_gain_max_name"] == "0.weight"
     assert found["initial_gain_min"] == pytest.approx(1e-3 * math.sqrt(300), rel=0.05)
     nn.init.zeros_(model[3].weight)
-    assert gains([model])["initial_gain_min"] == pytest.approx(1 / math.sqrt(3), rel=0.05)  # uniform to 1 / sqrt(n)
+    assert gains([model])["initial_gain_min"] == pytest.approx(
+        1 / math.sqrt(3), rel=0.05
+    )  # uniform to 1 / sqrt(n)
     assert gains([nn.Embedding(10, 4)]) == {}

@@ -40,7 +40,9 @@ def test_masks_and_shared_keys() -> None:
     assert float(largest_logit(query, key, None, False, None, 0)) == pytest.approx(float(logits.max()))
     allowed = torch.zeros(6, 6, dtype=torch.bool)
     allowed[2, 4] = True
-    assert float(largest_logit(query, key, allowed, False, None, 0)) == pytest.approx(float(logits[0, :, 2, 4].max()))
+    assert float(largest_logit(query, key, allowed, False, None, 0)) == pytest.approx(
+        float(logits[0, :, 2, 4].max())
+    )
     added = torch.zeros(6, 6)
     added[1, 3] = 100.0
     assert float(largest_logit(query, key, added, False, None, 0)) == pytest.approx(
@@ -113,7 +115,12 @@ def recorded(attend: nn.Module, out: Path | None, before: Any = lambda: None) ->
 
 @pytest.mark.parametrize("kind", [ByHand, Fused])
 def test_attention_written_out_and_fused(kind: type[ByHand], tmp_path: Path) -> None:
-    original = functional.scaled_dot_product_attention, torch.Tensor.softmax, torch.softmax, functional.softmax
+    original = (
+        functional.scaled_dot_product_attention,
+        torch.Tensor.softmax,
+        torch.softmax,
+        functional.softmax,
+    )
     torch.manual_seed(1)
     run, net = recorded(kind(), tmp_path)
     panel = run.panels["attention_logit_max"]
@@ -126,7 +133,10 @@ def test_attention_written_out_and_fused(kind: type[ByHand], tmp_path: Path) -> 
     assert "softmax" not in vars(torch.Tensor)
     torch.manual_seed(1)
     _, other = recorded(kind(), None)
-    assert all(torch.equal(a, b) for a, b in zip(net.state_dict().values(), other.state_dict().values(), strict=True))
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(net.state_dict().values(), other.state_dict().values(), strict=True)
+    )
 
 
 @pytest.mark.parametrize("weights", [True, False], ids=["with weights", "fused"])

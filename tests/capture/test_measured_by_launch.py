@@ -103,7 +103,9 @@ ACCUMULATIONS = {
 @pytest.mark.parametrize("name", ACCUMULATIONS)
 def test_whether_accumulated_losses_are_divided(name: str, tmp_path: Path) -> None:
     inner, expected = ACCUMULATIONS[name]
-    run = run_of(f"for i in range(12):\n    optimizer.zero_grad()\n    {inner}\n    optimizer.step()\n", tmp_path)
+    run = run_of(
+        f"for i in range(12):\n    optimizer.zero_grad()\n    {inner}\n    optimizer.step()\n", tmp_path
+    )
     assert run.setup.flag("accumulation_loss_scaled") is expected
     assert run.setup.accumulation == (None if name == "one batch" else 2 if name.startswith("two") else 4)
 
@@ -192,9 +194,12 @@ for i in range(20):
 
 
 @pytest.mark.parametrize(
-    ("inputs", "targets", "known"), [("a", "b", 240), ("x[24 * (i % 10):][:24]", "y[24 * (i % 10):][:24]", None)]
+    ("inputs", "targets", "known"),
+    [("a", "b", 240), ("x[24 * (i % 10):][:24]", "y[24 * (i % 10):][:24]", None)],
 )
-def test_the_loader_of_a_batch_that_outlives_it(inputs: str, targets: str, known: int | None, tmp_path: Path) -> None:
+def test_the_loader_of_a_batch_that_outlives_it(
+    inputs: str, targets: str, known: int | None, tmp_path: Path
+) -> None:
     run = run_of(OUTLIVES.format(inputs=inputs, targets=targets), tmp_path)
     assert run.setup.number("dataset_size") == known
     assert run.setup.number("batches_distinct") == (1 if known else 10)

@@ -32,7 +32,10 @@ def test_lanczos_on_known_spectra(size: int) -> None:
     matrix = torch.tensor(turn @ np.diag(values) @ turn.T)
     found = lanczos(lambda v: matrix @ v, torch.ones(size, dtype=torch.float64))
     near = 0.02 * np.abs(values).max()
-    assert (found.low, found.high) == (pytest.approx(values.min(), abs=near), pytest.approx(values.max(), abs=near))
+    assert (found.low, found.high) == (
+        pytest.approx(values.min(), abs=near),
+        pytest.approx(values.max(), abs=near),
+    )
     assert found.products <= min(size, MOST)
 
 
@@ -139,7 +142,9 @@ def test_training_is_the_same_to_the_last_bit(name: str, tmp_path: Path) -> None
     assert [e.code for e in run.events] == ["curvature-cost"]
 
 
-def test_what_cannot_be_differentiated_twice_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_differentiated_twice_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     hooked = NETS["tanh"]()
     called: list[int] = []
     hooked[0].weight.register_hook(lambda gradient: called.append(1))

@@ -47,7 +47,9 @@ def quadratic(rate: float, out: Path, steps: int = 24, **options: Any) -> Run:
 
 
 @pytest.mark.parametrize(("rate", "sign"), [(0.1, 1.0), (1.5, -1.0)])
-def test_gradients_turn_round_exactly_beyond_the_inverse_curvature(rate: float, sign: float, tmp_path: Path) -> None:
+def test_gradients_turn_round_exactly_beyond_the_inverse_curvature(
+    rate: float, sign: float, tmp_path: Path
+) -> None:
     run = quadratic(rate, tmp_path)
     np.testing.assert_allclose(run.series["grad_cosine"].values, sign, rtol=1e-5)
     np.testing.assert_allclose(run.series["update_cosine"].values, sign, rtol=1e-5)
@@ -96,7 +98,8 @@ def test_noise_scale_of_steps_in_a_row() -> None:
         pairs.append(((one @ one + two @ two) / 2, one @ two))
     assert noise_scale_of_pairs(pairs, batch) == pytest.approx(expected, rel=0.02)
     only_noise = [
-        ((one @ one + two @ two) / 2, one @ two) for one, two in (rng.normal(size=(2, size)) for _ in range(PAIRS))
+        ((one @ one + two @ two) / 2, one @ two)
+        for one, two in (rng.normal(size=(2, size)) for _ in range(PAIRS))
     ]
     found = noise_scale_of_pairs(only_noise, batch)
     assert math.isnan(found) or found > 100 * batch
@@ -110,14 +113,18 @@ def test_the_loss_scale_and_clipping_do_not_enter_the_noise_scale() -> None:
         for _ in range(PAIRS):
             for place, factor in enumerate(factors):
                 parameter.grad = (signal + torch.randn(500, generator=draw)) * factor
-                out = directions.second(1 / factor, 8) if place else directions.first([parameter], 1 / factor)
+                out = (
+                    directions.second(1 / factor, 8) if place else directions.first([parameter], 1 / factor)
+                )
         assert out is not None
         found.append(out["grad_noise_scale"])
     assert found[0] == pytest.approx(found[1], rel=1e-5)
     assert found[0] == pytest.approx(8 * 500 / float(signal.square().sum()), rel=0.2)
 
 
-def fit(net: nn.Module, out: Path, *, steps: int = 30, rate: float = 0.1, classes: int = 4, seed: int = 0) -> Run:
+def fit(
+    net: nn.Module, out: Path, *, steps: int = 30, rate: float = 0.1, classes: int = 4, seed: int = 0
+) -> Run:
     draw = torch.Generator().manual_seed(seed)
     optimizer = torch.optim.SGD(net.parameters(), lr=rate)
     with traindx.watch(net, optimizer, out=out, every=1) as watch:

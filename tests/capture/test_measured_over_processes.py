@@ -26,7 +26,9 @@ def test_the_norm_of_gradients_in_two_processes_is_that_of_the_whole(clips: bool
     done = launched("two_shards", tmp_path, command=sharded(clips))
     assert done.status == 0, done.err.decode()[-2000:]
     run = done.run()
-    np.testing.assert_allclose(run.series["grad_norm"].values, done.truth("truth0.json")["grad_norm"], rtol=1e-5)
+    np.testing.assert_allclose(
+        run.series["grad_norm"].values, done.truth("truth0.json")["grad_norm"], rtol=1e-5
+    )
     assert not [name for name in run.series if "grad_norm_part" in name]
     assert not [event for event in run.events if event.code == "capture-failed"]
     if not clips:

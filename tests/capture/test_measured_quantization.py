@@ -113,7 +113,9 @@ def pruned() -> nn.Module:
 
 
 def spectral() -> nn.Module:
-    return nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(20, 32)), nn.ReLU(), nn.Linear(32, 4))
+    return nn.Sequential(
+        nn.utils.parametrizations.weight_norm(nn.Linear(20, 32)), nn.ReLU(), nn.Linear(32, 4)
+    )
 
 
 def only_in_use() -> nn.Module:
@@ -136,7 +138,11 @@ def run(make: Callable[[], Loop], folder: Path | None, **options: int) -> list[b
             for _ in range(STEPS):
                 loop.step(lambda loss: watch.log(loss=loss))
                 assert watch.session.active
-    return [t.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes() for t in loop.state() if t.numel()]
+    return [
+        t.detach().contiguous().view(-1).view(torch.uint8).numpy().tobytes()
+        for t in loop.state()
+        if t.numel()
+    ]
 
 
 def loop_of(make: Callable[[], nn.Module], evaluating: bool = False) -> Loop:
@@ -276,7 +282,9 @@ def test_numbers_of_known_weights() -> None:
     assert error == pytest.approx(float((used - own).norm() / own.norm()))
     assert kept == pytest.approx((0.9 + 1.2 + 1.0) / float(own.square().sum()))
     assert measured(torch.full((4, 8), 0.5), torch.rand(4, 8)).tolist()[:2] == [0.0, 1.0]
-    zero, majority, *_ = measured(torch.tensor([[2.0, 2.0, 2.0, -2.0], [3.0, 3.0, 3.0, 3.0]]), torch.randn(2, 4))
+    zero, majority, *_ = measured(
+        torch.tensor([[2.0, 2.0, 2.0, -2.0], [3.0, 3.0, 3.0, 3.0]]), torch.randn(2, 4)
+    )
     assert (zero, majority) == (0.0, 7 / 8)
 
 
@@ -291,7 +299,9 @@ def test_levels_of_even_grids(bits: int, by_row: bool, shape: tuple[int, int]) -
 
 
 def test_levels_that_are_uneven_and_none() -> None:
-    places = np.array([-1.0, -0.7, -0.52, -0.39, -0.28, 0.0, 0.08, 0.16, 0.25, 0.44, 1.0])  # of a normal distribution
+    places = np.array(
+        [-1.0, -0.7, -0.52, -0.39, -0.28, 0.0, 0.08, 0.16, 0.25, 0.44, 1.0]
+    )  # of a normal distribution
     own = np.random.default_rng(0).normal(size=(16, 64))
     near = places[np.abs(own[..., None] - places).argmin(-1)]
     assert quantized_levels(near, own) == len(places)

@@ -27,7 +27,9 @@ def test_simple_predictors_are_fitted_when_the_run_is_over(tmp_path: Path) -> No
     setup = run_of(TRAIN.format(loss=PLAIN), tmp_path).setup
     assert setup.number("reference_linear_accuracy") == pytest.approx(0.9, abs=0.12)
     assert setup.number("reference_trivial_accuracy") == pytest.approx(0.35, abs=0.15)
-    assert 40 <= (setup.number("reference_samples_held") or 0) <= 80  # of 240 at most: seen again, a sample is known
+    assert (
+        40 <= (setup.number("reference_samples_held") or 0) <= 80
+    )  # of 240 at most: seen again, a sample is known
     assert setup.number("reference_seconds") is not None
 
 
@@ -105,7 +107,9 @@ state = torch.load("half.pt")
         ("whole = nn.Sequential(*net); whole.load_state_dict(state['model'])", True, False),
     ],
 )
-def test_what_is_restored_of_a_checkpoint(restore: str, model: bool, optimizer: bool, tmp_path: Path) -> None:
+def test_what_is_restored_of_a_checkpoint(
+    restore: str, model: bool, optimizer: bool, tmp_path: Path
+) -> None:
     part = TRAIN.format(loss=PLAIN)
     setup = run_of(part + RESUMED.format(restore=restore) + part, tmp_path).setup
     assert setup.flag("checkpoint_holds_model")

@@ -54,7 +54,9 @@ def test_an_exported_graph(tmp_path: Path) -> None:
     )  # fmt: skip
     graph = torch.export.export(net, (torch.randn(32, 1, 8, 8),)).module()
     config = x86.get_default_x86_inductor_quantization_config(is_qat=True)
-    run = recorded(pt2e.prepare_qat_pt2e(graph, x86.X86InductorQuantizer().set_global(config)), (1, 8, 8), tmp_path)
+    run = recorded(
+        pt2e.prepare_qat_pt2e(graph, x86.X86InductorQuantizer().set_global(config)), (1, 8, 8), tmp_path
+    )
     assert run.setup.number("quantized_levels") in (255, 256)
     assert {"3", "5", "8"} <= set(run.panels["quant/kept"].modules)  # two of one shape are told apart
     kept = dict(zip(run.panels["quant/kept"].modules, run.panels["quant/kept"].values[-1], strict=True))

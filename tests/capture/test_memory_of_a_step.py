@@ -54,7 +54,9 @@ for _ in range(9):
 OPTIMIZERS = ("Adam(model.parameters())", "SGD(model.parameters(), lr=0.01)")
 
 
-def measured(net: str, shape: tuple[int, ...], optimizer: str, batch: int, way: str = "", parts: int = 1) -> float:
+def measured(
+    net: str, shape: tuple[int, ...], optimizer: str, batch: int, way: str = "", parts: int = 1
+) -> float:
     """Bytes at the highest point of a real third step: of the pass through the model, with all that stands. `way`:
     with autocast, with checkpoints; `parts`: of the batch, one after the other."""
     torch.manual_seed(0)
@@ -67,7 +69,11 @@ def measured(net: str, shape: tuple[int, ...], optimizer: str, batch: int, way: 
         made.zero_grad()
         for inputs, targets in zip(x.chunk(parts), y.chunk(parts), strict=True):
             with torch.autocast("cpu", torch.bfloat16, enabled=way == "bfloat16"):
-                out = checkpoint_sequential(model, 4, inputs, use_reentrant=False) if way == "again" else model(inputs)
+                out = (
+                    checkpoint_sequential(model, 4, inputs, use_reentrant=False)
+                    if way == "again"
+                    else model(inputs)
+                )
                 loss = torch.nn.functional.cross_entropy(out, targets)
             (loss / parts).backward()
 
@@ -75,7 +81,9 @@ def measured(net: str, shape: tuple[int, ...], optimizer: str, batch: int, way: 
         passes()
         made.step()
     made.zero_grad()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True) as profiler:
+    with torch.profiler.profile(
+        activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
+    ) as profiler:
         passes()
     events = profiler.profiler.kineto_results.events()  # type: ignore[union-attr]
     used = highest = 0
@@ -99,7 +107,8 @@ def told(tmp_path: Path, name: str, optimizer: str, batch: int, *options: str) -
 
 
 @pytest.mark.parametrize(
-    ("name", "optimizer"), list(zip(("mlp", "convolutions", "attention"), (*OPTIMIZERS, OPTIMIZERS[0]), strict=True))
+    ("name", "optimizer"),
+    list(zip(("mlp", "convolutions", "attention"), (*OPTIMIZERS, OPTIMIZERS[0]), strict=True)),
 )
 def test_peaks_of_this_batch_and_of_others(tmp_path: Path, name: str, optimizer: str) -> None:
     found = told(tmp_path, name, optimizer, 16)["memory"]
@@ -132,7 +141,9 @@ def test_other_ways_to_make_the_same_step(tmp_path: Path) -> None:
     net, shape = NETS["deep"]
     assert options["batches"] == pytest.approx(measured(net, shape, OPTIMIZERS[0], 256, parts=2), rel=0.05)
     assert options["the"] == pytest.approx(measured(net, shape, OPTIMIZERS[0], 256, "bfloat16"), rel=0.05)
-    assert options["activations"] == pytest.approx(measured(net, shape, OPTIMIZERS[0], 256, "again"), rel=0.15)
+    assert options["activations"] == pytest.approx(
+        measured(net, shape, OPTIMIZERS[0], 256, "again"), rel=0.15
+    )
 
 
 def test_it_fits(tmp_path: Path) -> None:

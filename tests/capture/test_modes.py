@@ -38,7 +38,9 @@ def test_evaluating_and_training_in_the_wrong_mode(tmp_path: Path) -> None:
     [(nn.Dropout(0.1), True), (nn.BatchNorm1d(8), True), (nn.Dropout(0.0), False), (nn.LayerNorm(8), False),
      (nn.BatchNorm1d(8, track_running_stats=False), False), (nn.InstanceNorm1d(8), False)],
 )  # fmt: skip
-def test_the_mode_of_an_evaluation_is_told_where_it_matters(tmp_path: Path, layer: nn.Module, matters: bool) -> None:
+def test_the_mode_of_an_evaluation_is_told_where_it_matters(
+    tmp_path: Path, layer: nn.Module, matters: bool
+) -> None:
     model = nn.Sequential(nn.Linear(6, 8), layer, nn.Linear(8, 3))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     with traindx.watch(model, optimizer, out=tmp_path):
@@ -105,7 +107,11 @@ def test_the_loss_in_both_modes_is_that_of_outputs_and_targets() -> None:
      lambda out, to: nn.functional.cross_entropy(out, to, label_smoothing=0.1)],
 )  # fmt: skip
 def test_a_loss_of_another_kind_is_not_made_up(loss: Any) -> None:
-    model, batch, targets = nn.Sequential(nn.Dropout(0.5)), torch.randn(8, 3, requires_grad=True), torch.arange(8) % 3
+    model, batch, targets = (
+        nn.Sequential(nn.Dropout(0.5)),
+        torch.randn(8, 3, requires_grad=True),
+        torch.arange(8) % 3,
+    )
     modes = Modes()
     modes.lost(loss(model(batch), targets), 1.0)
     modes.called(model, (batch,), {})
@@ -164,4 +170,6 @@ def test_a_model_that_cannot_be_called_again_is_told() -> None:
         def forward(self, batch: Any) -> Any:
             raise RuntimeError("no more data")
 
-    assert asked(Once(), torch.ones(4, 3)) == {"mode_not_checked": "the model could not be called: RuntimeError"}
+    assert asked(Once(), torch.ones(4, 3)) == {
+        "mode_not_checked": "the model could not be called: RuntimeError"
+    }

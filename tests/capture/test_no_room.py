@@ -48,6 +48,8 @@ def test_a_recording_that_runs_out_of_memory_says_so(tmp_path: Path) -> None:
     assert b"MemoryError" in done.err or b"can't allocate memory" in done.err
     run = done.run()
     assert run.complete is False
-    assert [event.kind for event in run.events if event.kind in ("out-of-memory", "crash")] == ["out-of-memory"]
+    assert [event.kind for event in run.events if event.kind in ("out-of-memory", "crash")] == [
+        "out-of-memory"
+    ]
     assert run.last_step is not None
     assert run.last_step > 50

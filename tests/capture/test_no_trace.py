@@ -118,7 +118,9 @@ def test_it_does_not_let_go(name: str, tmp_path: Path) -> None:
     run = both.recorded.run()
     said = {e.code: e.message for e in run.events}
     assert ("other-thread" in said) == (name == "two_threads")
-    assert said.get("not-measured", "") == ("curvature is not measured: gradients are sparse" * (name == "sparse"))
+    assert said.get("not-measured", "") == (
+        "curvature is not measured: gradients are sparse" * (name == "sparse")
+    )
     hidden = {"scripted": "all", "traced": "all", "partly_scripted": "1"}
     assert run.setup.known("forward_not_seen") == hidden.get(name)
     assert ("act_std" in run.panels) == (name not in ("scripted", "traced"))

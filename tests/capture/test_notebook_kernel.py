@@ -14,7 +14,9 @@ pytest.importorskip("ipykernel")
 nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 
-START = "%load_ext traindx\nimport torch\ntorch.manual_seed(0); torch.set_num_threads(1)\nx = torch.randn(64, 3)"
+START = (
+    "%load_ext traindx\nimport torch\ntorch.manual_seed(0); torch.set_num_threads(1)\nx = torch.randn(64, 3)"
+)
 TRAIN = """%%traindx
 m = torch.nn.Linear(3, 1); o = torch.optim.SGD(m.parameters(), lr={lr})
 for step in range({steps}):
@@ -31,7 +33,11 @@ def run(cells: list[str], cwd: Path) -> list[Any]:
     """The outputs of each cell, in one kernel."""
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
     client = nbclient.NotebookClient(
-        book, timeout=120, kernel_name="python3", allow_errors=True, resources={"metadata": {"path": str(cwd)}}
+        book,
+        timeout=120,
+        kernel_name="python3",
+        allow_errors=True,
+        resources={"metadata": {"path": str(cwd)}},
     )
     client.execute()
     return [cell.outputs for cell in book.cells]
@@ -51,7 +57,16 @@ def test_a_cell_shows_its_page_each_time_it_is_run(tmp_path: Path) -> None:
     again = "%traindx"
     plain = train(20).replace("%%traindx\n", "")
     outputs = run(
-        [START, train(), train(60), "%%traindx\n1 + 1", plain, again, "%unload_ext traindx\nprint(l.item())"], tmp_path
+        [
+            START,
+            train(),
+            train(60),
+            "%%traindx\n1 + 1",
+            plain,
+            again,
+            "%unload_ext traindx\nprint(l.item())",
+        ],
+        tmp_path,
     )
     first, second = pages(outputs[1]), pages(outputs[2])
     assert len(first) == len(second) == 1

@@ -84,7 +84,9 @@ def test_gradients_weights_and_updates(tmp_path: Path) -> None:
             return float(torch.cat([t.detach().double().flatten() for t in tensors]).norm())
 
         change = norm([now[n] - told[n] for n in names])
-        assert last(run.panels["grad_norm"], module) == pytest.approx(norm([told["g" + n] for n in names]), rel=1e-5)
+        assert last(run.panels["grad_norm"], module) == pytest.approx(
+            norm([told["g" + n] for n in names]), rel=1e-5
+        )
         assert last(run.panels["update_ratio"], module) == pytest.approx(
             change / norm([told[n] for n in names]), rel=1e-5
         )
@@ -100,13 +102,17 @@ def test_sizes_of_weights(tmp_path: Path) -> None:
     layer = model[0]
     both = torch.cat([layer.weight.flatten(), layer.bias])
     assert last(run.panels["weight_norm"], "0") == pytest.approx(float(both.detach().norm()), rel=1e-6)
-    assert last(run.panels["weight_absmax"], "0") == pytest.approx(float(both.detach().abs().max()), rel=1e-6)
+    assert last(run.panels["weight_absmax"], "0") == pytest.approx(
+        float(both.detach().abs().max()), rel=1e-6
+    )
 
 
 def test_activations(tmp_path: Path) -> None:
     model, seen = small(), {}
     for name, module in model.named_children():
-        module.register_forward_hook(lambda m, i, o, name=name: seen.__setitem__(name, (i[0].detach(), o.detach())))
+        module.register_forward_hook(
+            lambda m, i, o, name=name: seen.__setitem__(name, (i[0].detach(), o.detach()))
+        )
     run = train(model, 4, tmp_path)
     for name, (taken, given) in seen.items():
         assert last(run.panels["act_mean"], name) == pytest.approx(float(given.mean()), abs=1e-5)
@@ -195,7 +201,9 @@ def test_the_way_of_accelerators_gives_the_same(make: Callable[[], loops.Loop], 
     assert set(host.panels) == set(other.panels)
     for name, panel in host.panels.items():
         assert other.panels[name].modules == panel.modules, name
-        np.testing.assert_allclose(other.panels[name].values, panel.values, rtol=2e-3, atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(
+            other.panels[name].values, panel.values, rtol=2e-3, atol=1e-5, err_msg=name
+        )
     np.testing.assert_allclose(other.series["grad_norm"].values, host.series["grad_norm"].values, rtol=1e-4)
 
 
@@ -221,7 +229,9 @@ def test_memory_order_does_not_matter() -> None:
         torch.eye(4).to_sparse(),
     ):
         dense = tensor.to_dense() if tensor.is_sparse else tensor
-        assert arrays.square_sum(flat(tensor)) == pytest.approx(float((dense.abs().double() ** 2).sum()), rel=1e-2)
+        assert arrays.square_sum(flat(tensor)) == pytest.approx(
+            float((dense.abs().double() ** 2).sum()), rel=1e-2
+        )
     with np.errstate(over="ignore"):
         assert arrays.square_sum(np.array([1e30, 1e30], np.float32)) == pytest.approx(2e60)
     assert np.isnan(arrays.square_sum(np.array([np.nan, 1], np.float32)))
@@ -337,7 +347,9 @@ def spent_share(budget: float, each_step: float, sample: float, steps: int = 20_
 @pytest.mark.parametrize(
     ("budget", "each_step", "sample"), [(0.04, 1e-4, 1e-3), (0.04, 8e-4, 2e-3), (0.01, 3e-4, 1e-3)]
 )
-def test_the_sum_of_all_costs_is_kept_under_the_budget(budget: float, each_step: float, sample: float) -> None:
+def test_the_sum_of_all_costs_is_kept_under_the_budget(
+    budget: float, each_step: float, sample: float
+) -> None:
     share, _ = spent_share(budget, each_step, sample)
     assert share <= 1.1 * budget
 

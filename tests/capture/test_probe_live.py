@@ -47,7 +47,9 @@ class Lists(nn.Module):
         return self.out(self.parts["a"][0](self.own(x)))  # type: ignore[index]
 
 
-def trained(model: Any, batch: Callable[[], tuple[Any, Any]], loss: Callable[..., Any], steps: int = 3) -> Live:
+def trained(
+    model: Any, batch: Callable[[], tuple[Any, Any]], loss: Callable[..., Any], steps: int = 3
+) -> Live:
     """Some steps under a discovery that keeps the last one."""
     session = torch_session(None, every=1)
     problems: list[str] = []
@@ -187,7 +189,9 @@ def test_the_modes_of_stale_statistics_differ() -> None:
     y = (x[:, 0] > 4).long()
 
     def modes(momentum: float) -> dict[str, Any]:
-        model = nn.Sequential(nn.BatchNorm1d(5, momentum=momentum), nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 3))
+        model = nn.Sequential(
+            nn.BatchNorm1d(5, momentum=momentum), nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 3)
+        )
         return facts(trained(model, lambda: (x, y), crossed, steps=150))
 
     stale, usual = modes(0.0), modes(0.1)
@@ -207,7 +211,9 @@ def test_memory_by_kind() -> None:
     found = facts(trained(nn.Sequential(nn.Linear(5, 10), nn.ReLU(), nn.Linear(10, 3)), rows, crossed))
     values = 5 * 10 + 10 + 10 * 3 + 3
     assert found["memory_weights"] == found["memory_gradients"] == 4 * values
-    assert found["memory_optimizer"] == 2 * 4 * values + 4 * 4  # two moments, and a step count for each tensor
+    assert (
+        found["memory_optimizer"] == 2 * 4 * values + 4 * 4
+    )  # two moments, and a step count for each tensor
     assert found["memory_activations"] >= 4 * 8 * (5 + 10)
 
 

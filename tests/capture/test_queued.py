@@ -29,7 +29,9 @@ def test_each_lap_tells_what_was_waited_since_the_last(scheduler: Path) -> None:
     queued.close()
 
 
-def test_nothing_is_told_where_the_system_does_not_tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_told_where_the_system_does_not_tell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(clock, "SCHEDULED", str(tmp_path / "none"))
     queued = Queued()
     assert [queued.lap(), queued.lap()] == [None, None]

@@ -13,7 +13,13 @@ from tests.capture.launching import PYTHON, SCRIPTS, Launched, launched  # noqa:
 from traindx import pipeline  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
 
-DST = ("rank-straggles", "ranks-disagree", "rank-stops-reporting", "ranks-see-same-data", "gradients-are-not-averaged")
+DST = (
+    "rank-straggles",
+    "ranks-disagree",
+    "rank-stops-reporting",
+    "ranks-see-same-data",
+    "gradients-are-not-averaged",
+)
 
 
 def trained(tmp_path: Path, script: str, *words: str, ranks: int = 2) -> Launched:
@@ -35,7 +41,9 @@ def test_healthy_ranks(tmp_path: Path, ranks: int) -> None:
     assert run.setup.number("world_size") == ranks
     for rank in range(1, ranks):
         assert len(run.series[f"rank/{rank}/train/loss"]) == 60
-        np.testing.assert_array_equal(run.series[f"rank/{rank}/grad_norm"].values, run.series["grad_norm"].values)
+        np.testing.assert_array_equal(
+            run.series[f"rank/{rank}/grad_norm"].values, run.series["grad_norm"].values
+        )
     assert found(run) <= {"rank-straggles"}  # of a machine with fewer processors than ranks
 
 
@@ -75,7 +83,9 @@ def test_a_mean_is_no_fault(tmp_path: Path, way: str) -> None:
     assert found(run) <= {"rank-straggles"}
 
 
-@pytest.mark.parametrize(("fault", "slug"), [("same data", "ranks-see-same-data"), ("not wrapped", "ranks-disagree")])
+@pytest.mark.parametrize(
+    ("fault", "slug"), [("same data", "ranks-see-same-data"), ("not wrapped", "ranks-disagree")]
+)
 def test_faults(tmp_path: Path, fault: str, slug: str) -> None:
     done = trained(tmp_path, "ranks_with_faults", fault)
     assert done.status == 0, done.err.decode()[-2000:]
@@ -101,7 +111,9 @@ def test_a_rank_that_ended_is_told_with_its_last_step(tmp_path: Path, way: str) 
         assert len(run.series["rank/1/train/loss"]) <= 31
     told = pipeline.diagnose([run]).first
     assert told.health == "failed"
-    said = " ".join([*(f.message for f in told.findings), told.decision.reason, *(e.message for e in run.events)])
+    said = " ".join(
+        [*(f.message for f in told.findings), told.decision.reason, *(e.message for e in run.events)]
+    )
     if way == "raises":
         assert "of this rank alone" in said
         assert "ranks_with_faults.py:" in said

@@ -141,7 +141,9 @@ print("pandas" in sys.modules)
 def test_writing_imports_no_pandas(tmp_path: Path) -> None:
     """pyarrow.array would: a second in the middle of a training, and a library the script did not ask for."""
     pytest.importorskip("pandas")
-    done = subprocess.run([sys.executable, "-c", IMPORTS, str(tmp_path)], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTS, str(tmp_path)], capture_output=True, text=True, check=True
+    )
     assert done.stdout == "False\n"
     assert traindx.read(tmp_path).panels["grad_norm"].modules == ("a", "b")
 
@@ -180,7 +182,9 @@ def test_setup_is_replaced_as_a_whole_and_only_by_the_first_rank(tmp_path: Path)
 def test_the_flight_recorder_keeps_the_last_steps() -> None:
     flight = Flight(steps=4)
     for step in range(10):
-        flight.add(step, START + step, {"a": float(step), "b": float("nan")}, [("k", None, step)], step % 2 == 0)
+        flight.add(
+            step, START + step, {"a": float(step), "b": float("nan")}, [("k", None, step)], step % 2 == 0
+        )
     flight.add(10, START, {"c": 1.0}, [], False)
     kept = list(flight.empty())
     assert [(s, sorted(v), r) for s, _, v, r in kept] == [

@@ -25,7 +25,11 @@ def parts(last: tuple[Any, ...] = ()) -> tuple[Any, Any, Any]:
     y = (x @ torch.randn(12, 4)).argmax(1)
     data = torch.utils.data.TensorDataset(x, y)
     loader = torch.utils.data.DataLoader(data, 40, shuffle=True, generator=torch.Generator().manual_seed(1))
-    return nn.Sequential(nn.Linear(12, 32), nn.ReLU(), nn.Linear(32, 4), *last), nn.CrossEntropyLoss(), loader
+    return (
+        nn.Sequential(nn.Linear(12, 32), nn.ReLU(), nn.Linear(32, 4), *last),
+        nn.CrossEntropyLoss(),
+        loader,
+    )
 
 
 def faster(parameters: Any) -> Any:
@@ -42,7 +46,14 @@ def test_a_healthy_model_passes_and_stays_as_it_is() -> None:
     assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
     assert all(p.grad is None for p in model.parameters())
     checks = {c.slug: c for c in found.report.checks}
-    for slug in ("one-batch", "blank-inputs", "permuted-labels", "determinism", "samples-apart", "loss-falls"):
+    for slug in (
+        "one-batch",
+        "blank-inputs",
+        "permuted-labels",
+        "determinism",
+        "samples-apart",
+        "loss-falls",
+    ):
         assert checks[slug].status == "passed", checks[slug].message
     assert "seeds" not in checks
     assert json.loads(found.to_json())["schema"] == "traindx.check/1"
@@ -74,7 +85,11 @@ def test_no_hook_is_left() -> None:
     model, loss, loader = parts()
     original = torch.nn.functional.cross_entropy, torch.autograd.backward, torch.optim.Optimizer.zero_grad
     traindx.check(model, loss, loader, only=["logits"], steps=20)
-    assert (torch.nn.functional.cross_entropy, torch.autograd.backward, torch.optim.Optimizer.zero_grad) == original
+    assert (
+        torch.nn.functional.cross_entropy,
+        torch.autograd.backward,
+        torch.optim.Optimizer.zero_grad,
+    ) == original
     assert not model._forward_hooks
     assert not model._forward_pre_hooks
 
@@ -84,7 +99,9 @@ def test_what_is_no_loader_is_said() -> None:
     with pytest.raises(TypeError, match="pairs"):
         traindx.check(model, loss, [torch.randn(4, 12)], only=["logits"])
     with pytest.raises(TypeError, match="gives no batch"):
-        traindx.check(model, loss, iter([(torch.randn(4, 12), torch.zeros(4).long())]), only=["logits"], steps=5)
+        traindx.check(
+            model, loss, iter([(torch.randn(4, 12), torch.zeros(4).long())]), only=["logits"], steps=5
+        )
     with pytest.raises(ConfigError, match="did you mean 'logits'"):
         traindx.check(model, loss, [], only=["logit"])
 

@@ -44,7 +44,13 @@ def with_lightgbm(given: Data, rounds: int, watch: Any) -> tuple[list[float], li
 
     x, y, held, wanted = given
     kept: dict[str, Any] = {}
-    settings = {"objective": "binary", "verbose": -1, "learning_rate": 0.2, "num_threads": 1, "deterministic": True}
+    settings = {
+        "objective": "binary",
+        "verbose": -1,
+        "learning_rate": 0.2,
+        "num_threads": 1,
+        "deterministic": True,
+    }
     sets = [lightgbm.Dataset(x, y), lightgbm.Dataset(held, wanted)]
     callbacks = [lightgbm.record_evaluation(kept), *([watch] if watch else [])]
     model = lightgbm.train(

@@ -85,7 +85,9 @@ def test_an_unmodified_script(library: str, tmp_path: Path) -> None:
     if len(kept) > 1:
         np.testing.assert_allclose(run.series["val/loss"].values, kept[1])
     assert list(run.series["train/loss"].steps) == list(range(1, len(kept[0]) + 1))
-    assert {kind for kind, names in families({*run.series, *run.panels}).items() if names} == set(SHOWN[library])
+    assert {kind for kind, names in families({*run.series, *run.panels}).items() if names} == set(
+        SHOWN[library]
+    )
     if RATES[library] is not None:
         assert run.setup.number("lr") == pytest.approx(RATES[library])
 

@@ -74,7 +74,8 @@ def test_a_loop_is_recorded(tmp_path: Path) -> None:
 
     model = net()
     optimizer = torch.optim.SGD(
-        [{"params": model[0].parameters()}, {"params": model[2].parameters(), "lr": 0.5, "name": "head"}], lr=0.1
+        [{"params": model[0].parameters()}, {"params": model[2].parameters(), "lr": 0.5, "name": "head"}],
+        lr=0.1,
     )
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.5)
     optimizer.register_step_post_hook(lambda *a: schedule.step())
@@ -102,7 +103,9 @@ def test_validation_and_metrics_and_gradient_accumulation(tmp_path: Path) -> Non
         for step in range(40):
             optimizer.zero_grad()
             for _ in range(4):
-                loss = functional.cross_entropy(model(torch.randn(8, 6)), torch.zeros(8, dtype=torch.long)) / 4
+                loss = (
+                    functional.cross_entropy(model(torch.randn(8, 6)), torch.zeros(8, dtype=torch.long)) / 4
+                )
                 loss.backward()
                 watch.log(loss=loss)
                 told.append(float(loss.detach()))
@@ -150,7 +153,9 @@ def test_clipping_is_undone_in_what_is_recorded(tmp_path: Path) -> None:
         session.optimizer_step_end(optimizer)
     session.close()
     run = read(tmp_path)
-    np.testing.assert_allclose(run.series["clip_ratio"].values * run.series["grad_norm"].values, 1e-3, rtol=1e-3)
+    np.testing.assert_allclose(
+        run.series["clip_ratio"].values * run.series["grad_norm"].values, 1e-3, rtol=1e-3
+    )
     assert (run.panels["grad_norm"].values > np.array(told) * 0.999).all()
     assert run.setup.clip_norm == 1e-3
 
@@ -200,7 +205,9 @@ def test_probabilities_fed_to_a_loss(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("operation", "gradient_too"), [("log", False), ("sqrt", True), ("exp", True)])
-def test_the_first_value_that_is_not_finite_is_located(operation: str, gradient_too: bool, tmp_path: Path) -> None:
+def test_the_first_value_that_is_not_finite_is_located(
+    operation: str, gradient_too: bool, tmp_path: Path
+) -> None:
     """The loss is infinite or NaN in step 3; for a logarithm of zero behind a ReLU its gradient is not."""
     unstable = {
         "log": lambda out, y: -torch.log(functional.relu(out)).mean(),
@@ -303,7 +310,13 @@ def test_two_optimizers_and_two_losses(tmp_path: Path) -> None:
             loop.step(lambda loss: watch.log(loss=loss))
             watch.session.loss(float(step), where="gan.py:40")
     run = read(tmp_path)
-    assert set(run.series) >= {"lr", "grad_norm", "optimizer/1/lr", "optimizer/1/grad_norm", "train/gan.py:40_loss"}
+    assert set(run.series) >= {
+        "lr",
+        "grad_norm",
+        "optimizer/1/lr",
+        "optimizer/1/grad_norm",
+        "train/gan.py:40_loss",
+    }
     assert len(run.series["train/loss"]) == 6
     assert {m.split(".")[0] for m in run.panels["update_ratio"].modules} == {"0", "1", "2"}
 

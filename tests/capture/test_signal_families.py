@@ -80,4 +80,6 @@ def test_weights_are_read_of_every_parameter() -> None:
 
 
 def test_a_cost_is_the_sum_of_its_parts() -> None:
-    assert Cost(10.0, each=2.0, value=0.5).seconds(3, 1000) == pytest.approx(10e-6 + 3 * 2e-6 + 1000 * 0.5e-9)
+    assert Cost(10.0, each=2.0, value=0.5).seconds(3, 1000) == pytest.approx(
+        10e-6 + 3 * 2e-6 + 1000 * 0.5e-9
+    )

@@ -158,7 +158,9 @@ if os.fork() == 0:
 
 def test_a_daemon_keeps_its_output(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "ended")
-    with started(launcher(tmp_path, "-c", DAEMON, str(tmp_path / "ended")), stdout=subprocess.PIPE) as process:
+    with started(
+        launcher(tmp_path, "-c", DAEMON, str(tmp_path / "ended")), stdout=subprocess.PIPE
+    ) as process:
         assert line(process.stdout) == "script"
         assert process.wait(LIMIT) == 0
         (tmp_path / "ended").write_text("")

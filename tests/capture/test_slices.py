@@ -43,7 +43,9 @@ def facts(tmp_path: Path, script: str, *columns: str) -> tuple[dict[str, object]
     here = tmp_path / "project"
     here.mkdir()
     (here / "train.py").write_text(script)
-    done = experiments.attempt([sys.executable, "train.py"], tmp_path / "record", [], None, slices=columns, folder=here)
+    done = experiments.attempt(
+        [sys.executable, "train.py"], tmp_path / "record", [], None, slices=columns, folder=here
+    )
     assert done.conducted.ok, done.conducted.tail
     return pipeline.read(tmp_path / "record").setup.facts, done.conducted.tail.strip().splitlines()[-1]
 

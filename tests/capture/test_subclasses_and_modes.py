@@ -84,7 +84,9 @@ def test_nothing_is_seen_of_us(kinds: str, tmp_path: Path) -> None:
         for name, s in run.series.items()
         if name.endswith("loss") and name.startswith("train/") and "eval" not in name
     ]
-    assert sum(map(len, losses)) == len(run.series["grad_norm"]) == 48  # named by the line, which is that of a mode
+    assert (
+        sum(map(len, losses)) == len(run.series["grad_norm"]) == 48
+    )  # named by the line, which is that of a mode
     assert {"grad_norm", "act_std", "update_ratio"} <= {*run.panels, *run.series}
 
 

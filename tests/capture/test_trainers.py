@@ -34,7 +34,9 @@ def broken(model: nn.Module) -> nn.Module:
 
 
 class TestLightning:
-    def fit(self, callbacks: list[Any], epochs: int, folder: Path, resume: str | None = None, nan: bool = False) -> Any:
+    def fit(
+        self, callbacks: list[Any], epochs: int, folder: Path, resume: str | None = None, nan: bool = False
+    ) -> Any:
         lightning = pytest.importorskip("lightning")
 
         class Module(lightning.LightningModule):  # type: ignore[name-defined,misc]
@@ -74,7 +76,9 @@ class TestLightning:
         assert len(run.series["train/loss"]) == 24
         assert len(run.series["val/loss"]) == 3
 
-    def test_stops_and_tells_once_over_a_resume(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_stops_and_tells_once_over_a_resume(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
         pytest.importorskip("lightning")
         from traindx.lightning import Watch
 
@@ -112,7 +116,9 @@ class Model(nn.Module):
 
 
 class TestHuggingFace:
-    def train(self, callbacks: list[Any], epochs: int, folder: Path, resume: bool = False, nan: bool = False) -> Any:
+    def train(
+        self, callbacks: list[Any], epochs: int, folder: Path, resume: bool = False, nan: bool = False
+    ) -> Any:
         transformers = pytest.importorskip("transformers")
         pytest.importorskip("accelerate")
         given = transformers.TrainingArguments(
@@ -121,7 +127,9 @@ class TestHuggingFace:
             logging_nan_inf_filter=False, restore_callback_states_from_checkpoint=True,
         )  # fmt: skip
         model = Model(nan)
-        trainer = transformers.Trainer(model, given, train_dataset=Named(), eval_dataset=Named(), callbacks=callbacks)
+        trainer = transformers.Trainer(
+            model, given, train_dataset=Named(), eval_dataset=Named(), callbacks=callbacks
+        )
         trainer.train(resume_from_checkpoint=resume)
         return trainer, model
 

@@ -85,7 +85,9 @@ def discovered(far: bool, folder: Path) -> Counter[str]:
 
 
 @pytest.mark.parametrize("way", [watched, discovered])
-def test_numbers_come_to_the_host_in_batches(way: Callable[[bool, Path], Counter[str]], tmp_path: Path) -> None:
+def test_numbers_come_to_the_host_in_batches(
+    way: Callable[[bool, Path], Counter[str]], tmp_path: Path
+) -> None:
     plain = Training(far=True)
     plain.steps(0, 3, lambda loss: None)
     assert not Far.seen, "the training itself waits for numbers"

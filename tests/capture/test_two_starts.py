@@ -36,7 +36,9 @@ WAITS = "import sys; print('ready', flush=True); sys.stdin.readline()"
 def together(folder: Path, how: str, count: int) -> list[str]:
     """What `count` processes say that begin at the same moment."""
     command = [sys.executable, "-c", CLAIMS, str(folder), how]
-    processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(count)]
+    processes = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(count)
+    ]
     try:
         for process in processes:
             assert line(process.stdout) == "ready"
@@ -70,7 +72,10 @@ def test_the_second_start_is_refused_in_a_sentence(tmp_path: Path) -> None:
     with started(first, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert line(process.stdout) == "ready"
         second = subprocess.run(
-            [*command, sys.executable, "-c", "print('ran')"], cwd=tmp_path, capture_output=True, timeout=LIMIT
+            [*command, sys.executable, "-c", "print('ran')"],
+            cwd=tmp_path,
+            capture_output=True,
+            timeout=LIMIT,
         )
         assert (second.returncode, second.stdout) == (2, b"")
         assert second.stderr.decode().strip() == (

@@ -41,7 +41,12 @@ def run(script: Path, folder: Path, env: Mapping[str, str], out: Path | None) ->
     assert warm.stdin is not None
     assert warm.stdout is not None
     printed = [folder / name for name in (".warm-out", ".warm-err")]
-    asked = {"script": str(script), "folder": str(folder), "env": dict(env), "out": str(out) if out else None}
+    asked = {
+        "script": str(script),
+        "folder": str(folder),
+        "env": dict(env),
+        "out": str(out) if out else None,
+    }
     warm.stdin.write(json.dumps({**asked, "printed": [str(path) for path in printed]}) + "\n")
     warm.stdin.flush()
     status = int(warm.stdout.readline())

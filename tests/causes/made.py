@@ -43,14 +43,21 @@ def rule(
 
 
 def fired(
-    text: str, *, severity: Any = "medium", strength: float = 1.0, follows: tuple[str, ...] = (), code: str = "XXX000"
+    text: str,
+    *,
+    severity: Any = "medium",
+    strength: float = 1.0,
+    follows: tuple[str, ...] = (),
+    code: str = "XXX000",
 ) -> Outcome:
     """An outcome from "slug:aspect,aspect"."""
     slug, _, marks = text.partition(":")
     evidence = Evidence(
         onset=1.0, strength=strength, aspects=tuple(m for m in marks.split(",") if m), severity=severity
     )
-    return Outcome(rule=rule(slug, severity=severity, follows=follows, code=code), status="fired", evidence=(evidence,))
+    return Outcome(
+        rule=rule(slug, severity=severity, follows=follows, code=code), status="fired", evidence=(evidence,)
+    )
 
 
 def clear(*slugs: str) -> tuple[Outcome, ...]:

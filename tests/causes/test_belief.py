@@ -31,7 +31,10 @@ def test_a_refuted_cause_gives_way_and_what_was_confirmed_speaks_against_health(
 
 
 def test_an_experiment_that_tells_nothing_of_any_cause_here_moves_only_health() -> None:
-    found = {h.cause: h.probability for h in updated(believed(dead_relus=0.5, clip_too_tight=0.5), (), "refuted", "x")}
+    found = {
+        h.cause: h.probability
+        for h in updated(believed(dead_relus=0.5, clip_too_tight=0.5), (), "refuted", "x")
+    }
     assert found == {"dead-relus": 0.5, "clip-too-tight": 0.5}
 
 

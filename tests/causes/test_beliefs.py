@@ -42,7 +42,9 @@ def test_what_the_first_fault_explains_says_nothing_about_the_second() -> None:
     explained = explained_by(terms[0], signs, 0.5)
     assert explained == {"blow-up"}
     told = beside(alone, bases, terms, signs, explained, healthy)
-    extra = [SECOND * alone[0] / (1 + np.exp(2.0 * sign)) for sign in (1, -1)]  # -3 and -1 are left of their scores
+    extra = [
+        SECOND * alone[0] / (1 + np.exp(2.0 * sign)) for sign in (1, -1)
+    ]  # -3 and -1 are left of their scores
     mixed = np.array([alone[1] + extra[0], alone[2] + extra[1]])
     assert told[[1, 2]] == pytest.approx(mixed * (alone[1] + alone[2]) / mixed.sum())
     assert told[[0, healthy]] == pytest.approx(alone[[0, healthy]])
@@ -58,7 +60,9 @@ def test_the_spread_is_of_all_that_was_said() -> None:
 
 def test_differences_are_kept_to_half_a_step() -> None:
     made = np.random.default_rng(0).normal(scale=0.4, size=(5, 7, 3))
-    kept = members.Members(tuple("abcdefg"), tuple("xyz"), (0.0,) * 5, (0.0,) * 5, (), packed_differences(made))
+    kept = members.Members(
+        tuple("abcdefg"), tuple("xyz"), (0.0,) * 5, (0.0,) * 5, (), packed_differences(made)
+    )
     assert np.abs(kept.differences() - made).max() <= members.STEP / 2 + 1e-12
 
 
@@ -73,7 +77,9 @@ def test_what_a_member_adds_is_what_a_loop_over_its_weights_adds() -> None:
             if cause in kept.causes:
                 c = kept.causes.index(cause)
                 expected += kept.base[m][c]
-                expected += sum(v * weights[m, kept.keys.index(k), c] for k, v in values.items() if k in kept.keys)
+                expected += sum(
+                    v * weights[m, kept.keys.index(k), c] for k, v in values.items() if k in kept.keys
+                )
             assert found[i] == pytest.approx(expected)
 
 

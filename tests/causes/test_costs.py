@@ -21,7 +21,9 @@ def clock(run: Run) -> Clock:
 def timed(times: np.ndarray) -> Run:
     n = len(times)
     run = make.run({"train/loss": make.healthy_loss(n)})
-    return msgspec.structs.replace(run, series={"train/loss": series(np.arange(n), make.healthy_loss(n), times)})
+    return msgspec.structs.replace(
+        run, series={"train/loss": series(np.arange(n), make.healthy_loss(n), times)}
+    )
 
 
 def test_a_run_takes_as_long_as_its_rows_say() -> None:
@@ -56,7 +58,9 @@ def test_the_time_of_an_epoch_times_the_epochs() -> None:
 
 
 def test_without_a_clock_a_typical_run() -> None:
-    clocked = make.run({"train/loss": make.healthy_loss(100), "time/step": ([99.0], [7763.0])})  # since the start
+    clocked = make.run(
+        {"train/loss": make.healthy_loss(100), "time/step": ([99.0], [7763.0])}
+    )  # since the start
     plain = make.run({"train/loss": make.healthy_loss(100)})
     for run in (plain, clocked, timed(np.zeros(100)), timed(np.full(100, np.nan))):
         found = clock(run)
@@ -83,7 +87,9 @@ def test_what_each_way_costs() -> None:
     assert cost_of("traindx run -- python train.py", found) == pytest.approx(START + 100)
     assert cost_of("traindx find-lr -- python train.py", found) == pytest.approx(2 * START + 400 * 0.02)
     assert cost_of("traindx check -- python train.py", found) == CHECK_MOST
-    assert cost_of("traindx check -- python train.py", Clock(0.1, True, 1000.0)) == pytest.approx(5 * START + 0.13)
+    assert cost_of("traindx check -- python train.py", Clock(0.1, True, 1000.0)) == pytest.approx(
+        5 * START + 0.13
+    )
 
 
 def test_whatever_is_proposed_costs_something() -> None:

@@ -57,7 +57,9 @@ def test_a_loss_scale_of_nothing_is_a_failure() -> None:
 
 
 def test_memory_that_ran_out_and_was_survived_is_no_failure() -> None:
-    run = make.run({"train/loss": make.healthy_loss(200)}, events=(Event("out-of-memory", "skipped a batch", 50.0),))
+    run = make.run(
+        {"train/loss": make.healthy_loss(200)}, events=(Event("out-of-memory", "skipped a batch", 50.0),)
+    )
     health, _ = decided(fired("out-of-memory:survived", severity="high"), run=run)
     assert health != "failed"
 
@@ -102,7 +104,12 @@ def test_health_follows_the_gravest_finding_and_the_ranking(outcome: Outcome, he
 
 @pytest.mark.parametrize(
     ("healthy", "recorded", "plain"),
-    [(0.1, "sick", "watch"), (0.4, "watch", "watch"), (0.55, "healthy", "healthy"), (0.7, "healthy", "healthy")],
+    [
+        (0.1, "sick", "watch"),
+        (0.4, "watch", "watch"),
+        (0.55, "healthy", "healthy"),
+        (0.7, "healthy", "healthy"),
+    ],
 )
 def test_where_modules_were_recorded_the_probability_counts_by_itself(
     healthy: float, recorded: str, plain: str
@@ -173,7 +180,10 @@ def test_long_past_the_best_validation_stops_and_names_the_checkpoint() -> None:
 
 
 def test_a_mild_gap_or_a_metric_that_improves_does_not_stop() -> None:
-    for outcome in (fired(GAP, severity="low", strength=0.5), fired(f"{GAP}:metric-improves", severity="medium")):
+    for outcome in (
+        fired(GAP, severity="low", strength=0.5),
+        fired(f"{GAP}:metric-improves", severity="medium"),
+    ):
         assert decided(outcome, run=overfitting(10))[1].action != "stop"
 
 
@@ -217,7 +227,9 @@ PANEL = Panel(np.array([0.0, 100.0]), ("body",), np.ones((2, 1)))
 def recorded(facts: dict[str, str] | None = None, **series: list[float]) -> Run:
     """A recording with modules, with these facts."""
     run = plain_run(**series)
-    return msgspec.structs.replace(run, panels={"grad_norm": PANEL}, setup=run.setup.with_facts(facts or {}, "capture"))
+    return msgspec.structs.replace(
+        run, panels={"grad_norm": PANEL}, setup=run.setup.with_facts(facts or {}, "capture")
+    )
 
 
 def verdict(run: Run, probabilities: dict[str, float], *outcomes: Outcome) -> str:

@@ -54,9 +54,17 @@ def test_silence_leaves_set_up_facts_unknown() -> None:
         ({"parameters": 1e6, "dataset_size": 1e6}, "parameters-exceed-data", False),
         ({"batch_size": 2}, "small-batch", True),
         ({"batch_size": 2, "accumulation": 16}, "small-batch", False),
-        ({"batch_size": 2, "has_normalization": True, "normalization_momentum": 0.1}, "normalizes-few", True),
+        (
+            {"batch_size": 2, "has_normalization": True, "normalization_momentum": 0.1},
+            "normalizes-few",
+            True,
+        ),
         ({"batch_size": 2, "has_normalization": True}, "normalizes-few", False),
-        ({"batch_size": 32, "has_normalization": True, "normalization_momentum": 0.1}, "normalizes-few", False),
+        (
+            {"batch_size": 32, "has_normalization": True, "normalization_momentum": 0.1},
+            "normalizes-few",
+            False,
+        ),
         ({"batch_size": 1000, "dataset_size": 2000}, "large-batch", True),
         ({"momentum": 0.999}, "high-momentum", True),
         ({"momentum": 0.9}, "high-momentum", False),
@@ -116,8 +124,12 @@ def test_floors_and_starts_by_the_number_of_classes(k: int) -> None:
     setup = Setup(classes=k)
     assert told(make.run({"train/loss": curve}, setup=setup))["double-softmax-floor"]
     assert not told(make.run({"train/loss": curve * 1.2}, setup=setup))["double-softmax-floor"]
-    assert not told(make.run({"train/loss": np.linspace(math.log(k), 0.01, 100)}, setup=setup))["starts-above-chance"]
-    assert told(make.run({"train/loss": np.linspace(3 * math.log(k), 1, 100)}, setup=setup))["starts-above-chance"]
+    assert not told(make.run({"train/loss": np.linspace(math.log(k), 0.01, 100)}, setup=setup))[
+        "starts-above-chance"
+    ]
+    assert told(make.run({"train/loss": np.linspace(3 * math.log(k), 1, 100)}, setup=setup))[
+        "starts-above-chance"
+    ]
 
 
 def test_a_clamped_logarithm() -> None:
@@ -138,7 +150,9 @@ def test_a_loss_that_is_summed_over_micro_batches() -> None:
 def test_one_answer_for_everything() -> None:
     loss = make.healthy_loss(20)
     stuck = make.run({"train/loss": loss, "val/accuracy": np.full(20, 0.106)})
-    frozen_late = make.run({"train/loss": loss, "val/accuracy": np.r_[np.linspace(0.1, 0.9, 4), np.full(16, 0.9)]})
+    frozen_late = make.run(
+        {"train/loss": loss, "val/accuracy": np.r_[np.linspace(0.1, 0.9, 4), np.full(16, 0.9)]}
+    )
     solved = make.run({"train/loss": loss, "val/accuracy": np.full(20, 1.0)})
     percent = make.run({"train/loss": loss, "val/accuracy": np.full(20, 100.0)})
     found = [told(run)["answers-one-class"] for run in (stuck, frozen_late, solved, percent)]
@@ -158,7 +172,9 @@ anything = st.one_of(st.text(max_size=8), st.floats(), st.integers(-10, 10**12),
 
 
 @given(
-    st.dictionaries(st.sampled_from([*sorted(FACT_FIELDS), "dropout", "shuffle", "finetuning"]), anything, max_size=8)
+    st.dictionaries(
+        st.sampled_from([*sorted(FACT_FIELDS), "dropout", "shuffle", "finetuning"]), anything, max_size=8
+    )
 )
 def test_hostile_facts_do_no_harm(facts: dict[str, object]) -> None:
     assert all(isinstance(value, bool) for value in given_facts(**facts).values())

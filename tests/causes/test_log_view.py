@@ -19,11 +19,16 @@ from traindx.vocabulary.setup import Setup
 
 def told(*probabilities: float) -> tuple[Hypothesis, ...]:
     names = ("healthy", "learning-rate-too-high", "corrupt-samples", "label-noise")
-    return tuple(Hypothesis(cause=c, title=c, probability=p) for c, p in zip(names, probabilities, strict=False))
+    return tuple(
+        Hypothesis(cause=c, title=c, probability=p) for c, p in zip(names, probabilities, strict=False)
+    )
 
 
 def test_a_log_that_tells_no_cause_names_the_two_that_are_left() -> None:
-    assert [h.cause for h in undecided(told(0.2, 0.1, 0.25, 0.05))] == ["corrupt-samples", "learning-rate-too-high"]
+    assert [h.cause for h in undecided(told(0.2, 0.1, 0.25, 0.05))] == [
+        "corrupt-samples",
+        "learning-rate-too-high",
+    ]
 
 
 @pytest.mark.parametrize("probabilities", [(0.6, 0.1, 0.1), (0.1, 0.45, 0.2), ()])

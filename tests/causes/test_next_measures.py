@@ -58,7 +58,11 @@ def test_gain_is_the_mutual_information(belief: np.ndarray, data: st.DataObject)
 
 
 def test_a_question_is_likelier_to_be_answered_yes_where_the_weight_is_positive() -> None:
-    causes = [c for c in catalogue() if c.slug in ("learning-rate-too-high", "learning-rate-too-low", "memory-leak")]
+    causes = [
+        c
+        for c in catalogue()
+        if c.slug in ("learning-rate-too-high", "learning-rate-too-low", "memory-leak")
+    ]
     asked = question("gradient-norm-explodes", causes, 0.05)
     assert asked is not None
     by_slug = dict(zip((c.slug for c in causes), asked.likelihood, strict=True))
@@ -68,7 +72,10 @@ def test_a_question_is_likelier_to_be_answered_yes_where_the_weight_is_positive(
 
 
 def test_members_of_one_group_are_asked_once() -> None:
-    one, two = Question("loss-not-finite", np.array([0.9, 0.1])), Question("loss-diverges", np.array([0.8, 0.1]))
+    one, two = (
+        Question("loss-not-finite", np.array([0.9, 0.1])),
+        Question("loss-diverges", np.array([0.8, 0.1])),
+    )
     assert strongest([two, one]) == (one,)
 
 
@@ -95,8 +102,16 @@ def test_nan_under_unknown_precision_asks_for_it_until_it_is_told() -> None:
 
 
 def test_nothing_is_asked_for_twice_or_though_it_is_there() -> None:
-    run = make.run({"train/loss": make.healthy_loss(200), "val/loss": make.healthy_loss(200), "lr": np.full(200, 0.1)})
-    for slug in ("loss-oscillates", "loss-flat-from-start", "loss-diverges", "validation-gap-grows", "loss-plateaus"):
+    run = make.run(
+        {"train/loss": make.healthy_loss(200), "val/loss": make.healthy_loss(200), "lr": np.full(200, 0.1)}
+    )
+    for slug in (
+        "loss-oscillates",
+        "loss-flat-from-start",
+        "loss-diverges",
+        "validation-gap-grows",
+        "loss-plateaus",
+    ):
         found = measured(*all_but(fired(slug, severity="high")), run=run)
         assert len(found) <= 3
         assert len({m.how for m in found}) == len(found)
@@ -171,7 +186,9 @@ def test_cheaper_first_at_equal_bits_and_more_bits_first_at_equal_cost(
 def test_cheap_questions_do_not_displace_the_telling_one() -> None:
     cheap = [some(f"--fact x{i}=1", 0.06, 1.0) for i in range(5)]
     assert chosen([*cheap, some("log it", 1.5, 61.0)])[-1].how == "log it"
-    assert chosen([some("--fact x=1", WORTH / 2, 0.001), some("log it", 1.5, 61.0)]) == (some("log it", 1.5, 61.0),)
+    assert chosen([some("--fact x=1", WORTH / 2, 0.001), some("log it", 1.5, 61.0)]) == (
+        some("log it", 1.5, 61.0),
+    )
 
 
 def test_experiments_are_proposed_with_their_command_as_long_as_they_must_be() -> None:

@@ -79,7 +79,9 @@ def test_an_aspect_adds_to_its_rule() -> None:
 
 
 def test_a_finding_that_is_not_explained_speaks_against_by_its_severity() -> None:
-    a = cause("a", loss_drops_late=Weight(0.5 * EXPLAINS), loss_oscillates=Weight(1.5), loss_plateaus=Weight(-0.25))
+    a = cause(
+        "a", loss_drops_late=Weight(0.5 * EXPLAINS), loss_oscillates=Weight(1.5), loss_plateaus=Weight(-0.25)
+    )
     assert odds(a, fired("seed-not-set", severity="high")) == UNEXPLAINED["high"]
     assert odds(a, fired("seed-not-set", severity="info")) == 0.0
     assert odds(a, fired("loss-oscillates", severity="high")) == 1.5
@@ -90,7 +92,9 @@ def test_a_finding_that_is_not_explained_speaks_against_by_its_severity() -> Non
 def test_a_cause_that_is_surely_there_leaves_room_for_a_second() -> None:
     a = cause("a", loss_oscillates=Weight(CERTAIN), loss_plateaus=Weight(CERTAIN - 0.1))
     beside = fired("seed-not-set", severity="high")
-    assert odds(a, fired("loss-oscillates", severity="info"), beside) == CERTAIN + BESIDE * UNEXPLAINED["high"]
+    assert (
+        odds(a, fired("loss-oscillates", severity="info"), beside) == CERTAIN + BESIDE * UNEXPLAINED["high"]
+    )
     assert odds(a, fired("loss-plateaus", severity="info"), beside) == CERTAIN - 0.1 + UNEXPLAINED["high"]
 
 
@@ -116,7 +120,14 @@ def test_an_explained_event_is_not_held_against_a_cause_under_another_name() -> 
 
 def test_one_event_is_not_counted_three_times() -> None:
     weights = {s: Weight(2.0) for s in ("loss-not-finite", "loss-diverges", "loss-spikes-then-fails")}
-    a = Cause(slug="a", title="", family="data", prior=0, page="", weights={**weights, "loss-oscillates": Weight(1.0)})
+    a = Cause(
+        slug="a",
+        title="",
+        family="data",
+        prior=0,
+        page="",
+        weights={**weights, "loss-oscillates": Weight(1.0)},
+    )
     both = odds(a, *map(fired, weights), fired("loss-oscillates"))
     assert both == pytest.approx(2.0 + 2 * SECOND_HAND * 2.0 + 1.0)
 
@@ -124,7 +135,9 @@ def test_one_event_is_not_counted_three_times() -> None:
 def test_a_consequence_joins_the_group_of_what_it_follows() -> None:
     a = cause("a", loss_oscillates=Weight(1.0), learning_rate_jumps=Weight(2.0))
     alone = odds(a, fired("loss-oscillates"), fired("learning-rate-jumps"))
-    following = odds(a, fired("loss-oscillates", follows=("learning-rate-jumps",)), fired("learning-rate-jumps"))
+    following = odds(
+        a, fired("loss-oscillates", follows=("learning-rate-jumps",)), fired("learning-rate-jumps")
+    )
     assert alone == 3.0
     assert following == pytest.approx(2.0 + SECOND_HAND)
 
@@ -162,7 +175,9 @@ def built(rows: list[tuple[str, str, str, float]]) -> list[Outcome]:
 
 @settings(max_examples=60, deadline=None)
 @given(outcome_lists, st.randoms())
-def test_probabilities_sum_to_one_in_any_order(rows: list[tuple[str, str, str, float]], random: object) -> None:
+def test_probabilities_sum_to_one_in_any_order(
+    rows: list[tuple[str, str, str, float]], random: object
+) -> None:
     outcomes = built(rows)
     result = ranked(*outcomes)
     assert sum(h.probability for h in result) == pytest.approx(1.0, abs=1e-12)
@@ -181,7 +196,12 @@ def test_what_was_not_evaluated_adds_nothing(rows: list[tuple[str, str, str, flo
 
 
 @settings(max_examples=100, deadline=None)
-@given(outcome_lists, st.sampled_from(WEIGHTED), st.sampled_from(["fired", "clear"]), st.sampled_from(catalogue()))
+@given(
+    outcome_lists,
+    st.sampled_from(WEIGHTED),
+    st.sampled_from(["fired", "clear"]),
+    st.sampled_from(catalogue()),
+)
 def test_evidence_moves_a_cause_in_its_own_direction(
     rows: list[tuple[str, str, str, float]], slug: str, kind: str, chosen: Cause
 ) -> None:
@@ -197,7 +217,9 @@ def test_evidence_moves_a_cause_in_its_own_direction(
 
 def test_counter_evidence_against_one_cause_lowers_its_probability() -> None:
     before = probability_of(ranked(fired("loss-diverges")), "missing-warmup")
-    after = probability_of(ranked(fired("loss-diverges"), *clear("learning-rate-never-warms-up")), "missing-warmup")
+    after = probability_of(
+        ranked(fired("loss-diverges"), *clear("learning-rate-never-warms-up")), "missing-warmup"
+    )
     assert after < before
 
 
@@ -325,7 +347,9 @@ def test_a_zero_rate_explains_a_flat_loss() -> None:
 
 def test_stuck_at_chance_is_spread_out_honestly() -> None:
     flat = fired("loss-flat-from-start:at-chance", severity="high")
-    result = ranked(*all_but(flat, fired("loss-at-chance:known-classes", severity="high")), setup={"classes": 10})
+    result = ranked(
+        *all_but(flat, fired("loss-at-chance:known-classes", severity="high")), setup={"classes": 10}
+    )
     assert result[0].cause != "healthy"
     assert result[0].probability < 0.4
     assert len(list(itertools.takewhile(lambda h: h.probability > 0.02, result))) >= 8
@@ -369,11 +393,17 @@ def test_benign_shapes_stay_healthy(outcome: Outcome, shape: str) -> None:
 
 
 def test_a_single_spike_has_a_bad_sample_second() -> None:
-    assert order(fired("loss-spikes-and-recovers:single", severity="low"))[:2] == ["healthy", "corrupt-samples"]
+    assert order(fired("loss-spikes-and-recovers:single", severity="low"))[:2] == [
+        "healthy",
+        "corrupt-samples",
+    ]
 
 
 def test_grokking_is_no_overfitting() -> None:
-    late, gap = fired("validation-drops-late", severity="info"), fired("validation-gap-grows:strong", severity="high")
+    late, gap = (
+        fired("validation-drops-late", severity="info"),
+        fired("validation-gap-grows:strong", severity="high"),
+    )
     result = ranked(*all_but(late, gap))
     assert (result[0].cause, result[0].pattern) == ("healthy", "delayed-generalization")
 

@@ -27,7 +27,13 @@ def whole(**more: object) -> Run:
     loss = make.healthy_loss(200)
     setup = {"seed": 1}
     extra = {k.replace("__", "/"): v for k, v in more.items()}
-    signals = {"train/loss": loss, "val/loss": loss, "lr": np.linspace(0.1, 0, 200), "grad_norm": loss, **extra}
+    signals = {
+        "train/loss": loss,
+        "val/loss": loss,
+        "lr": np.linspace(0.1, 0, 200),
+        "grad_norm": loss,
+        **extra,
+    }
     return make.run(signals, setup=plain_run(setup).setup)
 
 
@@ -36,7 +42,9 @@ def test_a_well_logged_healthy_run_needs_no_advice() -> None:
 
 
 def test_no_standing_advice() -> None:
-    assert kinds(run=plain_run()) == []  # no validation, no rate, no gradient norm, no seed: and nothing hangs on it
+    assert (
+        kinds(run=plain_run()) == []
+    )  # no validation, no rate, no gradient norm, no seed: and nothing hangs on it
 
 
 def test_a_run_over_several_passes_without_validation_is_told_to_hold_some_data_out() -> None:
@@ -77,7 +85,10 @@ def test_no_learning_suggests_one_batch(slug: str) -> None:
 
 
 def test_never_more_than_five() -> None:
-    many = [fired(s, severity="high") for s in ("loss-flat-from-start", "loss-spikes-recur", "validation-gap-grows")]
+    many = [
+        fired(s, severity="high")
+        for s in ("loss-flat-from-start", "loss-spikes-recur", "validation-gap-grows")
+    ]
     run = plain_run({"classes": 10}, train__loss=[2.0] * 12)
     assert 2 <= len(advised(*many, run=run)) <= 5
 

@@ -38,7 +38,8 @@ def test_noise_without_progress_is_neither() -> None:
 
 
 @pytest.mark.parametrize(
-    ("axis", "points", "short"), [("step", 9, True), ("step", 30, False), ("epoch", 3, True), ("epoch", 6, False)]
+    ("axis", "points", "short"),
+    [("step", 9, True), ("step", 30, False), ("epoch", 3, True), ("epoch", 6, False)],
 )
 def test_too_short_depends_on_what_a_point_stands_for(axis: str, points: int, short: bool) -> None:
     run = msgspec.structs.replace(plain_run(train__loss=np.linspace(3, 1, points)), axis=axis)
@@ -77,7 +78,10 @@ def test_a_restart_that_raised_the_rate() -> None:
     loss = make.healthy_loss(200)
     up = fired("learning-rate-jumps:up", severity="low")
     assert shape(up, run=plain_run(train__loss=loss)) == "restart-bump"
-    assert shape(up, fired("loss-diverges", severity="critical"), run=plain_run(train__loss=loss)) != "restart-bump"
+    assert (
+        shape(up, fired("loss-diverges", severity="critical"), run=plain_run(train__loss=loss))
+        != "restart-bump"
+    )
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,9 @@ def test_prose_is_not_a_log(tmp_path: Path) -> None:
 
 def test_lfs_pointer(tmp_path: Path) -> None:
     oid = "4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393"
-    written(tmp_path / "log.csv", f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12345\n")
+    written(
+        tmp_path / "log.csv", f"version https://git-lfs.github.com/spec/v1\noid sha256:{oid}\nsize 12345\n"
+    )
     refused(traindx("diagnose", "log.csv", cwd=tmp_path), "LFS pointer", "git lfs pull")
 
 
@@ -105,7 +107,13 @@ def event(step: int, tag: str, value: float) -> bytes:
     summary = b"\x0a" + bytes([len(one)]) + one
     varint = bytes([step & 0x7F | 0x80, step >> 7]) if step > 127 else bytes([step])
     return record(
-        b"\x09" + struct.pack("<d", 1.7e9 + step) + b"\x10" + varint + b"\x2a" + bytes([len(summary)]) + summary
+        b"\x09"
+        + struct.pack("<d", 1.7e9 + step)
+        + b"\x10"
+        + varint
+        + b"\x2a"
+        + bytes([len(summary)])
+        + summary
     )
 
 
@@ -123,7 +131,9 @@ def test_broken_crc_in_the_middle(tmp_path: Path) -> None:
     records = event_file()
     broken = bytearray(records[100])
     broken[-6] ^= 0xFF
-    log = written(tmp_path / "events.out.tfevents.1", b"".join([*records[:100], bytes(broken), *records[101:]]))
+    log = written(
+        tmp_path / "events.out.tfevents.1", b"".join([*records[:100], bytes(broken), *records[101:]])
+    )
     run = diagnosed(log)
     assert points(run) == 199
     (warning,) = warnings(run)
@@ -192,7 +202,9 @@ def test_unsorted_steps(tmp_path: Path) -> None:
 def test_a_hundred_thousand_tags(tmp_path: Path) -> None:
     """One line each for 100,000 metrics, and a loss among them: bounded output, and the loss is judged."""
     row = {"step": 0, "train_loss": 0.0, **{f"weights/layer_{i}/norm": 1.0 for i in range(100_000)}}
-    lines = [json.dumps(row)] + [json.dumps({"step": i, "train_loss": 2.0 / (1 + i / 9)}) for i in range(1, 60)]
+    lines = [json.dumps(row)] + [
+        json.dumps({"step": i, "train_loss": 2.0 / (1 + i / 9)}) for i in range(1, 60)
+    ]
     log = written(tmp_path / "log.jsonl", "\n".join(lines) + "\n")
     done = traindx("diagnose", log, cwd=tmp_path)
     assert done.status in (0, 1)

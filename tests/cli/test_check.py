@@ -99,12 +99,22 @@ def test_the_experiments_say_what_they_should(healthy: Any) -> None:
         "modes-agree",
     ):
         assert checks[slug]["status"] == "passed", checks[slug]["message"]
-    facts = {**checks["one-batch"]["facts"], **checks["blank-inputs"]["facts"], **checks["permuted-labels"]["facts"]}
+    facts = {
+        **checks["one-batch"]["facts"],
+        **checks["blank-inputs"]["facts"],
+        **checks["permuted-labels"]["facts"],
+    }
     assert facts["one_batch_end"] < 0.1 < facts["blank_batch_end"]
     assert facts["real_end"] < facts["permuted_end"]
     assert checks["determinism"]["facts"]["repeat_difference"] == 0
     runs = json.loads(healthy[0].out)["experiments"]
-    assert [e["name"] for e in runs] == ["first steps", "again", "one batch", "one blank batch", "permuted labels"]
+    assert [e["name"] for e in runs] == [
+        "first steps",
+        "again",
+        "one batch",
+        "one blank batch",
+        "permuted labels",
+    ]
 
 
 def test_a_second_softmax_fails_its_check(tmp_path: Path) -> None:
@@ -125,7 +135,9 @@ def test_other_forms(tmp_path: Path) -> None:
     script(tmp_path, name="<b>|x.py")
     (tmp_path / "out").mkdir()
     for name in ("a.md", "b.html"):
-        done = check("--only", "seeds", "-o", str(tmp_path / "out" / name), cwd=tmp_path, command=("<b>|x.py",))
+        done = check(
+            "--only", "seeds", "-o", str(tmp_path / "out" / name), cwd=tmp_path, command=("<b>|x.py",)
+        )
         assert (done.status, done.out) == (0, "")
         page = (tmp_path / "out" / name).read_text()
         assert "Random seeds" in page
@@ -181,7 +193,9 @@ def test_bad_words(tmp_path: Path) -> None:
 def test_the_list_of_checks(tmp_path: Path) -> None:
     done = traindx("check", "--list", "--only", "data", cwd=tmp_path)
     assert done.status == 0
-    assert [line.split()[0] for line in done.out.splitlines()] == [c.slug for c in CHECKS if c.group == "data"]
+    assert [line.split()[0] for line in done.out.splitlines()] == [
+        c.slug for c in CHECKS if c.group == "data"
+    ]
 
 
 def test_records_are_kept_where_asked(tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_sound_data_pass(files: Path) -> None:
-    done = traindx("check", "--data", "train.csv", "--target", "label", "--validation", "val.csv", *PLAIN, cwd=files)
+    done = traindx(
+        "check", "--data", "train.csv", "--target", "label", "--validation", "val.csv", *PLAIN, cwd=files
+    )
     assert done.status == 0, done.out
     assert "0 failed" in done.out
     assert "600" in done.out
@@ -46,7 +48,9 @@ def test_faults_fail_with_the_rows_behind_them(files: Path, tmp_path: Path) -> N
     assert {s for s, c in checks.items() if c["status"] == "failed"} == {"leakage", "overlap"}
     assert "code alone tells the target" in checks["leakage"]["message"]
     rows = list(csv.DictReader((tmp_path / "rows.csv").open()))
-    assert [r["row"] for r in rows if r["rule"] == "train-and-validation-overlap"] == [str(i) for i in range(90)]
+    assert [r["row"] for r in rows if r["rule"] == "train-and-validation-overlap"] == [
+        str(i) for i in range(90)
+    ]
 
 
 def test_a_folder(tmp_path: Path) -> None:

@@ -28,7 +28,10 @@ def test_the_better_run_is_named(tmp_path: Path) -> None:
     rows = log.read_text().splitlines()
     raised = [
         rows[0],
-        *(f"{step},{float(train) * 1.5},{float(val) * 1.5}" for step, train, val in (r.split(",") for r in rows[1:])),
+        *(
+            f"{step},{float(train) * 1.5},{float(val) * 1.5}"
+            for step, train, val in (r.split(",") for r in rows[1:])
+        ),
     ]
     log.write_text("\n".join(raised) + "\n")
     document = json.loads(traindx("compare", "*/metrics.csv", "-f", "json", cwd=tmp_path).out)

@@ -52,9 +52,13 @@ def test_stdin(tmp_path: Path, rows: list[dict[str, float]], text: object) -> No
 
 def test_pasted_text_says_the_same_as_the_file(tmp_path: Path) -> None:
     rows = diverging_rows()
-    log = written(tmp_path / "train.log", "".join(f"step {r['step']} | loss {r['train_loss']:.5f}\n" for r in rows))
+    log = written(
+        tmp_path / "train.log", "".join(f"step {r['step']} | loss {r['train_loss']:.5f}\n" for r in rows)
+    )
     file = json.loads(traindx("diagnose", log, "-f", "json", cwd=tmp_path).out)["runs"][0]
-    pasted = json.loads(traindx("diagnose", "-", "-f", "json", cwd=tmp_path, given=log.read_text()).out)["runs"][0]
+    pasted = json.loads(traindx("diagnose", "-", "-f", "json", cwd=tmp_path, given=log.read_text()).out)[
+        "runs"
+    ][0]
     assert file["findings"] == pasted["findings"] != []
     assert file["hypotheses"] == pasted["hypotheses"]
 
@@ -189,7 +193,12 @@ def test_a_pipe_that_closes_early_is_no_error(tmp_path: Path) -> None:
     sick_log(tmp_path)
     script = f'{" ".join(COMMAND)} diagnose sick.csv -f html | head -c 20; echo "status ${{PIPESTATUS[0]}}"'
     done = subprocess.run(
-        ["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=LIMIT
+        ["bash", "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(),
+        timeout=LIMIT,
     )
     assert done.stderr == ""
     assert done.stdout.endswith("status 1\n")
@@ -216,7 +225,9 @@ def test_interrupting_leaves_nothing_half_written(tmp_path: Path) -> None:
 def test_colours(tmp_path: Path) -> None:
     log = sick_log(tmp_path)
     assert "\x1b[" in traindx("diagnose", log, cwd=tmp_path, env={"FORCE_COLOR": "1"}).out
-    assert "\x1b[" not in traindx("diagnose", log, cwd=tmp_path, env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).out
+    assert (
+        "\x1b[" not in traindx("diagnose", log, cwd=tmp_path, env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).out
+    )
     assert "\x1b[" not in traindx("diagnose", log, "--no-color", cwd=tmp_path, env={"FORCE_COLOR": "1"}).out
     assert "\x1b[" in at_terminal(["diagnose", log], cwd=tmp_path).out
     assert "\x1b[" not in at_terminal(["diagnose", log], cwd=tmp_path, env={"NO_COLOR": "1"}).out
@@ -252,7 +263,9 @@ def test_questions_are_asked_for_what_is_not_known(tmp_path: Path) -> None:
 
 
 def test_figures(tmp_path: Path) -> None:
-    done = traindx("diagnose", sick_log(tmp_path), "--figures", tmp_path / "figures", "--quiet", cwd=tmp_path)
+    done = traindx(
+        "diagnose", sick_log(tmp_path), "--figures", tmp_path / "figures", "--quiet", cwd=tmp_path
+    )
     assert (done.status, done.err) == (1, "")
     drawn = sorted((tmp_path / "figures").iterdir())
     assert drawn

@@ -38,7 +38,16 @@ def waiting(folder: Path, verb: str) -> Iterator[tuple[Popen[bytes], Pipe]]:
     rooms.mkdir(exist_ok=True)
     (here / "train.py").write_text(WAITS)
     pipe = Pipe(folder / "pipe")
-    command = [*COMMAND, verb, "--writable", str(pipe.path), "--", sys.executable, "train.py", str(pipe.path)]
+    command = [
+        *COMMAND,
+        verb,
+        "--writable",
+        str(pipe.path),
+        "--",
+        sys.executable,
+        "train.py",
+        str(pipe.path),
+    ]
     with started(command, cwd=here, env=environment(TMPDIR=str(rooms)), stdout=PIPE, stderr=PIPE) as process:
         assert pipe.read() == b"here"
         yield process, pipe
@@ -47,7 +56,9 @@ def waiting(folder: Path, verb: str) -> Iterator[tuple[Popen[bytes], Pipe]]:
 
 @pytest.mark.parametrize("verb", VERBS)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_asked_to_end_it_leaves_no_process_and_no_folder(tmp_path: Path, verb: str, number: signal.Signals) -> None:
+def test_asked_to_end_it_leaves_no_process_and_no_folder(
+    tmp_path: Path, verb: str, number: signal.Signals
+) -> None:
     with waiting(tmp_path, verb) as (process, pipe):
         process.send_signal(number)
         process.send_signal(signal.SIGTERM)  # schedulers send more than one
@@ -72,7 +83,9 @@ def test_a_signal_that_is_ignored_stays_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_killed_it_leaves_no_process_and_the_next_start_clears_its_folders(tmp_path: Path, verb: str) -> None:
+def test_killed_it_leaves_no_process_and_the_next_start_clears_its_folders(
+    tmp_path: Path, verb: str
+) -> None:
     others = ours_and_not(tmp_path / "tmp")
     with waiting(tmp_path, verb) as (process, pipe):
         process.kill()
@@ -80,7 +93,12 @@ def test_killed_it_leaves_no_process_and_the_next_start_clears_its_folders(tmp_p
         assert pipe.read() == b"", "the script still runs"
     (tmp_path / "p" / "train.py").write_text("print('no training here')")
     done = traindx(
-        "find-lr", "--", sys.executable, "train.py", cwd=tmp_path / "p", env={"TMPDIR": str(tmp_path / "tmp")}
+        "find-lr",
+        "--",
+        sys.executable,
+        "train.py",
+        cwd=tmp_path / "p",
+        env={"TMPDIR": str(tmp_path / "tmp")},
     )
     assert done.status == 2, done.err
     assert sorted(os.listdir(tmp_path / "tmp")) == others
@@ -92,7 +110,9 @@ def test_killed_as_its_first_folder_is_there_the_next_start_clears_it(tmp_path: 
     rooms.mkdir()
     (tmp_path / "train.py").write_text("print('no training here')")
     command = [verb] if verb == "demo" else [verb, "--", sys.executable, "train.py"]
-    with started([*COMMAND, *command], cwd=tmp_path, env=environment(TMPDIR=str(rooms)), stderr=PIPE) as process:
+    with started(
+        [*COMMAND, *command], cwd=tmp_path, env=environment(TMPDIR=str(rooms)), stderr=PIPE
+    ) as process:
         until = time.monotonic() + LIMIT
         while not os.listdir(rooms) and time.monotonic() < until:
             continue
@@ -124,7 +144,12 @@ def test_a_folder_that_is_in_use_is_not_cleared(tmp_path: Path) -> None:
         (tmp_path / "q").mkdir()
         (tmp_path / "q" / "train.py").write_text("print('no training here')")
         done = traindx(
-            "check", "--", sys.executable, "train.py", cwd=tmp_path / "q", env={"TMPDIR": str(tmp_path / "tmp")}
+            "check",
+            "--",
+            sys.executable,
+            "train.py",
+            cwd=tmp_path / "q",
+            env={"TMPDIR": str(tmp_path / "tmp")},
         )
         assert done.status == 2, done.err
         assert sorted(os.listdir(tmp_path / "tmp")) == before

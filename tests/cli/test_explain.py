@@ -26,14 +26,27 @@ def test_everything_has_a_page() -> None:
 
 def test_every_link_leads_to_a_page() -> None:
     slugs = {page.slug for page in pages()}
-    dangling = {(page.slug, to) for page in pages() for links in page.links.values() for to in links if to not in slugs}
+    dangling = {
+        (page.slug, to)
+        for page in pages()
+        for links in page.links.values()
+        for to in links
+        if to not in slugs
+    }
     assert dangling == set()
 
 
 def test_a_rule_by_code_and_by_slug(tmp_path: Path) -> None:
     by_slug = traindx("explain", "loss-plateaus", cwd=tmp_path)
     assert by_slug.status == 0
-    for words in ("LOS004", "What it sees", "Why it matters", "When it is wrong", "What to try", "severity: low"):
+    for words in (
+        "LOS004",
+        "What it sees",
+        "Why it matters",
+        "When it is wrong",
+        "What to try",
+        "severity: low",
+    ):
         assert words in by_slug.out
     assert traindx("explain", "los004", cwd=tmp_path) == by_slug
     assert traindx("explain", "loss_plateaus", cwd=tmp_path) == by_slug
@@ -47,7 +60,11 @@ def test_sections_of_both_ways_to_write_them() -> None:
 
 
 def test_unknown_names(tmp_path: Path) -> None:
-    for word, said in (("loss-platoes", "did you mean loss-plateaus"), ("LOS04", "LOS004"), ("qqqq", "--list")):
+    for word, said in (
+        ("loss-platoes", "did you mean loss-plateaus"),
+        ("LOS04", "LOS004"),
+        ("qqqq", "--list"),
+    ):
         done = traindx("explain", word, cwd=tmp_path)
         assert (done.status, done.out) == (2, "")
         assert done.err.startswith("traindx: error: nothing is called")

@@ -57,7 +57,8 @@ def project(folder: Path, script: str = TRAIN) -> Path:
 def state(folder: Path) -> dict[str, tuple[str, int]]:
     files = (p for p in folder.rglob("*") if p.is_file())
     return {
-        str(p.relative_to(folder)): (hashlib.sha256(p.read_bytes()).hexdigest(), p.stat().st_mtime_ns) for p in files
+        str(p.relative_to(folder)): (hashlib.sha256(p.read_bytes()).hexdigest(), p.stat().st_mtime_ns)
+        for p in files
     }
 
 
@@ -65,7 +66,9 @@ def find_lr(*options: str, cwd: Path, given: tuple[str, ...] = ("1000",)) -> Don
     temporary = cwd.parent / "tmp"
     temporary.mkdir(exist_ok=True)
     command = ("--", sys.executable, "train.py", *given)
-    done = traindx("find-lr", *options, *command, cwd=cwd, env={"PYTHONWARNINGS": "", "TMPDIR": str(temporary)})
+    done = traindx(
+        "find-lr", *options, *command, cwd=cwd, env={"PYTHONWARNINGS": "", "TMPDIR": str(temporary)}
+    )
     assert list(temporary.iterdir()) == []  # nothing is left behind
     return done
 
@@ -142,7 +145,9 @@ def test_interrupted(tmp_path: Path) -> None:
     folder = project(tmp_path / "project", "")
     (tmp_path / "tmp").mkdir()
     os.mkfifo(tmp_path / "begun")
-    (folder / "train.py").write_text(f"import signal; open({str(tmp_path / 'begun')!r}, 'w').close(); signal.pause()")
+    (folder / "train.py").write_text(
+        f"import signal; open({str(tmp_path / 'begun')!r}, 'w').close(); signal.pause()"
+    )
     command = [*COMMAND, "find-lr", "--writable", str(tmp_path / "begun"), "--", sys.executable, "train.py"]
     env = environment(TMPDIR=str(tmp_path / "tmp"))
     with started(command, cwd=folder, env=env, stderr=subprocess.PIPE) as process:

@@ -68,7 +68,9 @@ def keys(entries: list[dict[str, Any]]) -> list[tuple[tuple[str, ...], int | Non
 
 
 def valid(document: dict[str, Any], name: str) -> None:
-    schema = json.loads(importlib.resources.files("traindx.reports").joinpath(name).read_text(encoding="utf-8"))
+    schema = json.loads(
+        importlib.resources.files("traindx.reports").joinpath(name).read_text(encoding="utf-8")
+    )
     jsonschema.Draft202012Validator(schema).validate(document)
 
 
@@ -97,7 +99,9 @@ def test_killed_in_the_middle_it_goes_on_and_proves_the_fix(tmp_path: Path) -> N
         process.wait()
     kept = keys(diary(out))
     assert len(kept) >= 3
-    done = subprocess.run([*COMMAND, *arguments], cwd=here, capture_output=True, text=True, env=environment())
+    done = subprocess.run(
+        [*COMMAND, *arguments], cwd=here, capture_output=True, text=True, env=environment()
+    )
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     valid(report, "fix.schema.json")

@@ -62,7 +62,10 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "small"
     place.mkdir()
     made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", str(place)], capture_output=True, text=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=400m", "tmpfs", str(place)],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if made.returncode:
         pytest.skip(f"no file system can be mounted here: {made.stderr.strip()}")
@@ -95,7 +98,9 @@ def test_a_full_disk_ends_it_with_one_sentence_and_it_goes_on_when_there_is_room
 def test_a_full_disk_is_named_by_the_folder_that_is_written_to(tmp_path: Path, small_disk: Path) -> None:
     here = project(tmp_path / "p")
     (small_disk / "fill").write_bytes(bytes(shutil.disk_usage(small_disk).free - 60_000))
-    done = traindx("fix", "--out", str(small_disk / "proof"), "--", sys.executable, "train.py", "40", cwd=here)
+    done = traindx(
+        "fix", "--out", str(small_disk / "proof"), "--", sys.executable, "train.py", "40", cwd=here
+    )
     assert done.status == 2
     assert done.err.splitlines()[-1].startswith(f"traindx: error: {small_disk / 'proof'}")
     assert done.err.endswith("No space left on device\n")

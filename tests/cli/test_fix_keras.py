@@ -13,7 +13,9 @@ import pytest
 from tests.capture.keras_process import BACKENDS, environment
 from tests.cli.process import traindx
 
-if importlib.util.find_spec("keras") is None:  # not imported here, which would take TensorFlow as its backend
+if (
+    importlib.util.find_spec("keras") is None
+):  # not imported here, which would take TensorFlow as its backend
     pytest.skip("Keras is not installed", allow_module_level=True)
 
 TRAIN = """
@@ -67,7 +69,16 @@ def predicted(text: str) -> list[list[float]]:
 def test_the_fixed_model_is_handed_back(tmp_path: Path) -> None:
     here = project(tmp_path / "p")
     done = traindx(
-        "fix", "-f", "json", "--", sys.executable, "train.py", "0.0001", cwd=here, env=ENVIRONMENT, limit=1200
+        "fix",
+        "-f",
+        "json",
+        "--",
+        sys.executable,
+        "train.py",
+        "0.0001",
+        cwd=here,
+        env=ENVIRONMENT,
+        limit=1200,
     )
     assert done.status == 0, done.err
     report = json.loads(done.out)
@@ -87,10 +98,19 @@ def test_the_fixed_model_is_handed_back(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_is_healthy_passes_its_checks(tmp_path: Path) -> None:
     here = project(tmp_path / "p")
-    done = traindx("check", "-f", "json", "--", sys.executable, "train.py", "0.1", cwd=here, env=ENVIRONMENT, limit=300)
+    done = traindx(
+        "check", "-f", "json", "--", sys.executable, "train.py", "0.1", cwd=here, env=ENVIRONMENT, limit=300
+    )
     assert done.status == 0, done.err + done.out
     found = {one["slug"]: one for one in json.loads(done.out)["checks"]}
-    for slug in ("determinism", "one-batch", "blank-inputs", "permuted-labels", "gradient-flow", "parameters-move"):
+    for slug in (
+        "determinism",
+        "one-batch",
+        "blank-inputs",
+        "permuted-labels",
+        "gradient-flow",
+        "parameters-move",
+    ):
         assert found[slug]["status"] == "passed", found[slug]
 
 
@@ -98,7 +118,16 @@ def test_what_is_healthy_passes_its_checks(tmp_path: Path) -> None:
 def test_experiments_settle_a_cause(tmp_path: Path) -> None:
     here = project(tmp_path / "p")
     done = traindx(
-        "investigate", "-f", "json", "--", sys.executable, "train.py", "0.0001", cwd=here, env=ENVIRONMENT, limit=600
+        "investigate",
+        "-f",
+        "json",
+        "--",
+        sys.executable,
+        "train.py",
+        "0.0001",
+        cwd=here,
+        env=ENVIRONMENT,
+        limit=600,
     )
     assert done.status == 1, done.err
     (run,) = json.loads(done.out)["runs"]

@@ -47,7 +47,9 @@ def test_starts_of_another_configuration_are_not_counted_again(tmp_path: Path) -
     here = configured(tmp_path / "p", 50)
     arguments = ["fix", "-f", "json", "--", sys.executable, "train.py"]
     with started([*COMMAND, *arguments], cwd=here, env=environment(), **QUIET) as process:
-        while not any(map(diary, folders(here) if (here / "traindx-fix").exists() else [])) and line(process.stderr):
+        while not any(map(diary, folders(here) if (here / "traindx-fix").exists() else [])) and line(
+            process.stderr
+        ):
             continue
         process.kill()
         process.wait()
@@ -65,7 +67,9 @@ def test_a_start_that_lacked_memory_is_made_again(tmp_path: Path) -> None:
     here = configured(tmp_path / "p", 0.1)
     arguments = ["fix", "-f", "json", "--", sys.executable, "train.py"]
     little = 1 << 30  # bytes of addresses: PyTorch cannot be imported
-    short = traindx(*arguments, cwd=here, before=lambda: resource.setrlimit(resource.RLIMIT_AS, (little, little)))
+    short = traindx(
+        *arguments, cwd=here, before=lambda: resource.setrlimit(resource.RLIMIT_AS, (little, little))
+    )
     assert short.status != 0
     (folder,) = folders(here)
     assert [entry["recorded"] for entry in diary(folder)] == [False]
@@ -88,8 +92,12 @@ def waiting_project(folder: Path) -> tuple[Path, list[str]]:
 def test_a_change_while_the_trials_run_is_noted(tmp_path: Path) -> None:
     here = configured(tmp_path / "p", 50)
     command = ["fix", "-f", "json", "--", sys.executable, "train.py"]
-    with started([*COMMAND, *command], cwd=here, env=environment(), **{**QUIET, "stdout": subprocess.PIPE}) as process:
-        while not any(map(diary, folders(here) if (here / "traindx-fix").exists() else [])) and line(process.stderr):
+    with started(
+        [*COMMAND, *command], cwd=here, env=environment(), **{**QUIET, "stdout": subprocess.PIPE}
+    ) as process:
+        while not any(map(diary, folders(here) if (here / "traindx-fix").exists() else [])) and line(
+            process.stderr
+        ):
             continue
         (here / "cfg.json").write_text('{"lr": 40}')
         told, said = process.communicate(timeout=LIMIT)
@@ -114,7 +122,9 @@ def test_the_budget_bounds_all_of_it(tmp_path: Path, verb: str) -> None:
     assert time.monotonic() - begun < 20 + SLACK
     if verb == "fix":  # the other is settled by the first start
         assert "the time of 20 s was used up (--budget)" in done.out
-        assert any(note.startswith("cfg.yaml is not read, and left alone") for note in json.loads(done.out)["notes"])
+        assert any(
+            note.startswith("cfg.yaml is not read, and left alone") for note in json.loads(done.out)["notes"]
+        )
 
 
 @contextmanager

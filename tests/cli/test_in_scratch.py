@@ -91,7 +91,12 @@ def start(project: Path, *options: str, given: str = "") -> Done:
     )  # fmt: skip
 
 
-EARLY = (("memory",), ("profile", "--skip", "1", "--steps", "2"), ("run", "--steps", "3"), ("run", "--with", "lr=*0.5"))
+EARLY = (
+    ("memory",),
+    ("profile", "--skip", "1", "--steps", "2"),
+    ("run", "--steps", "3"),
+    ("run", "--with", "lr=*0.5"),
+)
 
 
 @pytest.mark.parametrize("options", EARLY, ids=" ".join)
@@ -148,7 +153,9 @@ def test_a_record_is_not_kept_among_other_files(project: Path, verb: str, out: s
 
 def test_another_place_is_written_to_where_it_is_allowed(project: Path) -> None:
     log = project.parent / "log.txt"
-    (project / "train.py").write_text(f"try: open({str(log)!r}, 'w').write('x')\nexcept OSError as no: exit(str(no))")
+    (project / "train.py").write_text(
+        f"try: open({str(log)!r}, 'w').write('x')\nexcept OSError as no: exit(str(no))"
+    )
     done = start(project, "run", "--steps", "3")
     assert not log.exists()
     assert "--writable PATH" in done.err
@@ -175,7 +182,12 @@ CTRL_C = [(options, signal.SIGINT, True) for options in EARLY]
 
 @pytest.mark.parametrize(
     ("waiting", "number", "group"),
-    [*CTRL_C, (EARLY[2], signal.SIGINT, False), (EARLY[2], signal.SIGTERM, True), (EARLY[0], signal.SIGTERM, False)],
+    [
+        *CTRL_C,
+        (EARLY[2], signal.SIGINT, False),
+        (EARLY[2], signal.SIGTERM, True),
+        (EARLY[0], signal.SIGTERM, False),
+    ],
     indirect=["waiting"],
     ids=str,
 )
@@ -185,7 +197,9 @@ def test_a_start_that_is_interrupted_leaves_nothing(
     before = contents(project)
     (os.killpg if group else os.kill)(waiting.pid, number)
     out, err = waiting.communicate(timeout=LIMIT)
-    assert out == (b"refused\nsaved\n" if number == signal.SIGINT else b"")  # SIGTERM: Python ends without `finally:`
+    assert out == (
+        b"refused\nsaved\n" if number == signal.SIGINT else b""
+    )  # SIGTERM: Python ends without `finally:`
     assert (b"KeyboardInterrupt" in err) == (number == signal.SIGINT)
     told = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
     assert err.decode().endswith(f"\ntraindx: {told}\n")  # and not that nothing was recorded
@@ -213,7 +227,9 @@ def test_what_fails_after_the_last_step_is_no_crash_of_the_training(project: Pat
     (project / "train.py").write_text(text.replace("import torch\n", f"import torch\n{hook}"))
     done = start(project, "run", "--steps", "3", "-f", "json", "-o", "run.json")
     shown = done.out.splitlines()[-1]
-    assert shown.startswith("hook: [Errno"), done.out  # the script's own error, which it would have without us
+    assert shown.startswith("hook: [Errno"), (
+        done.out
+    )  # the script's own error, which it would have without us
     assert shown.endswith("absolute.pt' after None")
     (run,) = json.loads((project / "run.json").read_text())["runs"]
     assert [event["code"] for event in run["run"]["events"]] == ["steps-limit"]
@@ -227,7 +243,9 @@ threading.Thread(target=time.sleep, args=(1000,)).start()
 
 
 @pytest.mark.parametrize("options", [("run", "--steps", "3"), ("memory",)], ids=" ".join)
-def test_a_script_that_does_not_end_after_the_last_step_is_ended(project: Path, options: tuple[str, ...]) -> None:
+def test_a_script_that_does_not_end_after_the_last_step_is_ended(
+    project: Path, options: tuple[str, ...]
+) -> None:
     pytest.importorskip("torch")
     (project / "train.py").write_text(HANGS + (project / "train.py").read_text())
     done = start(project, *options, "-f", "json", "-o", "found.json")

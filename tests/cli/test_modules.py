@@ -72,7 +72,9 @@ def test_output_by_suffix(tmp_path: Path, suffix: str, begins: str) -> None:
     assert (tmp_path / f"table.{suffix}").read_text().startswith(begins)
 
 
-@pytest.mark.parametrize(("verb", "name"), [("gradients", "gradient_flow.png"), ("activations", "activations.png")])
+@pytest.mark.parametrize(
+    ("verb", "name"), [("gradients", "gradient_flow.png"), ("activations", "activations.png")]
+)
 def test_figures(tmp_path: Path, verb: str, name: str) -> None:
     store = stored(tmp_path / "run", "healthy")
     done = traindx(verb, store, "--figures", "a/b", cwd=tmp_path)

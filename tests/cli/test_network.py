@@ -46,14 +46,21 @@ def without_namespaces() -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     load, equal, done = 0x20, 0x15, 0x06
     refused, allowed = 0x50001, 0x7FFF0000
-    rules = ((load, 0, 0, 0), (equal, 0, 1, UNSHARE[platform.machine()]), (done, 0, 0, refused), (done, 0, 0, allowed))
+    rules = (
+        (load, 0, 0, 0),
+        (equal, 0, 1, UNSHARE[platform.machine()]),
+        (done, 0, 0, refused),
+        (done, 0, 0, allowed),
+    )
     text = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
     program = struct.pack("HxxxxxxQ", len(rules), ctypes.addressof(text))
     assert libc.prctl(38, 1, 0, 0, 0) == 0  # no new privileges
     assert libc.prctl(22, 2, program, 0, 0) == 0  # a filter of system calls
 
 
-@pytest.mark.skipif(platform.machine() not in UNSHARE or sys.platform != "linux", reason="filters of system calls")
+@pytest.mark.skipif(
+    platform.machine() not in UNSHARE or sys.platform != "linux", reason="filters of system calls"
+)
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_machine_that_cannot_hold_a_script_says_so_first(tmp_path: Path, verb: str) -> None:
     pytest.importorskip("torch")

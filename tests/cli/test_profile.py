@@ -38,7 +38,9 @@ CHANGES = """if step == 2: optimizer = torch.optim.Adam(model.parameters())
     optimizer.zero_grad()"""
 
 
-def profile(tmp_path: Path, *options: str, work: int = 0, width: int = 8, extra: int = 0, stop: int = 100) -> Any:
+def profile(
+    tmp_path: Path, *options: str, work: int = 0, width: int = 8, extra: int = 0, stop: int = 100
+) -> Any:
     pytest.importorskip("torch")
     (tmp_path / "train.py").write_text(SCRIPT.format(work=work, width=width, extra=extra, stop=stop))
     return traindx(
@@ -97,7 +99,12 @@ def test_a_model_that_works_is_fine(tmp_path: Path) -> None:
 
 def test_text_shows_the_table(tmp_path: Path) -> None:
     done = profile(tmp_path, "--steps", "4", work=20)
-    for words in ("Where the time of a step goes", "typical of 4 traced steps", "between operators", "aten::"):
+    for words in (
+        "Where the time of a step goes",
+        "typical of 4 traced steps",
+        "between operators",
+        "aten::",
+    ):
         assert words in done.out
     for suffix in ("html", "md"):
         name = f"report.{suffix}"

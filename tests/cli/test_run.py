@@ -17,7 +17,9 @@ from tests.processes import line, started
 
 
 def run(*options: str, script: str, cwd: Path):  # type: ignore[no-untyped-def]
-    done = traindx("run", *options, "--", sys.executable, str(SCRIPTS / script), cwd=cwd, env={"PYTHONWARNINGS": ""})
+    done = traindx(
+        "run", *options, "--", sys.executable, str(SCRIPTS / script), cwd=cwd, env={"PYTHONWARNINGS": ""}
+    )
     return done
 
 
@@ -36,8 +38,14 @@ def test_a_script_is_not_a_program(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("number", "catches"), [(signal.SIGINT, True), (signal.SIGTERM, False)])
-def test_interrupted_before_it_trained_it_ends_as_that(tmp_path: Path, number: signal.Signals, catches: bool) -> None:
-    tail = "\nexcept KeyboardInterrupt:\n    print('ended'); traceback.print_exc(); sys.exit(1)" if catches else ""
+def test_interrupted_before_it_trained_it_ends_as_that(
+    tmp_path: Path, number: signal.Signals, catches: bool
+) -> None:
+    tail = (
+        "\nexcept KeyboardInterrupt:\n    print('ended'); traceback.print_exc(); sys.exit(1)"
+        if catches
+        else ""
+    )
     script = (
         ("try:\n    " if catches else "")
         + "import sys, time, traceback; print('begun', flush=True); time.sleep(600)"
@@ -45,7 +53,9 @@ def test_interrupted_before_it_trained_it_ends_as_that(tmp_path: Path, number: s
     )
     (tmp_path / "train.py").write_text(script)
     command = [*COMMAND, "run", "--", sys.executable, "train.py"]
-    with started(command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with started(
+        command, cwd=tmp_path, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
         assert line(process.stdout) == "begun"
         os.killpg(process.pid, number)
         out, err = process.communicate(timeout=LIMIT)
@@ -136,4 +146,6 @@ def test_the_scripts_status_on_request(tmp_path: Path) -> None:
     done = run("--propagate-exit", "-f", "json", "-o", "report.json", script="exits_with_3.py", cwd=tmp_path)
     assert done.status == 3
     (found,) = json.loads((tmp_path / "report.json").read_text())["runs"]
-    assert [e["message"] for e in found["run"]["events"] if e["kind"] == "crash"] == ["the script ended with status 3"]
+    assert [e["message"] for e in found["run"]["events"] if e["kind"] == "crash"] == [
+        "the script ended with status 3"
+    ]

@@ -80,7 +80,9 @@ def mode(folder: Path) -> int:
 
 
 def start(project: Path, *words: str, **given: str) -> Done:
-    return traindx(*words, "--", sys.executable, "train.py", *WORDS, cwd=project, env={"PYTHONWARNINGS": "", **given})
+    return traindx(
+        *words, "--", sys.executable, "train.py", *WORDS, cwd=project, env={"PYTHONWARNINGS": "", **given}
+    )
 
 
 def test_a_record_and_its_reports_hold_no_secret(project: Path) -> None:
@@ -106,7 +108,17 @@ def test_folders_of_records_are_for_the_user_alone(tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine").chmod(0o755)
     for name in ("mine", "new/deep"):
-        traindx("run", "--out", name, "--", sys.executable, "-c", "print(1)", cwd=tmp_path, env={"PYTHONWARNINGS": ""})
+        traindx(
+            "run",
+            "--out",
+            name,
+            "--",
+            sys.executable,
+            "-c",
+            "print(1)",
+            cwd=tmp_path,
+            env={"PYTHONWARNINGS": ""},
+        )
         assert (tmp_path / name / "stdout.log").read_text() == "1\n"
     assert [mode(tmp_path / name) for name in ("mine", "new", "new/deep")] == [0o755, 0o700, 0o700]
 

@@ -57,7 +57,12 @@ APPLIES = [
     Applies(
         "lr=*0.1",
         (),
-        ((MADE, 'import json\ncfg = json.load(open("conf.json"))\n' + MADE.replace("args.lr", 'cfg["lr"]')),),
+        (
+            (
+                MADE,
+                'import json\ncfg = json.load(open("conf.json"))\n' + MADE.replace("args.lr", 'cfg["lr"]'),
+            ),
+        ),
         {"lr": 0.2},
         files={"conf.json": '{"wd": 0.2, "lr":0.2}\n'},
         changed={"conf.json": (('"lr":0.2', '"lr":0.02'),)},
@@ -114,12 +119,19 @@ APPLIES = [
     ),
     Applies(
         "clip.value=0.5",
-        (("        # the step\n", "        nn.utils.clip_grad_value_(model.parameters(), 0.5)\n        # the step\n"),),
+        (
+            (
+                "        # the step\n",
+                "        nn.utils.clip_grad_value_(model.parameters(), 0.5)\n        # the step\n",
+            ),
+        ),
     ),
     Applies("zero_grad=each-step", ((STEP, STEP + "        opt.zero_grad()\n"),), ((CLEAR, ""),)),
     Applies("zero_grad=each-step", ((CLEAR, ""), (STEP, STEP + CLEAR)), ((CLEAR, ""), (BACK, BACK + CLEAR))),
     Applies("momentum=0.9", (("momentum=0.99", "momentum=0.9"),)),
-    Applies("weight_decay=*0.01", (("weight_decay=1e-2", "weight_decay=0.0001"),), facts={"weight_decay": 0.01}),
+    Applies(
+        "weight_decay=*0.01", (("weight_decay=1e-2", "weight_decay=0.0001"),), facts={"weight_decay": 0.01}
+    ),
     Applies(
         "weight_decay=0.01",
         (("lr=args.lr)", "lr=args.lr, weight_decay=0.01)"),),
@@ -131,7 +143,9 @@ APPLIES = [
         (("SGD(", "Adam("), (", momentum=0.99, weight_decay=1e-2)", ")")),
     ),
     Applies(
-        "eps=1e-6", (("eps=1e-3", "eps=1.0e-6"),), (("SGD(", "Adam("), ("momentum=0.99, weight_decay=1e-2", "eps=1e-3"))
+        "eps=1e-6",
+        (("eps=1e-3", "eps=1.0e-6"),),
+        (("SGD(", "Adam("), ("momentum=0.99, weight_decay=1e-2", "eps=1e-3")),
     ),
     Applies(
         "optimizer=adamw",
@@ -154,13 +168,19 @@ APPLIES = [
     Applies(
         "lr.warmup=10",
         (
-            (MADE, MADE + "warmup = torch.optim.lr_scheduler.LinearLR(opt, start_factor=1 / 10, total_iters=9)\n"),
+            (
+                MADE,
+                MADE
+                + "warmup = torch.optim.lr_scheduler.LinearLR(opt, start_factor=1 / 10, total_iters=9)\n",
+            ),
             (STEP, STEP + "        warmup.step()\n"),
         ),
     ),
     Applies("mode=train", ((LOOP + "\n" + INNER, LOOP + "\n    model.train()\n" + INNER),)),
     Applies(
-        "mode=train", (("    model.eval()\n", "    model.train()\n"),), ((LOOP + "\n", LOOP + "    model.eval()\n"),)
+        "mode=train",
+        (("    model.eval()\n", "    model.train()\n"),),
+        ((LOOP + "\n", LOOP + "    model.eval()\n"),),
     ),
     Applies(
         "eval_mode=eval",
@@ -191,11 +211,17 @@ APPLIES = [
         (("    nn.Linear(8, 16),  # in\n", "    nn.Linear(8, 16),  # in\n    nn.LayerNorm(16),  # in\n"),),
     ),
     Applies(
-        "label_smoothing=0.1", (("F.cross_entropy(out, y)  #", "F.cross_entropy(out, y, label_smoothing=0.1)  #"),)
+        "label_smoothing=0.1",
+        (("F.cross_entropy(out, y)  #", "F.cross_entropy(out, y, label_smoothing=0.1)  #"),),
     ),
     Applies(
         "class_weights=balanced",
-        (("(out, Y[rows])", "(out, Y[rows], weight=len(Y) / (3 * torch.bincount(Y, minlength=3).clamp(min=1)))"),),
+        (
+            (
+                "(out, Y[rows])",
+                "(out, Y[rows], weight=len(Y) / (3 * torch.bincount(Y, minlength=3).clamp(min=1)))",
+            ),
+        ),
         (
             (
                 "    for x, y in train:\n        out = model(x)\n        loss = F.cross_entropy(out, y)",
@@ -225,7 +251,11 @@ APPLIES = [
         (("    p.requires_grad = False\n", "    p.requires_grad = True\n"),),
         ((MADE, "for p in model[0].parameters():\n    p.requires_grad = False\n" + MADE),),
     ),
-    Applies("register=all", (("model[2].parameters()", "model.parameters()"),), (("SGD(model.", "SGD(model[2]."),)),
+    Applies(
+        "register=all",
+        (("model[2].parameters()", "model.parameters()"),),
+        (("SGD(model.", "SGD(model[2]."),),
+    ),
     Applies(
         "loss=/accumulation",
         (("        loss.backward()\n", "        (loss / 4).backward()\n"),),

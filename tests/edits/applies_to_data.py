@@ -26,7 +26,12 @@ MORE = [
     Applies("seed=7", (("( 3 )", "( 7 )"),)),
     Applies(
         "seed=7",
-        (("import DataLoader, TensorDataset\n", "import DataLoader, TensorDataset\ntorch.manual_seed(7)\n"),),
+        (
+            (
+                "import DataLoader, TensorDataset\n",
+                "import DataLoader, TensorDataset\ntorch.manual_seed(7)\n",
+            ),
+        ),
         (("torch.manual_seed( 3 )\n", ""),),
     ),
     Applies(
@@ -62,8 +67,14 @@ MORE = [
     Applies("step-the-optimizer", ((BACK, BACK + STEP),), (("        # the step\n" + STEP, ""),)),
     Applies(
         "repair-schedule",
-        (("        plan.step()\n", ""), ("    with torch.no_grad", "    plan.step()\n    with torch.no_grad")),
-        ((MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"), (STEP, STEP + "        plan.step()\n")),
+        (
+            ("        plan.step()\n", ""),
+            ("    with torch.no_grad", "    plan.step()\n    with torch.no_grad"),
+        ),
+        (
+            (MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"),
+            (STEP, STEP + "        plan.step()\n"),
+        ),
     ),
     Applies(
         "stop-early",
@@ -142,7 +153,10 @@ MORE = [
     ),
     Applies(
         "iterate-the-loader",
-        (("x, y = next(iter(train))  # one\n", ""), (INNER_BODY, "        x, y = next(iter(train))\n" + INNER_BODY)),
+        (
+            ("x, y = next(iter(train))  # one\n", ""),
+            (INNER_BODY, "        x, y = next(iter(train))\n" + INNER_BODY),
+        ),
         (
             ("batch_size=20)", "batch_size=20, shuffle=True)"),
             (LOOP + "\n" + INNER, "x, y = next(iter(train))  # one\nif True:\n    for i in range(40):\n"),
@@ -150,13 +164,21 @@ MORE = [
     ),
     Applies(
         "weight-classes",
-        (("(out, Y[rows])", "(out, Y[rows], weight=len(Y) / (len(torch.bincount(Y)) * torch.bincount(Y)))"),),
+        (
+            (
+                "(out, Y[rows])",
+                "(out, Y[rows], weight=len(Y) / (len(torch.bincount(Y)) * torch.bincount(Y)))",
+            ),
+        ),
         WEIGHED,
     ),
     Applies(
         "lr=constant",
         (("    plan.step()\n", ""),),
-        ((MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"), (LAST, LAST + "    plan.step()\n")),
+        (
+            (MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"),
+            (LAST, LAST + "    plan.step()\n"),
+        ),
     ),
     Applies(
         "label_smoothing=0.1",

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from tests.edits.samples import BACK, DIRECT, LOOP, MADE, STEP, Refuses
 
-GAN = ((STEP, STEP + "        opt2.step()\n"), (MADE, MADE + MADE.replace("opt =", "opt2 =")), (BACK, BACK + BACK))
+GAN = (
+    (STEP, STEP + "        opt2.step()\n"),
+    (MADE, MADE + MADE.replace("opt =", "opt2 =")),
+    (BACK, BACK + BACK),
+)
 REFUSES = [
     Refuses("lr=*0.1", "command line", facts={"lr": 0.3}, arguments=("--lr", "0.3")),
     Refuses("lr=*0.1", "was recorded", facts={"lr": 0.3}),
@@ -26,14 +30,24 @@ REFUSES = [
     Refuses("betas=0.9,0.99", "has no betas"),
     Refuses("eps=1e-8", "has no eps"),
     Refuses("optimizer=adam", "arguments", (("lr=args.lr, ", "lr=args.lr, **vars(args), "),)),
-    Refuses("lr.warmup=10", "schedule already", ((MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"),)),
+    Refuses(
+        "lr.warmup=10",
+        "schedule already",
+        ((MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"),),
+    ),
     Refuses("lr.warmup=0.1", "how many"),
     Refuses("mode=train", "calls of backward", GAN),
     Refuses("eval_mode=eval", "without gradients", (("with torch.no_grad():", "if True:"),)),
-    Refuses("batch=*4", "was not found", (("in train:\n        out", "in zip(X.split(9), Y.split(9)):\n        out"),)),
+    Refuses(
+        "batch=*4",
+        "was not found",
+        (("in train:\n        out", "in zip(X.split(9), Y.split(9)):\n        out"),),
+    ),
     Refuses("batch=*4", "was recorded", facts={"batch_size": 32}),
     Refuses(
-        "workers=2", "was not found", (("in train:\n        out", "in zip(X.split(9), Y.split(9)):\n        out"),)
+        "workers=2",
+        "was not found",
+        (("in train:\n        out", "in zip(X.split(9), Y.split(9)):\n        out"),),
     ),
     Refuses("prefetch=4", "no workers"),
     Refuses("data=shuffle", "sampler", (("batch_size=20)", "batch_size=20, sampler=range(300))"),)),
@@ -65,7 +79,11 @@ REFUSES = [
     Refuses("repair-schedule", "not seen"),
     Refuses("stop-early", "validation loss", (("val_loss = ", "seen = "), (", val_loss)", ", seen)"))),
     Refuses("steps=*2", "no range", (("range(4)", "(0, 1)"),)),
-    Refuses("reduce-on-plateau", "a schedule", ((MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"),)),
+    Refuses(
+        "reduce-on-plateau",
+        "a schedule",
+        ((MADE, MADE + "plan = torch.optim.lr_scheduler.StepLR(opt, 2)\n"),),
+    ),
     Refuses("inputs=standardize", "shape"),
     Refuses(
         "inputs=standardize",

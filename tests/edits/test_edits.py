@@ -69,7 +69,9 @@ def test_every_kind_has_samples_of_both_sides() -> None:
 
 def test_what_nobody_can_write_down_is_advice() -> None:
     found = edit({"train.py": SCRIPT}, "train.py", "clean-labels")
-    assert found == Advice(file="", line=0, write="clean-labels", why="no edit of the source is known for it")
+    assert found == Advice(
+        file="", line=0, write="clean-labels", why="no edit of the source is known for it"
+    )
 
 
 def test_several_interventions_are_one_patch_or_none() -> None:

@@ -14,7 +14,9 @@ from traindx.errors import ConfigError
 from traindx.vocabulary.edit import Patch
 
 BEFORE = {
-    "train.py": "import torch\n\nlr = 0.1  # é\n" + "\n".join(f"x{i} = {i}" for i in range(30)) + "\nend = 1",
+    "train.py": "import torch\n\nlr = 0.1  # é\n"
+    + "\n".join(f"x{i} = {i}" for i in range(30))
+    + "\nend = 1",
     "conf/a b.yaml": "lr: 1\nwd: 2\n",
 }
 AFTER = {

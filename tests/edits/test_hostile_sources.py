@@ -51,7 +51,9 @@ def test_a_long_or_deep_source_is_left_as_it_is(name: str, tmp_path: Path) -> No
     """In a process of its own: LibCST ends it with a signal at 5,000 brackets."""
     script = tmp_path / "train.py"
     script.write_text(SCRIPT + (LONG | DEEP)[name])
-    done = subprocess.run([sys.executable, "-c", CHANGE, str(script)], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", CHANGE, str(script)], capture_output=True, text=True, timeout=60
+    )
     limit = f"more than {MOST_TOKENS} tokens" if name in LONG else f"more than {DEEPEST} deep"
     assert (done.returncode, done.stderr) == (0, "")
     assert limit in done.stdout
@@ -59,7 +61,9 @@ def test_a_long_or_deep_source_is_left_as_it_is(name: str, tmp_path: Path) -> No
 
 def test_a_nesting_that_the_parser_bears_is_edited() -> None:
     text = SCRIPT + "x = " + "(1 + " * 40 + "1" + ")" * 40 + "\ny = [" + "1, " * 5000 + "]\n"
-    assert isinstance(edit({"train.py": text, "cfg.json": '{"lr": 0.5}'}, "train.py", "", ["lr=*0.1"]), Patch)
+    assert isinstance(
+        edit({"train.py": text, "cfg.json": '{"lr": 0.5}'}, "train.py", "", ["lr=*0.1"]), Patch
+    )
 
 
 def test_hundreds_of_branches_are_advice() -> None:

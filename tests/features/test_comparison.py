@@ -101,7 +101,10 @@ def test_too_few_points() -> None:
 
 
 def test_seeds_form_groups() -> None:
-    runs = [falling(n, 1.0, i, lr=0.1) for i, n in enumerate(("base_seed1", "base-seed-2", "base_seed3", "v1", "v2"))]
+    runs = [
+        falling(n, 1.0, i, lr=0.1)
+        for i, n in enumerate(("base_seed1", "base-seed-2", "base_seed3", "v1", "v2"))
+    ]
     names = [r.id for r in runs]
     assert [(g.name, g.members) for g in grouped(names[:3:2] + names[3:], runs[:3:2] + runs[3:])] == [
         ("base", ("base_seed1", "base_seed3")),
@@ -119,7 +122,9 @@ def test_groups_know_the_variation_between_seeds() -> None:
     wrong = 0
     for k in range(40):
         shifts = 0.3 * draws.standard_normal(6)  # far more than the noise within a run
-        runs = tuple(falling(f"{'ab'[i // 3]}_seed{i}", 1 + s, 100 * k + i, lr=0.1) for i, s in enumerate(shifts))
+        runs = tuple(
+            falling(f"{'ab'[i // 3]}_seed{i}", 1 + s, 100 * k + i, lr=0.1) for i, s in enumerate(shifts)
+        )
         d = only(*runs)
         assert d.basis == "seeds"
         wrong += d.verdict == "better"
@@ -132,11 +137,19 @@ def test_names_and_setups() -> None:
     assert unique_names(["a", "b", "a"]) == ("a", "b", "a (2)")
     first = run({"train/loss": np.arange(9.0)}, name="a", setup=Setup(lr=0.1, batch_size=8, facts={"x": 1}))
     second = run({"train/loss": np.arange(9.0)}, name="b", setup=Setup(lr=0.1, batch_size=16))
-    assert [(f.name, f.values) for f in compare((first, second)).setup] == [("batch_size", (8, 16)), ("x", (1, None))]
+    assert [(f.name, f.values) for f in compare((first, second)).setup] == [
+        ("batch_size", (8, 16)),
+        ("x", (1, None)),
+    ]
 
 
 def test_signals_without_a_direction_are_left_out() -> None:
-    signals = {"lr": np.ones(20), "epoch": np.arange(20.0), "grad_norm": np.ones(20), "throughput": np.ones(20)}
+    signals = {
+        "lr": np.ones(20),
+        "epoch": np.arange(20.0),
+        "grad_norm": np.ones(20),
+        "throughput": np.ones(20),
+    }
     assert [c.signal for c in compare((run(signals), run(signals))).contests] == ["throughput"]
 
 

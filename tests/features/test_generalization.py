@@ -107,4 +107,6 @@ def test_reached_is_the_first_that_is_low_enough(values: np.ndarray, share: floa
 @given(curves, st.integers(-20, 20), st.integers(0, 11))
 def test_reached_again_looks_from_a_start(values: np.ndarray, level: int, start: int) -> None:
     naive = next((i for i in range(start, len(values)) if values[i] <= level), len(values))
-    assert g.reached_again(values, level, start) == max(naive, min(start, len(values))) or start > len(values)
+    assert g.reached_again(values, level, start) == max(naive, min(start, len(values))) or start > len(
+        values
+    )

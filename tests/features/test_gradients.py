@@ -46,14 +46,19 @@ def test_excursions_are_found_and_joined() -> None:
 
 def test_no_excursions_in_heavy_tails_nor_at_the_start() -> None:
     rng = make.rng(3)
-    assert not any(gradients.excursions(np.exp(rng.standard_normal(300)), factor=10.0, score=6.0) for _ in range(50))
+    assert not any(
+        gradients.excursions(np.exp(rng.standard_normal(300)), factor=10.0, score=6.0) for _ in range(50)
+    )
     opening = np.r_[80.0, 60.0, 30.0, np.exp(0.1 * rng.standard_normal(300))]
     assert gradients.excursions(opening, factor=10.0, score=6.0) == []
 
 
 @pytest.mark.parametrize("unit", [1.0, 1e-6, 1e5])
 def test_verdicts_on_the_objective_do_not_hang_on_its_unit(unit: float) -> None:
-    falling, rising = curve(unit * make.healthy_loss()), curve(unit * np.r_[make.healthy_loss(300), np.full(100, 1.5)])
+    falling, rising = (
+        curve(unit * make.healthy_loss()),
+        curve(unit * np.r_[make.healthy_loss(300), np.full(100, 1.5)]),
+    )
     assert gradients.improved(falling, share=0.5, score=8.0)
     assert gradients.shed(falling) == pytest.approx(gradients.shed(curve(make.healthy_loss())))
     assert not gradients.worsened_after(falling, 300.0, share=0.1, score=4.0)

@@ -37,7 +37,8 @@ def test_the_error_is_the_spread_of_the_means(rho: float) -> None:
 def test_intervals_cover_the_truth(n: int, rho: float) -> None:
     draws = rng(2)
     missed = sum(
-        abs(level.mean) > level.half for level in (end_level(noise(n, rho, draws), degree=1) for _ in range(400))
+        abs(level.mean) > level.half
+        for level in (end_level(noise(n, rho, draws), degree=1) for _ in range(400))
     )
     assert missed / 400 < 0.09  # 5 % asked for, 1.1 % standard error of this count
 
@@ -70,7 +71,9 @@ def test_quantiles_against_the_integral_of_the_density() -> None:
     for freedom in (1, 2, 5, 10, 29, 30, 45, 200):
         t = t975(freedom)
         x = np.linspace(0, t, 200_001)
-        log_scale = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
+        log_scale = (
+            math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
+        )
         density = np.exp(log_scale - (freedom + 1) / 2 * np.log1p(x * x / freedom))
         area = float(np.sum((density[1:] + density[:-1]) / 2) * (x[1] - x[0]))
         assert area == pytest.approx(0.475, abs=3e-4)

@@ -65,7 +65,9 @@ def test_nan_filtered_to_zero_beside_a_nan_norm_is_certain() -> None:
 
 
 def test_a_zero_beside_a_norm_of_another_step_is_kept() -> None:
-    run = make.run({"train/loss": ([0, 1, 2, 3], [1.0, 0.0, 0.8, 0.9]), "grad_norm": ([0, 2, 3], [1.0, np.nan, 1.0])})
+    run = make.run(
+        {"train/loss": ([0, 1, 2, 3], [1.0, 0.0, 0.8, 0.9]), "grad_norm": ([0, 2, 3], [1.0, np.nan, 1.0])}
+    )
     assert lies.repaired(run) is run
 
 
@@ -158,7 +160,9 @@ def test_a_loss_that_falls_by_a_whole_factor_at_a_resume() -> None:
 
 def test_constants_that_mean_absent_are_left_out() -> None:
     loss = {"train/loss": make.healthy_loss(50)}
-    run = make.run({**loss, "grad_norm": np.zeros(50), "loss_scale": -np.ones(50), "util/device": np.zeros(50)})
+    run = make.run(
+        {**loss, "grad_norm": np.zeros(50), "loss_scale": -np.ones(50), "util/device": np.zeros(50)}
+    )
     assert codes(run) == ["constant-means-absent"] * 3
     assert set(lies.repaired(run).series) == {"train/loss"}
     mfu = np.r_[-100.0, -100.0, 7.5 * np.ones(48)]
@@ -184,7 +188,9 @@ def test_a_random_loss_is_not_taken_for_a_clamped_one() -> None:
 def test_repair_keeps_times_and_steps() -> None:
     loss = series([5, 6, 7], [1.0, 0.0, 0.9], [100.0, 101.0, 102.0])
     run = make.run({"grad_norm": ([5, 6, 7], [1.0, np.inf, 1.0])})
-    repaired = lies.repaired(Run(id="r", source="r", format="made", series={**run.series, "train/loss": loss}))
+    repaired = lies.repaired(
+        Run(id="r", source="r", format="made", series={**run.series, "train/loss": loss})
+    )
     assert repaired.series["train/loss"].times is not None
     assert repaired.series["train/loss"].times.tolist() == [100.0, 101.0, 102.0]
     assert np.isnan(repaired.series["train/loss"].values).tolist() == [False, True, False]

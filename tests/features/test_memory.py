@@ -34,7 +34,13 @@ def test_a_line_through_two_batches() -> None:
     }  # fmt: skip
     found = memory_of(run(facts))
     assert found is not None
-    assert (found.needed, found.standing, found.fixed, found.per_sample, found.largest) == (510, 300, 50, 10, 10)
+    assert (found.needed, found.standing, found.fixed, found.per_sample, found.largest) == (
+        510,
+        300,
+        50,
+        10,
+        10,
+    )
     first, last = found.options[0], found.options[-1]
     assert (first.change, first.bytes, first.fits) == ("batches of 4, accumulated over 4", 440, True)
     assert (last.bytes, last.fits) == (510 - 150, True)  # three quarters of the state

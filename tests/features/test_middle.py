@@ -27,7 +27,10 @@ def test_the_median_along_an_axis_is_numpys(shape: tuple[int, ...]) -> None:
     assert median([1, 2]) == 1.5
 
 
-@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30), st.lists(st.floats(0, 1), min_size=1, max_size=4))
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30),
+    st.lists(st.floats(0, 1), min_size=1, max_size=4),
+)
 def test_quantiles_are_numpys(values: list[float], shares: list[float]) -> None:
     assert np.allclose(quantile(values, tuple(shares)), np.quantile(values, shares), rtol=1e-12, atol=1e-9)
     assert np.isclose(quantile(values, shares[0]), np.quantile(values, shares[0]), rtol=1e-12, atol=1e-9)

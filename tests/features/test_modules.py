@@ -81,7 +81,13 @@ def test_the_order_of_the_model_is_kept(order: list[str], data: st.DataObject) -
 
 
 def test_a_module_that_one_panel_alone_knows_stands_after_its_predecessor() -> None:
-    assert merged([("fc1", "fc2", "fc3"), ("norm0", "fc1", "norm1", "fc2")]) == ["norm0", "fc1", "norm1", "fc2", "fc3"]
+    assert merged([("fc1", "fc2", "fc3"), ("norm0", "fc1", "norm1", "fc2")]) == [
+        "norm0",
+        "fc1",
+        "norm1",
+        "fc2",
+        "fc3",
+    ]
 
 
 @pytest.mark.parametrize("name", HEALTHY)
@@ -89,7 +95,11 @@ def test_healthy_trainings_have_no_flags(name: str) -> None:
     for kind in ("gradients", "activations"):
         found = table(captured(name), kind, LIMITS)  # type: ignore[arg-type]
         assert found is not None
-        frozen = {"0": ["frozen"], "2": ["frozen"]} if name == "healthy_frozen_base" and kind == "gradients" else {}
+        frozen = (
+            {"0": ["frozen"], "2": ["frozen"]}
+            if name == "healthy_frozen_base" and kind == "gradients"
+            else {}
+        )
         assert words(found) == frozen
         assert found.learning
 
@@ -135,7 +145,9 @@ def test_a_gradient_far_above_the_others(largest: float, flagged: dict[str, list
 
 def test_a_gradient_that_dies_on_the_way() -> None:
     steps = [float(s) for s in range(100)]
-    found = one("gradients", grad_norm=panel(steps, [[1.0, 1.0 if s < 40 else 0.0] for s in steps], "a", "b"))
+    found = one(
+        "gradients", grad_norm=panel(steps, [[1.0, 1.0 if s < 40 else 0.0] for s in steps], "a", "b")
+    )
     assert words(found) == {"b": ["died"]}
 
 
@@ -175,5 +187,13 @@ def test_a_run_without_modules_has_no_table() -> None:
 def test_a_single_row_is_enough() -> None:
     found = one("gradients", grad_norm=panel([7.0], [[0.5]], "a"))
     course = found.rows[0].courses["grad_norm"]
-    assert {course.first, course.early, course.median, course.settled, course.late, course.last, course.high} == {0.5}
+    assert {
+        course.first,
+        course.early,
+        course.median,
+        course.settled,
+        course.late,
+        course.last,
+        course.high,
+    } == {0.5}
     assert not words(found)

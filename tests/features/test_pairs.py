@@ -15,7 +15,9 @@ def features(**signals: object) -> Features:
 
 
 def test_the_loss_comes_first_and_metrics_match() -> None:
-    f = features(train__loss=np.ones(9), val__loss=np.ones(9), train__accuracy=np.ones(9), val__accuracy=np.ones(9))
+    f = features(
+        train__loss=np.ones(9), val__loss=np.ones(9), train__accuracy=np.ones(9), val__accuracy=np.ones(9)
+    )
     assert [(a.train.name, a.val.name, a.same) for a in p.pairs(f, min_points=4)] == [
         ("train/loss", "val/loss", True),
         ("train/accuracy", "val/accuracy", True),
@@ -35,7 +37,9 @@ def test_short_curves_are_left_out() -> None:
 
 def test_training_is_read_at_the_held_out_steps() -> None:
     line = np.linspace(2.0, 1.0, 1001)
-    pair = p.pairs(features(train__loss=line, val__loss=(np.arange(100, 1000, 100), np.ones(9))), min_points=4)[0]
+    pair = p.pairs(
+        features(train__loss=line, val__loss=(np.arange(100, 1000, 100), np.ones(9))), min_points=4
+    )[0]
     np.testing.assert_allclose(pair.train_at_val(), line[100:1000:100], atol=1e-3)
 
 
@@ -46,7 +50,9 @@ def test_equal_steps_are_read_as_they_are() -> None:
 
 
 def test_the_score_is_an_accuracy_where_there_is_one() -> None:
-    f = features(val__loss=np.ones(9), val__f1=np.ones(9), val__accuracy=np.ones(5), val__perplexity=np.ones(9))
+    f = features(
+        val__loss=np.ones(9), val__f1=np.ones(9), val__accuracy=np.ones(5), val__perplexity=np.ones(9)
+    )
     score = p.score(f, "val/")
     assert score is not None
     assert score.name == "val/accuracy"

@@ -20,8 +20,12 @@ LEARNS: dict[str, Run] = {
     "hardly below the constant answer, and accurate": make.run(
         {"train/loss": np.linspace(2.3, 1.6, 200), "val/accuracy": 0.1 + 0.8 * LATE}
     ),
-    "a reward that rises": make.run({"train/reward": 5 * make.rng(2).standard_normal(300) + np.linspace(-200, 0, 300)}),
-    "below half of ln k": make.run({"train/loss": np.full(100, 0.9)}, setup=Setup(classes=10, loss="cross_entropy")),
+    "a reward that rises": make.run(
+        {"train/reward": 5 * make.rng(2).standard_normal(300) + np.linspace(-200, 0, 300)}
+    ),
+    "below half of ln k": make.run(
+        {"train/loss": np.full(100, 0.9)}, setup=Setup(classes=10, loss="cross_entropy")
+    ),
 }
 FAILS: dict[str, Run] = {
     "flat": make.run({"train/loss": FLAT}),
@@ -54,7 +58,9 @@ UNCLEAR: dict[str, Run] = {
     "no objective": make.run({"lr": np.ones(50)}),
     "ten points": make.run({"train/loss": np.full(10, 2.3)}),
     "a fifth better": make.run({"train/loss": np.linspace(2.0, 1.6, 200)}),
-    "accuracy on its way": make.run({"train/loss": np.linspace(2.3, 1.7, 200), "val/accuracy": 0.1 + 0.35 * LATE}),
+    "accuracy on its way": make.run(
+        {"train/loss": np.linspace(2.3, 1.7, 200), "val/accuracy": 0.1 + 0.35 * LATE}
+    ),
 }
 BROKEN = ("rate_10", "rate_tiny", "deep_sigmoid", "deep_relu", "weights_zero", "dead_bias", "decay_1", "never_cleared",
           "nan_input", "no_step", "strangers", "raw_inputs")  # fmt: skip

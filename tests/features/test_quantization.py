@@ -47,7 +47,10 @@ def test_metrics_on_other_steps_are_compared_where_both_are_known() -> None:
 
 def test_modules_that_the_loop_logs() -> None:
     run = make.run(
-        {"quant/kept/a": (np.array([0.0, 2, 4]), np.array([1.0, 0.5, 0.1])), "quant/kept/b": (np.array([4.0]), [0.9])}
+        {
+            "quant/kept/a": (np.array([0.0, 2, 4]), np.array([1.0, 0.5, 0.1])),
+            "quant/kept/b": (np.array([4.0]), [0.9]),
+        }
     )
     found = by_module(Features(run), "quant/kept")
     assert found is not None

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from tests import make
-from traindx.features.ranks import above_others, apart, by_rank, count_apart, longest_stretch, panels_by_rank, ranks_of
+from traindx.features.ranks import (
+    above_others,
+    apart,
+    by_rank,
+    count_apart,
+    longest_stretch,
+    panels_by_rank,
+    ranks_of,
+)
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Panel, series
 
@@ -31,7 +39,9 @@ def test_common_steps_of_all_ranks() -> None:
 
 
 def test_a_first_rank_with_a_number_of_its_own() -> None:
-    run = make.run({"rank/0/grad_norm": [1.0, 2.0], "rank/1/grad_norm": [1.0, 3.0], "train/loss": [5.0, 4.0]})
+    run = make.run(
+        {"rank/0/grad_norm": [1.0, 2.0], "rank/1/grad_norm": [1.0, 3.0], "train/loss": [5.0, 4.0]}
+    )
     found = by_rank(Features(run), "grad_norm")
     assert found is not None
     assert (found.ranks, apart(found.values).tolist()) == ((0, 1), [0.0, pytest.approx(1 / 3)])

@@ -18,7 +18,9 @@ def test_a_linear_relation_is_found_and_another_is_left_to_neighbours() -> None:
     straight = reference.of_numbers(x, x @ np.array([[1.0], [-2.0], [0.5]]))
     assert straight is not None
     assert straight.linear > 0.99
-    either = (x[:, 0] * x[:, 1] > 0).astype(np.int64)  # a line cuts off a corner at best, neighbourhoods tell
+    either = (x[:, 0] * x[:, 1] > 0).astype(
+        np.int64
+    )  # a line cuts off a corner at best, neighbourhoods tell
     found = reference.of_classes(x[:, :2], either)
     assert found is not None
     assert found.linear < 0.75

@@ -41,7 +41,9 @@ def test_usual_schedules_have_no_jumps(rates: np.ndarray) -> None:
 
 
 @given(st.integers(5, 40), st.integers(5, 40), st.floats(2.0, 50.0), st.booleans())
-def test_a_jump_between_levels_is_found_where_it_is(before: int, after: int, factor: float, up: bool) -> None:
+def test_a_jump_between_levels_is_found_where_it_is(
+    before: int, after: int, factor: float, up: bool
+) -> None:
     second = factor if up else 1 / factor
     found = s.jumps(np.concatenate([np.ones(before), np.full(after, second)]), up=1.8, down=15.0)
     if up or factor > 15.0 + 1e-9:

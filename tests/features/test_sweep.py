@@ -23,7 +23,9 @@ from traindx.vocabulary.run import Floats, series
 RATES = np.logspace(-7, 1, 200)
 
 
-def descent(curvature: float, rates: Floats, noise: float = 0.0, seed: int = 0, floor: float = 1.0) -> Floats:
+def descent(
+    curvature: float, rates: Floats, noise: float = 0.0, seed: int = 0, floor: float = 1.0
+) -> Floats:
     """Losses before each step of gradient descent on a parabola: it converges below 2 / curvature."""
     chance = np.random.default_rng(seed)
     x, losses = np.sqrt(2 / curvature), np.empty(len(rates))
@@ -46,7 +48,9 @@ def suggestion(*sweeps: Sweep) -> Suggestion:
 
 @pytest.mark.parametrize("curvature", [0.5, 20.0, 3000.0])
 @pytest.mark.parametrize("noise", [0.0, 0.05])
-def test_the_suggestion_trains_and_the_largest_safe_rate_does_not_diverge(curvature: float, noise: float) -> None:
+def test_the_suggestion_trains_and_the_largest_safe_rate_does_not_diverge(
+    curvature: float, noise: float
+) -> None:
     found = suggestion(*(swept(curvature, noise, seed) for seed in (0, 1)))
     assert found.reading.safe < 2 / curvature
     for rate in (found.reading.suggested, found.low, found.high, found.reading.safe):
@@ -67,7 +71,10 @@ def test_the_suggestion_moves_with_the_curvature() -> None:
 def test_scale_and_offset_of_the_loss_do_not_matter(factor: float, offset: float) -> None:
     one = swept(20.0, 0.02)
     other = suggestion(one._replace(losses=factor * one.losses + offset)).reading
-    assert (other.suggested, other.lowest) == (suggestion(one).reading.suggested, suggestion(one).reading.lowest)
+    assert (other.suggested, other.lowest) == (
+        suggestion(one).reading.suggested,
+        suggestion(one).reading.lowest,
+    )
 
 
 def test_noise_alone_suggests_nothing() -> None:
@@ -103,12 +110,16 @@ def test_the_height_of_an_explosion_has_no_weight() -> None:
     best = int(np.argmin(whole.losses))
     end = best + int(np.argmax(whole.losses[best:] > 10))
     ended = Sweep(whole.rates[:end], whole.losses[:end], True)
-    higher = whole._replace(losses=np.where(np.arange(len(whole.losses)) >= end, 1e30, whole.losses), diverged=True)
+    higher = whole._replace(
+        losses=np.where(np.arange(len(whole.losses)) >= end, 1e30, whole.losses), diverged=True
+    )
     one, other = suggestion(ended, whole).reading, suggestion(higher, whole).reading
     assert one.suggested == other.suggested
     assert one.lowest == other.lowest
     assert len(padded(ended, 199)) == 199
-    assert np.max(padded(higher, 199)) == pytest.approx(2 * np.median(whole.losses[:19]) - whole.losses.min())
+    assert np.max(padded(higher, 199)) == pytest.approx(
+        2 * np.median(whole.losses[:19]) - whole.losses.min()
+    )
 
 
 def test_local_lines_are_weighted_least_squares() -> None:

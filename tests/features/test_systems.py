@@ -63,7 +63,9 @@ def test_levels_does_not_cut_noise_ramps_or_single_outliers() -> None:
         ramps = np.linspace(0, 20, n) + noise
         spiked = noise.copy()
         spiked[:, :: max(n // 10, 7)] += 50.0
-        cut += [len(systems.levels(row, least=0.2, score=4.0, margin=3)) for row in (*noise, *ramps, *spiked)]
+        cut += [
+            len(systems.levels(row, least=0.2, score=4.0, margin=3)) for row in (*noise, *ramps, *spiked)
+        ]
     assert np.mean(np.array(cut) > 1) <= 0.01
 
 
@@ -78,7 +80,11 @@ def test_levels_cover_all_rows_once() -> None:
 
 def test_growth_of_known_shapes() -> None:
     t = np.linspace(0, 1, 3000)
-    line, saturating, level = systems.growth(1 + t), systems.growth(2 - np.exp(-t * 12)), systems.growth(np.ones(3000))
+    line, saturating, level = (
+        systems.growth(1 + t),
+        systems.growth(2 - np.exp(-t * 12)),
+        systems.growth(np.ones(3000)),
+    )
     assert line.ratio == pytest.approx(2.0, abs=0.05)
     assert line.correlation == pytest.approx(1.0)
     assert line.late == pytest.approx(1 / 3, abs=0.03)
@@ -106,7 +112,9 @@ def test_periodic() -> None:
     assert systems.periodic(np.arange(10, 500, 25), tolerance=0.1)
     assert systems.periodic(np.delete(np.arange(10, 500, 25), [3, 9]), tolerance=0.1)
     assert not systems.periodic(np.array([10, 35]), tolerance=0.1)
-    random = [systems.periodic(np.sort(make.rng(s).permutation(600)[:25]), tolerance=0.1) for s in range(200)]
+    random = [
+        systems.periodic(np.sort(make.rng(s).permutation(600)[:25]), tolerance=0.1) for s in range(200)
+    ]
     assert np.mean(random) < 0.05
 
 
@@ -132,7 +140,15 @@ def test_halvings_and_when_a_scale_settles() -> None:
 def test_counts_are_read_both_ways() -> None:
     each = np.array([10.0, 8, 1, 0, 0, 2, 0])
     assert systems.per_row(each) is each
-    assert systems.per_row(np.cumsum(each)).tolist() == [0, 8, 1, 0, 0, 2, 0]  # before the first row nothing is known
+    assert systems.per_row(np.cumsum(each)).tolist() == [
+        0,
+        8,
+        1,
+        0,
+        0,
+        2,
+        0,
+    ]  # before the first row nothing is known
 
 
 def test_durations_come_from_time_or_throughput() -> None:
@@ -146,7 +162,9 @@ def test_durations_come_from_time_or_throughput() -> None:
 
 def test_work_that_grows_explains_time_that_grows() -> None:
     steps = np.arange(10.0)
-    run = make.run({"time/step": np.linspace(1, 4, 10), "mean_seq_length": np.linspace(100, 200, 10)}, steps=steps)
+    run = make.run(
+        {"time/step": np.linspace(1, 4, 10), "mean_seq_length": np.linspace(100, 200, 10)}, steps=steps
+    )
     duration = systems.durations(Features(run))
     assert systems.work_grows(Features(run), duration, 0.0, 9.0, 4.0)
     assert not systems.work_grows(Features(run), duration, 0.0, 9.0, 4.5)
@@ -184,7 +202,9 @@ def test_a_ramp_is_no_stairs_however_it_is_cut() -> None:
 @pytest.mark.parametrize("n", [12, 18, 19, 40, 200])
 def test_a_jump_is_one_leap_wherever_it_stands(n: int) -> None:
     creep = np.arange(n) * 1e-4  # nothing is quite level
-    leaps = [systems.growth(np.where(np.arange(n) < k, 1.0, 1.2) + creep).leap for k in range(n // 3, n - n // 3)]
+    leaps = [
+        systems.growth(np.where(np.arange(n) < k, 1.0, 1.2) + creep).leap for k in range(n // 3, n - n // 3)
+    ]
     assert min(leaps) > 0.9
     assert systems.growth(1 + creep).leap < 0.2
 

@@ -18,7 +18,11 @@ def stretches(given: list[tuple[int, int]]) -> Stretches:
 
 
 def ticks(given: Stretches) -> set[int]:
-    return {t for a, b in zip(given.starts.tolist(), given.stops.tolist(), strict=True) for t in range(int(a), int(b))}
+    return {
+        t
+        for a, b in zip(given.starts.tolist(), given.stops.tolist(), strict=True)
+        for t in range(int(a), int(b))
+    }
 
 
 def windows(edges: list[int]) -> Stretches:
@@ -38,7 +42,10 @@ def test_a_union_covers_the_same_and_is_disjoint(given_: list[tuple[int, int]]) 
 
 @given(pairs, some_windows)
 def test_what_is_covered_of_windows(given_: list[tuple[int, int]], over: Stretches) -> None:
-    inside = [ticks(stretches(given_)) & ticks(Stretches(*np.array([[a], [b]]))) for a, b in zip(*over, strict=True)]
+    inside = [
+        ticks(stretches(given_)) & ticks(Stretches(*np.array([[a], [b]])))
+        for a, b in zip(*over, strict=True)
+    ]
     np.testing.assert_allclose(covered(stretches(given_), over), [len(t) for t in inside])
 
 

@@ -94,7 +94,9 @@ def test_wording_uses_the_numbers_of_the_run(fix: str, facts: dict[str, float], 
 def test_ease_orders_among_equals() -> None:
     offered = offers("insufficient-regularization", Setup())
     leading = [o for o in offered if find(o.fix).causes[0] == "insufficient-regularization"]  # type: ignore[union-attr]
-    assert [EASE.index(o.applicability) for o in leading] == sorted(EASE.index(o.applicability) for o in leading)
+    assert [EASE.index(o.applicability) for o in leading] == sorted(
+        EASE.index(o.applicability) for o in leading
+    )
 
 
 anything = st.one_of(st.text(max_size=8), st.floats(), st.integers(-10, 10**12), st.booleans(), st.just(0))

@@ -12,7 +12,10 @@ from benchmarks.gym.scoring import labels
 
 
 def rows(
-    skills: tuple[float, ...], fault: str | None, harm: str = "model", told: tuple[float | None, ...] = (None, None)
+    skills: tuple[float, ...],
+    fault: str | None,
+    harm: str = "model",
+    told: tuple[float | None, ...] = (None, None),
 ) -> list[dict[str, Any]]:
     group = fault or "clean"
     return [

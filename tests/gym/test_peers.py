@@ -8,7 +8,15 @@ import math
 import numpy as np
 import pytest
 
-from benchmarks.gym.scoring.peers import COLUMNS, PEERS, RUNMEDIC, TRAINPROOF, as_lines, by_traindx, causes_of
+from benchmarks.gym.scoring.peers import (
+    COLUMNS,
+    PEERS,
+    RUNMEDIC,
+    TRAINPROOF,
+    as_lines,
+    by_traindx,
+    causes_of,
+)
 from tests import make
 from traindx.causes import catalogue
 

@@ -23,7 +23,9 @@ FAULTS = catalogue()
 
 def assigned(source: str) -> set[str]:
     """Names that a script gives values to, anywhere."""
-    return {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    return {
+        n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.name)
@@ -55,7 +57,11 @@ def test_a_style_fits_every_kind_of_task(style: str, skeleton: str) -> None:
     shown = Shown(rate=style in TELL_RATE, norm=style in TELL_NORM, clock=style in TELL_CLOCK)
     for recipe in SETTINGS:
         source = script(recipe, STYLES[style](shown, recipe), 3, skeleton)
-        used = {n.id for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+        used = {
+            n.id
+            for n in ast.walk(ast.parse(source))
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)
+        }
         for name in ("tick", "recent", "grad_norm", "val_loss", "val_metric", "LOG_EVERY"):
             assert name not in used or name in assigned(source), (style, name)
 

@@ -13,7 +13,16 @@ import pytest
 from benchmarks.gym.programs import outcome
 from benchmarks.gym.programs.edits import all_edits
 from benchmarks.gym.programs.manifest import PROGRAMS
-from benchmarks.gym.programs.program import BASES, FOUND, Edit, final_value, found, reseeded, source_of, split
+from benchmarks.gym.programs.program import (
+    BASES,
+    FOUND,
+    Edit,
+    final_value,
+    found,
+    reseeded,
+    source_of,
+    split,
+)
 from traindx.causes.catalogue import catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -28,9 +37,16 @@ def test_every_program_is_listed_and_shares_nothing() -> None:
     assert len(stems) >= 60
     for name in stems:
         imported = {
-            node.module or "" for node in ast.walk(ast.parse(source_of(name))) if isinstance(node, ast.ImportFrom)
+            node.module or ""
+            for node in ast.walk(ast.parse(source_of(name)))
+            if isinstance(node, ast.ImportFrom)
         }
-        imported |= {a.name for n in ast.walk(ast.parse(source_of(name))) if isinstance(n, ast.Import) for a in n.names}
+        imported |= {
+            a.name
+            for n in ast.walk(ast.parse(source_of(name)))
+            if isinstance(n, ast.Import)
+            for a in n.names
+        }
         assert not {module.split(".")[0] for module in imported} & {"benchmarks", "traindx", *stems}, name
         assert "traindx" not in source_of(name)
         assert "final" in source_of(name).lower()
@@ -52,7 +68,10 @@ def test_every_program_has_faults_and_every_cause_has_programs() -> None:
     edits = [edit for edit in all_edits() if edit.cause != "healthy"]
     few = {name: n for name in PROGRAMS if (n := sum(edit.base == name for edit in edits)) < 4}
     assert few == {}
-    made = {cause: {edit.base for edit in edits if edit.cause == cause} for cause in CAUSES - ELSEWHERE - {"healthy"}}
+    made = {
+        cause: {edit.base for edit in edits if edit.cause == cause}
+        for cause in CAUSES - ELSEWHERE - {"healthy"}
+    }
     assert {cause: bases for cause, bases in made.items() if len(bases) < 2} == {}
     assert sum(bool(edit.second) for edit in edits) >= 10
 
@@ -164,7 +183,11 @@ def test_programs_are_run_recorded_and_labelled(tmp_path: Path) -> None:
         "found.xor_hardly_moves": "hurts",
     }
     plain = subprocess.run(
-        [sys.executable, str(BASES / "wine_numpy_batches.py")], cwd=tmp_path, capture_output=True, text=True, check=True
+        [sys.executable, str(BASES / "wine_numpy_batches.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert final_value(plain.stdout) == made["wine_numpy_batches.clean.s0"]["final"]
     for name in made:

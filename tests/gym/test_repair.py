@@ -60,8 +60,13 @@ FAULTY = next(one for one in ALL if one.name == "digits_mlp.heavy-ball")
 DOCUMENT: dict[str, Any] = {
     "verdict": "fixed",
     "applied": ["lower-momentum"],
-    "trials": [{"fix": "clip-gradients", "verdict": "refuted"}, {"fix": "lower-momentum", "verdict": "confirmed"}],
-    "diagnosis": {"hypotheses": [{"cause": "healthy"}, {"cause": "momentum-too-high"}, {"cause": "batch-too-small"}]},
+    "trials": [
+        {"fix": "clip-gradients", "verdict": "refuted"},
+        {"fix": "lower-momentum", "verdict": "confirmed"},
+    ],
+    "diagnosis": {
+        "hypotheses": [{"cause": "healthy"}, {"cause": "momentum-too-high"}, {"cause": "batch-too-small"}]
+    },
 }
 
 

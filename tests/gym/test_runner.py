@@ -53,7 +53,9 @@ run_all(jobs, Path(sys.argv[1]))
 
 def run(folder: Path, program: str = PROGRAM) -> str:
     """In a process of its own: the runner forks, and pytest's own threads must not be forked with it."""
-    done = subprocess.run([sys.executable, "-c", program, str(folder)], cwd=ROOT, capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], cwd=ROOT, capture_output=True, check=True
+    )
     return done.stderr.decode()
 
 
@@ -67,7 +69,11 @@ def test_two_processes_and_memory_that_runs_out(tmp_path: Path) -> None:
     for row in rows(tmp_path / "journal.jsonl"):
         (found,) = pipeline.read_capture(tmp_path / "runs" / row["id"] / RECORD)
         leaders[row["fault"]] = (row["status"], pipeline.diagnose(found).first.hypotheses[0].cause)
-    assert leaders == {None: (0, "healthy"), "own-weights": (0, "rank-desync"), "long-sample": (1, "out-of-memory")}
+    assert leaders == {
+        None: (0, "healthy"),
+        "own-weights": (0, "rank-desync"),
+        "long-sample": (1, "out-of-memory"),
+    }
 
 
 def test_runs_are_made_judged_and_not_made_again(tmp_path: Path) -> None:

@@ -16,7 +16,10 @@ from traindx import pipeline
 
 def log_of(loss: np.ndarray, rate: bool = True) -> str:
     held = [f"step={10 * i} loss={v:.5f}" + " lr=0.1" * rate for i, v in enumerate(loss)]
-    return "\n".join(f"{line}\nstep={10 * i} val_loss={loss[i] + 0.1:.5f}" for i, line in enumerate(held)) + "\n"
+    return (
+        "\n".join(f"{line}\nstep={10 * i} val_loss={loss[i] + 0.1:.5f}" for i, line in enumerate(held))
+        + "\n"
+    )
 
 
 @pytest.fixture
@@ -88,14 +91,19 @@ def test_counting() -> None:
     alarm = [{"slug": "loss-plateaus", "severity": "medium", "onset": 1, "message": ""}]
     scored = [
         said("hurts", ["dead-relus"], [("healthy", 0.5), ("dead-relus", 0.5)]),
-        said("hurts", ["dead-relus"], [("dead-relus", 0.75), ("healthy", 0.25)], health="sick", findings=alarm),
+        said(
+            "hurts", ["dead-relus"], [("dead-relus", 0.75), ("healthy", 0.25)], health="sick", findings=alarm
+        ),
         said("healthy", ["healthy"], [("healthy", 1.0)], health="sick", findings=alarm),
         said("healthy", ["healthy"], [("healthy", 1.0)]),
     ]
     m = tables.Material([r.row for r in scored], scored, [], tables.Counter())
     assert [r.rank() for r in scored] == [2, 1, 1, 1]
     assert "| all a log holds | 2 | 1 of 2 (50 %) | 2 of 2 (100 %) |" in tables.ranking(m)
-    assert "| all a log holds | 1 of 2 (50 %) | 1 of 2 (50 %) | 0 of 2 (0 %) | 1 of 2 (50 %) |" in tables.health(m)
+    assert (
+        "| all a log holds | 1 of 2 (50 %) | 1 of 2 (50 %) | 0 of 2 (0 %) | 1 of 2 (50 %) |"
+        in tables.health(m)
+    )
     assert "| loss-plateaus | 1 of 2 (50 %) | s 1 |" in tables.alarms(m)
     assert "calibration error 0.188" in tables.calibration(m)  # (|0.5 - 0| + |0.75 - 1| + 0 + 0) / 4
     assert "| dead-relus | healthy | 1 |" in tables.confusion(m)

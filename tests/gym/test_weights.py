@@ -26,7 +26,9 @@ def test_the_weights_are_what_script_and_signs_give() -> None:
     for view in VIEWS:
         assert made["scale"][view] == pytest.approx(kept["scale"][view], abs=0.02)
         assert made["surprise"][view] == pytest.approx(kept["surprise"][view], abs=0.02)
-    pairs = {(key, cause) for table in (made, kept) for key, row in table["weights"].items() for cause in row}
+    pairs = {
+        (key, cause) for table in (made, kept) for key, row in table["weights"].items() for cause in row
+    }
     for key, cause in pairs:  # weights just below what is kept may be there or not
         there = [table["weights"].get(key, {}).get(cause, 0.0) for table in (made, kept)]
         assert there[0] == pytest.approx(there[1], abs=0.05), (key, cause)
@@ -51,8 +53,12 @@ def test_a_sign_that_goes_with_a_cause_gets_its_weight() -> None:
     causes = [c.slug for c in catalogue()]
     flat = dict.fromkeys(causes, 0.0)
     common = {"view": "loss", "level": "loss", "verdict": "hurts", "second": [], "hand": flat, "rest": {}}
-    one = [{**common, "signs": {"loss-diverges": 1.0}, "causes": ["learning-rate-too-high"]} for _ in range(40)]
-    other = [{**common, "signs": {"loss-plateaus": 1.0}, "causes": ["insufficient-capacity"]} for _ in range(40)]
+    one = [
+        {**common, "signs": {"loss-diverges": 1.0}, "causes": ["learning-rate-too-high"]} for _ in range(40)
+    ]
+    other = [
+        {**common, "signs": {"loss-plateaus": 1.0}, "causes": ["insufficient-capacity"]} for _ in range(40)
+    ]
     table = fit.table([*one, *other], causes)
     model = fit.fit(table)
     told = model.probabilities(table)
@@ -69,7 +75,9 @@ def test_the_gradient_is_the_slope_of_the_loss() -> None:
     second = np.zeros_like(right)
     second[0, 2] = True
     blank = np.zeros((6, 4))
-    table = fit.Table([{}] * 6, (), tuple("abcd"), blank, blank, blank, blank, right, second, np.linspace(0.5, 1, 6))
+    table = fit.Table(
+        [{}] * 6, (), tuple("abcd"), blank, blank, blank, blank, right, second, np.linspace(0.5, 1, 6)
+    )
     total, slope = fit.loss_of(scores, table)
     for place in ((0, 2), (3, 1), (5, 1)):
         moved = scores.copy()

@@ -19,7 +19,9 @@ NOBODY = "postgres"  # whom the package runs the server as; it refuses to be run
 
 def program(name: str) -> str | None:
     """Where Debian keeps it, or wherever PATH says."""
-    return next(iter(sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"), reverse=True)), shutil.which(name))
+    return next(
+        iter(sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"), reverse=True)), shutil.which(name)
+    )
 
 
 @contextlib.contextmanager
@@ -27,9 +29,18 @@ def running() -> Iterator[str]:
     """A server that listens at a socket in a folder of its own; the URL of an empty database in it."""
     initdb, control = program("initdb"), program("pg_ctl")
     if initdb is None or control is None:
-        pytest.skip("NOT TESTED: there is no PostgreSQL server on this machine (initdb; the package postgresql)")
-    own: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "check": True, "cwd": "/"}
-    with tempfile.TemporaryDirectory(prefix="pg-", dir="/tmp") as place:  # a socket's path has 107 characters at most
+        pytest.skip(
+            "NOT TESTED: there is no PostgreSQL server on this machine (initdb; the package postgresql)"
+        )
+    own: dict[str, Any] = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "check": True,
+        "cwd": "/",
+    }
+    with tempfile.TemporaryDirectory(
+        prefix="pg-", dir="/tmp"
+    ) as place:  # a socket's path has 107 characters at most
         if not os.getuid():
             shutil.chown(place, NOBODY)
             own |= {"user": NOBODY, "extra_groups": []}

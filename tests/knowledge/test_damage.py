@@ -70,7 +70,9 @@ NOT_OURS: dict[str, Callable[[Path], object]] = {
     "a database": foreign,
     "a database with a write-ahead log": foreign_with_wal,
     "a database of another program": of_another_program,
-    "a database of whose tables one has our name": lambda file: run(file, "CREATE TABLE outcomes (id INTEGER)"),
+    "a database of whose tables one has our name": lambda file: run(
+        file, "CREATE TABLE outcomes (id INTEGER)"
+    ),
     "an empty database": lambda file: run(file, "VACUUM"),
 }
 
@@ -85,7 +87,9 @@ def test_a_file_that_is_not_ours_is_left_as_it_is(tmp_path: Path, kind: str) -> 
     assert state(tmp_path) == before
 
 
-@pytest.mark.parametrize("verb", [["list"], ["show", "1"], ["export"], ["import", "new.jsonl"], ["forget", "--all"]])
+@pytest.mark.parametrize(
+    "verb", [["list"], ["show", "1"], ["export"], ["import", "new.jsonl"], ["forget", "--all"]]
+)
 def test_every_verb_refuses_a_file_that_is_not_ours(tmp_path: Path, verb: list[str]) -> None:
     (tmp_path / "model.pt").write_bytes(b"weights" * 1000)
     (tmp_path / "new.jsonl").write_text("")
@@ -178,7 +182,9 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], int, int]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_database_of_ours_is_kept_and_read_as_far_as_it_goes(tmp_path: Path, sound: Path, kind: str) -> None:
+def test_a_damaged_database_of_ours_is_kept_and_read_as_far_as_it_goes(
+    tmp_path: Path, sound: Path, kind: str
+) -> None:
     change, least, most = DAMAGE[kind]
     file = tmp_path / "kb.sqlite"
     shutil.copy(sound, file)
@@ -231,7 +237,9 @@ ROWS_SPOILED: dict[str, tuple[str, ...]] = {
 
 
 @pytest.mark.parametrize("kind", ROWS_SPOILED)
-def test_a_row_that_cannot_be_read_is_skipped_and_said(tmp_path: Path, sound: Path, kind: str, monkeypatch) -> None:
+def test_a_row_that_cannot_be_read_is_skipped_and_said(
+    tmp_path: Path, sound: Path, kind: str, monkeypatch
+) -> None:
     file = tmp_path / "kb.sqlite"
     shutil.copy(sound, file)
     run(file, *ROWS_SPOILED[kind])

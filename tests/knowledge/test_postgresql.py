@@ -75,7 +75,9 @@ def test_the_command_speaks_to_it(url: str, tmp_path: Path) -> None:
     kept.add([outcome("exp1")])
     kept.close()
     here = {"TRAINDX_KB": url}
-    assert "clip-gradients for exploding-recurrence" in traindx("knowledge", "list", cwd=tmp_path, env=here).out
+    assert (
+        "clip-gradients for exploding-recurrence" in traindx("knowledge", "list", cwd=tmp_path, env=here).out
+    )
     assert "1 forgotten" in traindx("knowledge", "forget", "--project", "exp1", cwd=tmp_path, env=here).out
     assert "nothing was tried" in traindx("knowledge", "list", cwd=tmp_path, env=here).out
 

@@ -78,10 +78,19 @@ def test_two_processes_write_at_once(tmp_path: Path) -> None:
 
 def test_four_processes_take_over_the_same_outcomes_once(tmp_path: Path) -> None:
     store(tmp_path / "a.sqlite").add([outcome(f"exp{i}", float(i)) for i in range(300)])
-    traindx("knowledge", "export", "-o", "all.jsonl", cwd=tmp_path, env={"TRAINDX_KB": str(tmp_path / "a.sqlite")})
+    traindx(
+        "knowledge",
+        "export",
+        "-o",
+        "all.jsonl",
+        cwd=tmp_path,
+        env={"TRAINDX_KB": str(tmp_path / "a.sqlite")},
+    )
     command = [*COMMAND, "knowledge", "import", "all.jsonl"]
     env = environment(TRAINDX_KB=str(tmp_path / "b.sqlite"))
-    writers = [subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    writers = [
+        subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, text=True) for _ in range(4)
+    ]
     said = sorted(writer.communicate(timeout=100)[0] for writer in writers)
     assert said == [*["0 of 300 outcomes were new\n"] * 3, "300 of 300 outcomes were new\n"]
     assert len(store(tmp_path / "b.sqlite").all()) == 300

@@ -86,4 +86,6 @@ def coded(words: Sequence[str], known: list[str]) -> pa.DictionaryArray:
 
 
 def write_setup(folder: Path, **given: object) -> None:
-    folder.joinpath("setup.json").write_text(json.dumps({"schema": "traindx.store/1", "started": 1.7e9, **given}))
+    folder.joinpath("setup.json").write_text(
+        json.dumps({"schema": "traindx.store/1", "started": 1.7e9, **given})
+    )

@@ -143,7 +143,9 @@ def test_facts_of_the_wrong_kind_do_no_harm() -> None:
 
 
 def test_non_finite_steps_are_left_out() -> None:
-    raw = RawLog("made", "made", columns={"loss": RawColumn(np.ones(3), np.arange(3), np.array([0.0, np.nan, 2.0]))})
+    raw = RawLog(
+        "made", "made", columns={"loss": RawColumn(np.ones(3), np.arange(3), np.array([0.0, np.nan, 2.0]))}
+    )
     (run,) = assemble(raw)
     assert run.series["train/loss"].steps.tolist() == [0, 2]
 

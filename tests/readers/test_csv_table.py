@@ -180,14 +180,18 @@ def test_refusals_name_their_reason(data: bytes, why: str) -> None:
 
 def test_names_beside_an_axis_and_times_are_no_table_of_things() -> None:
     rows = [f"{i},ckpt-{'abcdef'[i]},0.{9 - i}" for i in range(6)]
-    assert_values(read("\n".join(["epoch,saved,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    assert_values(
+        read("\n".join(["epoch,saved,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
+    )
     rows = [f"Mon 10:0{i}:00,0.{9 - i}" for i in range(6)]
     assert_values(read("\n".join(["when,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
 
 
 def test_words_that_come_again_beside_epochs_are_no_table_of_things() -> None:
     rows = [f"{i},run-a,{'train' if i % 2 else 'warm'},0.{9 - i}" for i in range(6)]
-    assert_values(read("\n".join(["epoch,name,phase,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
+    assert_values(
+        read("\n".join(["epoch,name,phase,loss", *rows])).columns["loss"], [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]
+    )
 
 
 @pytest.mark.parametrize(
@@ -223,7 +227,9 @@ ROW = st.lists(CELL, min_size=2, max_size=4)
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(ROW, max_size=30), st.sampled_from([",", ";", "\t"]), st.booleans())
-def test_the_fast_way_reads_what_the_plain_way_reads(rows: list[list[str]], delimiter: str, ended: bool) -> None:
+def test_the_fast_way_reads_what_the_plain_way_reads(
+    rows: list[list[str]], delimiter: str, ended: bool
+) -> None:
     body = ["1", "2", "3"], ["2", "3", "4"], *rows
     text = "\n".join(delimiter.join(row) for row in (("step", "loss", "lr"), *body)) + "\n" * ended
     logs = []

@@ -43,7 +43,9 @@ def test_checkpoints_of_one_run_are_one_run() -> None:
 def test_a_tree_of_runs(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        (tmp_path / name / "metrics.csv").write_text("step,loss\n" + "\n".join(f"{i},{3 - i / 50}" for i in range(40)))
+        (tmp_path / name / "metrics.csv").write_text(
+            "step,loss\n" + "\n".join(f"{i},{3 - i / 50}" for i in range(40))
+        )
     (tmp_path / "notes.txt").write_text("no numbers here\n")
     runs = read_all([tmp_path])
     assert [Path(r.source).parent.name for r in runs] == ["a", "b"]

@@ -30,7 +30,9 @@ def only(path: Path, lines: Iterable[str]) -> Run:
 
 def test_records_glued_behind_a_progress_bar(tmp_path: Path) -> None:
     bar = "\rEpoch Progress:   3%|#     | {0}/1000 [00:{0:02d}<24:53,  1.49s/it]"
-    lines = [bar.format(r) + f"Dataset Size: 1%, Epoch: {r}, Train Loss: {loss(r)}, Val Loss: 2.5" for r in ROWS]
+    lines = [
+        bar.format(r) + f"Dataset Size: 1%, Epoch: {r}, Train Loss: {loss(r)}, Val Loss: 2.5" for r in ROWS
+    ]
     run = only(tmp_path / "train.txt", [bar.format(0), *lines])
     assert run.series["train/loss"].values.tolist() == [loss(r) for r in ROWS]
     assert run.series["train/loss"].steps.tolist() == list(ROWS)
@@ -38,7 +40,9 @@ def test_records_glued_behind_a_progress_bar(tmp_path: Path) -> None:
 
 def test_a_heading_before_a_progress_bar_is_one_still(tmp_path: Path) -> None:
     head = "epoch     train_loss  valid_loss  lr        :   0%|     | 0/24 [00:00<?, ?it/s]"
-    run = only(tmp_path / "train.log", [head, *(f"{r}         {loss(r)}    {loss(r)}    0.001" for r in ROWS)])
+    run = only(
+        tmp_path / "train.log", [head, *(f"{r}         {loss(r)}    {loss(r)}    0.001" for r in ROWS)]
+    )
     assert run.series["val/loss"].values.tolist() == [loss(r) for r in ROWS]
 
 

@@ -17,7 +17,9 @@ HEALTHY = LOGS / "hf_trainer" / "healthy"
 DIVERGED = LOGS / "hf_trainer" / "diverged"
 
 
-@pytest.mark.parametrize(("folder", "told"), [(HEALTHY, "hf_trainer_healthy"), (DIVERGED, "hf_trainer_diverged")])
+@pytest.mark.parametrize(
+    ("folder", "told"), [(HEALTHY, "hf_trainer_healthy"), (DIVERGED, "hf_trainer_diverged")]
+)
 def test_series_are_what_the_trainer_told(folder: Path, told: str) -> None:
     rows = oracle(told)
     log = hf_trainer.read(source(folder / "trainer_state.json"))[0]

@@ -36,7 +36,9 @@ BOMBS = {  # head, piece that is repeated, end
 }
 
 
-needs_proc = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="its peak cannot be read here")
+needs_proc = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="its peak cannot be read here"
+)
 
 
 def packed(path: Path, name: str) -> Path:
@@ -51,7 +53,9 @@ def packed(path: Path, name: str) -> Path:
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_megabyte_of_gzip_stays_below_512_mib(name: str, tmp_path: Path) -> None:
     path = packed(tmp_path / f"{name}.gz", name)
-    done = subprocess.run([sys.executable, "-c", MEASURE, str(path)], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, str(path)], capture_output=True, text=True, timeout=120
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert int(done.stdout.splitlines()[-1]) < MOST_MIB
 
@@ -90,7 +94,10 @@ def test_a_truncated_gzip_in_a_record_is_damage(name: str, size: int, tmp_path: 
     [
         ("EOFError('no last block')", "a file ends too early: no last block"),
         ("MemoryError()", "there is not enough memory for this; free some, or allow more (ulimit -v)"),
-        ("ImportError('x.so: failed to map segment from shared object')", "there is not enough memory for this;"),
+        (
+            "ImportError('x.so: failed to map segment from shared object')",
+            "there is not enough memory for this;",
+        ),
     ],
 )
 def test_the_command_says_what_ended_it(raised: str, said: str) -> None:
@@ -100,7 +107,9 @@ def test_the_command_says_what_ended_it(raised: str, said: str) -> None:
         "import traindx.pipeline\ntraindx.pipeline.read_all = read\nmain.main(['diagnose', __file__])\n"
     )
     script = "import sys; exec(compile(sys.argv[1], 'x', 'exec'), {'__file__': sys.executable})"
-    done = subprocess.run([sys.executable, "-c", script, code], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script, code], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 2
     assert done.stderr.strip().startswith(f"traindx: error: {said}")
 
@@ -123,6 +132,8 @@ except traindx.ReadError as error:
 @needs_proc
 def test_too_little_memory_to_read_a_log_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "long.json").write_text(json.dumps({"loss": [1 / (i + 1) for i in range(500_000)]}))
-    done = subprocess.run([sys.executable, "-c", LITTLE], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", LITTLE], capture_output=True, text=True, cwd=tmp_path, timeout=60
+    )
     assert done.stderr == ""
     assert "long.json: not enough memory to read it (11.7 MB)" in done.stdout

@@ -30,7 +30,9 @@ def test_lists_of_another_length_stand_at_the_end_of_their_stretch() -> None:
     assert log.facts == {"lr": 0.5}
 
 
-@pytest.mark.parametrize("wrap", [lambda r: r, lambda r: {"epochs": 3, "history": r}, lambda r: {"run": {"log": r}}])
+@pytest.mark.parametrize(
+    "wrap", [lambda r: r, lambda r: {"epochs": 3, "history": r}, lambda r: {"run": {"log": r}}]
+)
 def test_records_wherever_they_are(wrap: object) -> None:
     records = [{"step": i, "loss": 2.5 - i, "metrics": {"acc": i / 4}} for i in range(3)]
     log = read(wrap(records))  # type: ignore[operator]
@@ -53,7 +55,9 @@ def test_a_cut_document_keeps_what_is_whole() -> None:
     assert log.events[0].kind == "parse-warning"
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "17", '{"name": "x"}', "{" * 9000, "[" * 9000, '{"a": ' * 9000])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", "17", '{"name": "x"}', "{" * 9000, "[" * 9000, '{"a": ' * 9000]
+)
 def test_refusals(text: str) -> None:
     with pytest.raises(NotALog):
         json_document.read(memory(text))

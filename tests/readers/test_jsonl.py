@@ -78,7 +78,9 @@ def test_null_between_evaluations_is_nothing() -> None:
     assert log.columns["val"].rows.tolist() == [0, 5, 10, 15, 20]
 
 
-@pytest.mark.parametrize("text", ["", "no json\n", "[1, 2]\n[3, 4]\n", '{"a": "b"}\n{"a": "c"}\n', "{" * 5000])
+@pytest.mark.parametrize(
+    "text", ["", "no json\n", "[1, 2]\n[3, 4]\n", '{"a": "b"}\n{"a": "c"}\n', "{" * 5000]
+)
 def test_refusals(text: str) -> None:
     with pytest.raises(NotALog):
         read(text)
@@ -91,7 +93,8 @@ REGULAR = st.lists(KEYS, min_size=1, max_size=4, unique=True).flatmap(
 )
 ODD = st.lists(
     st.dictionaries(
-        KEYS, st.one_of(NUMBER, st.none(), st.booleans(), st.just("word"), st.just({"x": 1.5, "y": {"z": 2}}))
+        KEYS,
+        st.one_of(NUMBER, st.none(), st.booleans(), st.just("word"), st.just({"x": 1.5, "y": {"z": 2}})),
     ),
     max_size=3,
 )

@@ -41,8 +41,12 @@ def test_losses_under_the_wrong_name_are_put_back() -> None:
 def restarted(second: np.ndarray, other: np.ndarray) -> RawLog:
     """A run whose loss falls from 0.4 to 0.1, then one with these columns under the same header."""
     first = np.linspace(0.4, 0.1, 12)
-    rows = [f"{i},{a!r},{b!r}" for i, (a, b) in enumerate(zip(first.tolist(), (2 * first).tolist(), strict=True))]
-    rows += [f"{i},{a!r},{b!r}" for i, (a, b) in enumerate(zip(second.tolist(), other.tolist(), strict=True))]
+    rows = [
+        f"{i},{a!r},{b!r}" for i, (a, b) in enumerate(zip(first.tolist(), (2 * first).tolist(), strict=True))
+    ]
+    rows += [
+        f"{i},{a!r},{b!r}" for i, (a, b) in enumerate(zip(second.tolist(), other.tolist(), strict=True))
+    ]
     return keras_log.read(memory("epoch,loss,val_loss\n" + "\n".join(rows) + "\n"))[0]
 
 

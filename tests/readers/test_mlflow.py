@@ -45,7 +45,9 @@ def test_the_folder_store() -> None:
 
 @pytest.mark.parametrize("kind", ["file", "compressed", "piped"])
 def test_the_database(database: Path, kind: str) -> None:
-    opened = {"file": source(database), "compressed": source(STORE), "piped": memory(database.read_bytes())}[kind]
+    opened = {"file": source(database), "compressed": source(STORE), "piped": memory(database.read_bytes())}[
+        kind
+    ]
     assert mlflow.sniff(opened) > 0.9
     told = oracle("mlflow")["database"]
     logs = mlflow.read(opened)
@@ -72,7 +74,11 @@ def test_nan_and_infinity_as_the_database_writes_them(database: Path) -> None:
     (run,) = store.execute("SELECT run_uuid FROM runs WHERE name = 'good'").fetchone()
     store.executemany(
         "INSERT INTO metrics (key, value, timestamp, run_uuid, step, is_nan) VALUES ('x', ?, ?, ?, ?, ?)",
-        [(0.0, 1, run, 0, 1), (1.7976931348623157e308, 2, run, 1, 0), (-1.7976931348623157e308, 3, run, 2, 0)],
+        [
+            (0.0, 1, run, 0, 1),
+            (1.7976931348623157e308, 2, run, 1, 0),
+            (-1.7976931348623157e308, 3, run, 2, 0),
+        ],
     )
     store.commit()
     store.close()

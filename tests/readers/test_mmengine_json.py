@@ -21,7 +21,9 @@ def test_runner_rows_stand_at_the_iteration_they_were_logged(name: str) -> None:
     log = mmengine_json.read(source(LOGS / "mmengine" / f"{name}.json"))[0]
     assert_values(log.columns["loss"], [row["loss"] for row in told if "loss" in row])
     assert iterations(log, "loss") == [row["given_step"] for row in told if "loss" in row]
-    assert_values(log.columns["val/toy/accuracy"], [row["toy/accuracy"] for row in told if "toy/accuracy" in row])
+    assert_values(
+        log.columns["val/toy/accuracy"], [row["toy/accuracy"] for row in told if "toy/accuracy" in row]
+    )
 
 
 def test_evaluations_by_epoch_do_not_jump_back_to_the_start() -> None:

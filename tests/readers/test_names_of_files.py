@@ -16,4 +16,6 @@ def test_every_log_is_found_in_its_folder() -> None:
         source = source_of(path)
         for module in (m for m in readers.claimants(source) if m.sniff(source) >= readers.SURE):
             home = module.__name__.replace(".", "/")
-            raise AssertionError(f'{path.name} is not found in folders: add FILES = ("*{path.suffix}",) to {home}.py')
+            raise AssertionError(
+                f'{path.name} is not found in folders: add FILES = ("*{path.suffix}",) to {home}.py'
+            )

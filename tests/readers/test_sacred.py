@@ -32,7 +32,11 @@ def test_settings_and_ending_come_from_the_files_beside() -> None:
 
 def test_numpy_scalars_as_jsonpickle_writes_them() -> None:
     metrics = {
-        "loss": {"steps": [1, 2], "timestamps": [], "values": [{"py/object": "numpy.float32", "value": 0.5}, 0.25]}
+        "loss": {
+            "steps": [1, 2],
+            "timestamps": [],
+            "values": [{"py/object": "numpy.float32", "value": 0.5}, 0.25],
+        }
     }
     assert_values(sacred.read(memory(json.dumps(metrics)))[0].columns["loss"], [0.5, 0.25])
 

@@ -63,7 +63,9 @@ def spelled(value: float, absent: str = "nan") -> str:
 def table(mark: str, decimal: str = ".") -> Callable[[Curves, Path], Path]:
     def write(run: Curves, folder: Path) -> Path:
         lines = [mark.join(("step", "loss", "val_loss", "lr"))]
-        lines += [mark.join((str(s), *(spelled(v).replace(".", decimal) for v in rest))) for s, *rest in run.rows()]
+        lines += [
+            mark.join((str(s), *(spelled(v).replace(".", decimal) for v in rest))) for s, *rest in run.rows()
+        ]
         return put(folder / "log.csv", "\n".join(lines) + "\n")
 
     return write
@@ -100,7 +102,9 @@ def trainer_state(run: Curves, folder: Path) -> Path:
 
 
 def prints(run: Curves, folder: Path) -> Path:
-    lines = [f"step {s} loss {spelled(a)} val_loss {spelled(b)} lr {spelled(c)}" for s, a, b, c in run.rows()]
+    lines = [
+        f"step {s} loss {spelled(a)} val_loss {spelled(b)} lr {spelled(c)}" for s, a, b, c in run.rows()
+    ]
     return put(folder / "train.log", "\n".join(lines) + "\n")
 
 
@@ -119,7 +123,8 @@ def dict_lines(run: Curves, folder: Path) -> Path:
 
 def two_lines(run: Curves, folder: Path) -> Path:
     lines = [
-        f"step {s}: loss {spelled(a)}, lr {spelled(c)}\nstep {s}: val_loss {spelled(b)}" for s, a, b, c in run.rows()
+        f"step {s}: loss {spelled(a)}, lr {spelled(c)}\nstep {s}: val_loss {spelled(b)}"
+        for s, a, b, c in run.rows()
     ]
     return put(folder / "train.log", "\n".join(lines) + "\n")
 
@@ -157,7 +162,9 @@ def mlruns(run: Curves, folder: Path) -> Path:
 
 def sacred(run: Curves, folder: Path) -> Path:
     stamps = ["2024-03-01T12:00:00"] * len(run.step)
-    metrics = {n: {"steps": run.step, "timestamps": stamps, "values": getattr(run, n)} for n in run._fields[1:]}
+    metrics = {
+        n: {"steps": run.step, "timestamps": stamps, "values": getattr(run, n)} for n in run._fields[1:]
+    }
     put(folder / "run.json", "{}")
     return put(folder / "metrics.json", json.dumps(metrics)).parent
 
@@ -165,7 +172,11 @@ def sacred(run: Curves, folder: Path) -> Path:
 def lightning(run: Curves, folder: Path) -> Path:
     lines = ["epoch,lr-SGD,step,train_loss,val_loss"]
     for s, a, b, c in run.rows():
-        lines += [f"{s // 500},{spelled(c)},{s},,", f"{s // 500},,{s},{spelled(a)},", f"{s // 500},,{s},,{spelled(b)}"]
+        lines += [
+            f"{s // 500},{spelled(c)},{s},,",
+            f"{s // 500},,{s},{spelled(a)},",
+            f"{s // 500},,{s},,{spelled(b)}",
+        ]
     (folder / "version_0").mkdir()
     return put(folder / "version_0" / "metrics.csv", "\n".join(lines) + "\n").parent
 
@@ -286,7 +297,9 @@ def test_the_form_of_a_log_changes_nothing(name: str, form: str, tmp_path: Path)
 def test_so_with_logs_that_count_epochs(name: str, form: str, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     (tmp_path / "other").mkdir()
-    plain = read(by_epoch("epoch,loss,val_loss,lr", "{e},{loss},{val_loss},{lr}")(RUNS[name], tmp_path / "plain"))
+    plain = read(
+        by_epoch("epoch,loss,val_loss,lr", "{e},{loss},{val_loss},{lr}")(RUNS[name], tmp_path / "plain")
+    )
     other = read(EPOCHS[form](RUNS[name], tmp_path / "other"))
     for signal in ("train/loss", "val/loss", "lr"):
         np.testing.assert_array_equal(other.series[signal].steps, plain.series[signal].steps)

@@ -16,7 +16,9 @@ def test_progress_is_what_the_logger_was_told() -> None:
     assert log.axis == "time/total_timesteps"
     for name in ("train/loss", "rollout/ep_rew_mean", "eval/mean_reward"):
         assert_values(log.columns[name], [row[name] for row in TOLD["progress"] if name in row], rtol=1e-6)
-        assert log.columns[name].rows.tolist() == [i for i, row in enumerate(TOLD["progress"]) if name in row]
+        assert log.columns[name].rows.tolist() == [
+            i for i, row in enumerate(TOLD["progress"]) if name in row
+        ]
 
 
 def test_monitor_files_of_a_folder_are_put_in_order_as_their_own_loader_does() -> None:

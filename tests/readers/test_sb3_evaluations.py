@@ -53,7 +53,9 @@ def test_becomes_a_run():
 
 
 def test_successes_and_single_episodes():
-    log = read(packed(timesteps=[1, 2], results=[[3.0], [4.0]], ep_lengths=[[5], [6]], successes=[[True], [False]]))
+    log = read(
+        packed(timesteps=[1, 2], results=[[3.0], [4.0]], ep_lengths=[[5], [6]], successes=[[True], [False]])
+    )
     assert log.columns["val/success_rate"].values.tolist() == [1.0, 0.0]
     assert "val/reward_std" not in log.columns
 
@@ -113,7 +115,10 @@ def test_a_shape_that_its_bytes_do_not_hold_takes_no_memory():
 
 
 @settings(max_examples=120, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3000), st.binary(max_size=3)), min_size=1, max_size=4), st.integers(0, 3000))
+@given(
+    st.lists(st.tuples(st.integers(0, 3000), st.binary(max_size=3)), min_size=1, max_size=4),
+    st.integers(0, 3000),
+)
 def test_no_damage_raises_anything_but_read_error(changes, cut):
     data = bytearray(MADE.read_bytes())
     for at, octets in changes:

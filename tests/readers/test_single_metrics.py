@@ -63,7 +63,13 @@ def test_rows_of_a_batch_under_its_epoch_are_all_kept(tmp_path: Path) -> None:
 
 def test_train_and_validation_rows_of_an_epoch_share_its_step(tmp_path: Path) -> None:
     file = tmp_path / "log.csv"
-    rows = [f"{i},{phase},{v + (phase == 'val')}" for i, v in enumerate(LOSS.tolist()) for phase in ("train", "val")]
+    rows = [
+        f"{i},{phase},{v + (phase == 'val')}"
+        for i, v in enumerate(LOSS.tolist())
+        for phase in ("train", "val")
+    ]
     file.write_text("\n".join(["epoch,phase,loss", *rows]))
     (run,) = read_path(str(file))
-    assert run.series["train/loss"].steps.tolist() == run.series["val/loss"].steps.tolist() == list(range(50))
+    assert (
+        run.series["train/loss"].steps.tolist() == run.series["val/loss"].steps.tolist() == list(range(50))
+    )

@@ -28,7 +28,9 @@ def read(data: bytes) -> RawLog:
 
 
 def test_reads_columns_and_panels(tmp_path):
-    write_setup(tmp_path, facts={"lr": 0.1, "optimizer": "sgd"}, framework="torch", versions={"python": "3.11"})
+    write_setup(
+        tmp_path, facts={"lr": 0.1, "optimizer": "sgd"}, framework="torch", versions={"python": "3.11"}
+    )
     write_stream(tmp_path, batches())
     assert store.sniff_folder(tmp_path) == 1.0
     (log,) = store.read_folder(tmp_path)
@@ -87,7 +89,9 @@ def test_read_while_it_is_written_and_after_a_kill(tmp_path):
         "write_stream(Path(sys.argv[1]), forever())"
     )
     root = Path(__file__).resolve().parents[2]
-    child = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=root)
+    child = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=root
+    )
     assert child.stdout is not None
     while int(child.stdout.readline()) < 3:  # number i is printed when batch i is on disk
         pass
@@ -107,7 +111,9 @@ def test_ranks_and_restarts_are_joined_by_time(tmp_path):
     write_stream(tmp_path, [rows(0, 20)], pid=7, close=False)
     later = [(s, t + 1000, signal, m, v) for s, t, signal, m, v in rows(15, 30)]
     write_stream(tmp_path, [later], pid=5)
-    write_stream(tmp_path, [[(s, 1.7e9 + s + 0.5, "train/loss", (), (9.0,)) for s in range(20)]], rank=1, pid=8)
+    write_stream(
+        tmp_path, [[(s, 1.7e9 + s + 0.5, "train/loss", (), (9.0,)) for s in range(20)]], rank=1, pid=8
+    )
     (log,) = store.read_folder(tmp_path)
     assert log.columns["train/loss"].steps.tolist() == [*range(20), *range(15, 30)]
     assert log.columns["rank/1/train/loss"].values.tolist() == [9.0] * 20
@@ -122,7 +128,9 @@ def test_the_first_rank_there_is_the_run(tmp_path):
     """A machine may hold the records of its own processes only."""
     write_setup(tmp_path)
     for rank in (8, 9):
-        write_stream(tmp_path, [[(s, 1.7e9 + s, "train/loss", (), (rank,)) for s in range(20)]], rank=rank, pid=rank)
+        write_stream(
+            tmp_path, [[(s, 1.7e9 + s, "train/loss", (), (rank,)) for s in range(20)]], rank=rank, pid=rank
+        )
     (log,) = store.read_folder(tmp_path)
     assert {name: set(column.values) for name, column in log.columns.items()} == {
         "train/loss": {8.0}, "rank/9/train/loss": {9.0}
@@ -144,7 +152,9 @@ def test_events_and_the_end(tmp_path):
         {"kind": "skipped-step", "message": "overflow", "step": 7},
         {"kind": "note", "message": "", "code": "ended"},
     ]
-    (tmp_path / "events-0-100.jsonl").write_text("".join(json.dumps(e) + "\n" for e in told) + '{"kind": "no')
+    (tmp_path / "events-0-100.jsonl").write_text(
+        "".join(json.dumps(e) + "\n" for e in told) + '{"kind": "no'
+    )
     (log,) = store.read_folder(tmp_path)
     assert [(e.kind, e.step) for e in log.events] == [("skipped-step", 7.0)]
     assert log.complete is True

@@ -40,7 +40,10 @@ def read(data: bytes) -> RawLog:
 
 def loss_file(count: int, first: int = 0) -> bytes:
     return w.file(
-        [w.event(1.7e9 + s, s, w.simple("loss" if s % 3 else "val/accuracy", 1 / (1 + s))) for s in range(first, count)]
+        [
+            w.event(1.7e9 + s, s, w.simple("loss" if s % 3 else "val/accuracy", 1 / (1 + s)))
+            for s in range(first, count)
+        ]
     )
 
 
@@ -112,7 +115,9 @@ def test_checksum_is_crc32c():
     assert w.crc32c(b"123456789") == 0xE3069283  # the check value of CRC-32C (iSCSI)
     rng = np.random.default_rng(0)
     data = rng.integers(0, 256, 200_000).astype(np.uint8)
-    lengths = np.array([0, 1, 3, 4, 255, 256, 257, 511, 512, 65535, 65536, 65537, 140_000, *rng.integers(0, 900, 50)])
+    lengths = np.array(
+        [0, 1, 3, 4, 255, 256, 257, 511, 512, 65535, 65536, 65537, 140_000, *rng.integers(0, 900, 50)]
+    )
     starts = np.array([int(rng.integers(0, len(data) - n + 1)) for n in lengths])
     expected = [w.crc32c(data[a : a + n].tobytes()) for a, n in zip(starts, lengths, strict=True)]
     assert crc32c(data, starts, lengths).tolist() == expected
@@ -126,7 +131,9 @@ TAGS = st.sampled_from(["loss", "a", "train/acc", "val/loss", "time/step_time", 
 NUMBERS = st.floats(width=32)
 STEPS = st.one_of(st.integers(0, 300), st.sampled_from([0, 127, 128, 16383, 16384, 2**21, 2**31, 2**40, -1]))
 VALUES = st.tuples(st.sampled_from([w.simple, w.tensor, w.double]), TAGS, NUMBERS)
-EVENTS = st.tuples(st.floats(1e9, 2e9), STEPS, st.lists(VALUES, min_size=0, max_size=3), st.binary(max_size=40))
+EVENTS = st.tuples(
+    st.floats(1e9, 2e9), STEPS, st.lists(VALUES, min_size=0, max_size=3), st.binary(max_size=40)
+)
 
 
 @settings(max_examples=60, deadline=None)
@@ -247,7 +254,13 @@ def test_a_tail_is_a_note():
 def test_goes_on_behind_rubbish_of_any_size():
     first, second = loss_file(20), loss_file(60, 40)
     heads = (struct.pack("<Q", 30) + b"abcd\x09" + bytes(40)) * 20
-    for rubbish in (heads, b"\0" * 37, b"\xff" * 5000, bytes(70_000), np.random.default_rng(2).bytes(100_000)):
+    for rubbish in (
+        heads,
+        b"\0" * 37,
+        b"\xff" * 5000,
+        bytes(70_000),
+        np.random.default_rng(2).bytes(100_000),
+    ):
         found = decode(io.BytesIO(first + rubbish + second))
         assert [(d.at, d.until) for d in found.damage] == [(len(first), len(first) + len(rubbish))]
         assert sum(len(c.values) for c in found.columns.values()) == 40

@@ -75,7 +75,9 @@ def test_rows_ascend_and_columns_fit(style: tuple[RawLog, dict[str, Any], bytes]
     log, _, data = style
     for column in log.columns.values():
         assert (np.diff(column.rows) > 0).all()
-        assert len(column.rows) == len(column.values) == len(column.steps if column.steps is not None else ())
+        assert (
+            len(column.rows) == len(column.values) == len(column.steps if column.steps is not None else ())
+        )
         assert column.rows[0] >= 1
         assert column.rows[-1] <= data.count(b"\n") + data.count(b"\r") + data.count(b"\x08") + 1
 
@@ -126,7 +128,10 @@ def test_memory_that_two_lines_tell() -> None:
             b"import torch\n\nclass A:\n    lr = 0.1\n\ndef f(x):\n    val_loss = 0.0\n    loss = None\n    return x\n",
             NotALog,
         ),
-        (b"net {\n  layer {\n    loss_weight: 1\n    lr_mult: 2\n  }\n  base_lr: 0.01\n  max_iter: 100\n}\n", NotALog),
+        (
+            b"net {\n  layer {\n    loss_weight: 1\n    lr_mult: 2\n  }\n  base_lr: 0.01\n  max_iter: 100\n}\n",
+            NotALog,
+        ),
     ],
 )
 def test_refused_with_a_reason(data: bytes, error: type[ReadError]) -> None:
@@ -171,7 +176,8 @@ def test_time_stamps_of_an_unknown_layout_are_passed_over() -> None:
 
 def test_units_that_differ_between_lines_are_brought_to_one() -> None:
     lines = [
-        f"step {i} loss 0.{i} took 950ms" if i % 2 else f"step {i} loss 0.{i} acc 0.5 took 1.5s" for i in range(1, 9)
+        f"step {i} loss 0.{i} took 950ms" if i % 2 else f"step {i} loss 0.{i} acc 0.5 took 1.5s"
+        for i in range(1, 9)
     ]
     log = read("\n".join(lines))
     assert log.units == {"duration": "s"}
@@ -208,15 +214,24 @@ def test_a_clamped_nan_is_named_and_left() -> None:
 @pytest.mark.parametrize(
     ("lines", "kinds"),
     [
-        (["Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 32768.0"] * 3, ["skipped-step"]),
+        (
+            ["Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to 32768.0"] * 3,
+            ["skipped-step"],
+        ),
         (["RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"], ["out-of-memory"]),
-        (["RuntimeError: [enforce fail] DefaultCPUAllocator: can't allocate memory: 8 bytes."], ["out-of-memory"]),
+        (
+            ["RuntimeError: [enforce fail] DefaultCPUAllocator: can't allocate memory: 8 bytes."],
+            ["out-of-memory"],
+        ),
         (["Loss is nan, stopping training"], ["crash"]),
         (["Traceback (most recent call last):", '  File "a.py", line 1', "ValueError: no"], ["crash"]),
         (["ValueError: 3 is not in the list"], ["crash"]),
         (["KeyError: 3"], ["crash"]),
         (["MeanAbsoluteError: 0.31"], []),
-        (["slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-01-05T00:00:00 DUE TO TIME LIMIT ***"], ["stopped"]),
+        (
+            ["slurmstepd: error: *** JOB 1 ON n1 CANCELLED AT 2026-01-05T00:00:00 DUE TO TIME LIMIT ***"],
+            ["stopped"],
+        ),
         (['    raise RuntimeError("CUDA out of memory")'], []),
         (["except KeyboardInterrupt:"], []),
     ],

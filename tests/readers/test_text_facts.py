@@ -25,8 +25,14 @@ def facts(before: str) -> dict[str, object]:
     [
         ("Using AdamW optimizer", "AdamW"),  # nanoGPT and many others
         ("using fused AdamW: True", "AdamW"),
-        ("optimizer: SGD with parameter groups 123 weight, 134 weight (no decay), 123 bias", "SGD"),  # YOLOv5
-        ("optimizer: AdamW(lr=0.000714, momentum=0.9) with parameter groups 57 weight(decay=0.0)", "AdamW"),  # YOLOv8
+        (
+            "optimizer: SGD with parameter groups 123 weight, 134 weight (no decay), 123 bias",
+            "SGD",
+        ),  # YOLOv5
+        (
+            "optimizer: AdamW(lr=0.000714, momentum=0.9) with parameter groups 57 weight(decay=0.0)",
+            "AdamW",
+        ),  # YOLOv8
         ("optimizer = dict(type='SGD', lr=0.02, momentum=0.9, weight_decay=0.0001)", "SGD"),  # mmdetection
         ('{"optimizer": {"type": "SGD", "lr": 0.02}}', "SGD"),
         (
@@ -114,7 +120,9 @@ def test_what_is_no_log_is_refused(text: str) -> None:
 
 
 def test_a_sentence_of_losses_that_comes_again_and_again_is_a_log() -> None:
-    text = "".join(f"the loss of epoch {i} is {2 / (i + 1):.4f} and the accuracy is {i / 20:.3f}\n" for i in range(12))
+    text = "".join(
+        f"the loss of epoch {i} is {2 / (i + 1):.4f} and the accuracy is {i / 20:.3f}\n" for i in range(12)
+    )
     (log,) = read_source(memory(text))
     assert {len(column.values) for column in log.columns.values()} == {12}
 
@@ -130,7 +138,8 @@ YOLO = """
 def test_the_headings_of_a_detector_are_no_numbers() -> None:
     """mAP@.5:.95 is a heading, its .95 no measurement; P and R stand for precision and recall."""
     lines = (
-        YOLO.format(e=e, a=0.1 - e / 1000, b=0.05, c=0.02, p=0.5, r=0.4, m=0.3 + e / 100, n=0.2) for e in range(50)
+        YOLO.format(e=e, a=0.1 - e / 1000, b=0.05, c=0.02, p=0.5, r=0.4, m=0.3 + e / 100, n=0.2)
+        for e in range(50)
     )
     log: RawLog
     (log,) = read_source(memory("".join(lines)))

@@ -15,7 +15,9 @@ LOGS = Path(__file__).parents[1] / "logs" / "text"
 def metrics(line: str) -> dict[str, float]:
     found = parse(line)
     pairs = zip(found.fields, found.spans, strict=True)
-    return {f.name: float(line[a:b].replace(",", "")) * f.factor for f, (a, b) in pairs if f.kind == "metric"}
+    return {
+        f.name: float(line[a:b].replace(",", "")) * f.factor for f, (a, b) in pairs if f.kind == "metric"
+    }
 
 
 def counters(line: str) -> list[tuple[str, int]]:
@@ -63,7 +65,10 @@ def test_metrics(line: str, expected: dict[str, float]) -> None:
         ("[17][3] loss 0.5", [("", 17), ("", 3)]),
         ("step:125/3242 loss:4.1", [("step", 125)]),
         (" iteration 29020/ 311541 | lm loss: 2.77E+00", [("iteration", 29020)]),
-        ("| epoch 001:    200 / 1374 loss=14.3, num_updates=190", [("epoch", 1), ("", 200), ("num_updates", 190)]),
+        (
+            "| epoch 001:    200 / 1374 loss=14.3, num_updates=190",
+            [("epoch", 1), ("", 200), ("num_updates", 190)],
+        ),
         ("validation loss at iteration 7000 | lm loss value: 7.1", [("iteration", 7000)]),
         ("76980 nan", [("", 76980)]),
         ("[10]\tvalidation_0-rmse:1.66", [("", 10)]),

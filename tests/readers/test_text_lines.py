@@ -69,7 +69,9 @@ def test_memory_does_not_grow_with_the_file() -> None:
     assert peak < 16 << 20
 
 
-texts = st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\x1b\x00\r\x08\n"), max_size=30), max_size=20)
+texts = st.lists(
+    st.text(st.characters(codec="utf-8", exclude_characters="\x1b\x00\r\x08\n"), max_size=30), max_size=20
+)
 
 
 @given(texts, st.integers(1, 7))

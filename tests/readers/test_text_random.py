@@ -74,7 +74,10 @@ numbers = st.one_of(
 
 def read(data: bytes) -> dict[str, tuple[list[float], list[float]]]:
     (log,) = text.read(Source("random.log", data=data, head=data[:HEAD_BYTES]))
-    return {n: (c.steps.tolist() if c.steps is not None else [], c.values.tolist()) for n, c in log.columns.items()}
+    return {
+        n: (c.steps.tolist() if c.steps is not None else [], c.values.tolist())
+        for n, c in log.columns.items()
+    }
 
 
 @settings(max_examples=200, deadline=None)
@@ -87,7 +90,12 @@ def test_a_table_printed_in_any_way_comes_back(data: st.DataObject) -> None:
     step, prefix = draw(st.sampled_from(STEPS)), draw(st.sampled_from(PREFIXES))
     between, join = draw(st.sampled_from(BETWEEN)), draw(st.sampled_from(JOINS))
     assume(between != join)
-    assume(not ((join == " " and between in (" ", "  ", " - ")) or (join == "  " and between in (" ", "  ", "\t"))))
+    assume(
+        not (
+            (join == " " and between in (" ", "  ", " - "))
+            or (join == "  " and between in (" ", "  ", "\t"))
+        )
+    )
     formats = [draw(st.sampled_from(FORMATS)) for _ in names]
     chatter = draw(st.sampled_from(CHATTER))
     values = [[draw(numbers) for _ in names] for _ in range(count)]
@@ -100,7 +108,9 @@ def test_a_table_printed_in_any_way_comes_back(data: st.DataObject) -> None:
         close = "]" if step.startswith("[") else ""
         glue = "" if step.endswith("=") else " "
         head = f"{prefix}{step}{glue}{start + i * spacing}{close}"
-        lines.append(head + between + between.join(f"{n}{join}{w}" for n, w in zip(names, shown, strict=True)))
+        lines.append(
+            head + between + between.join(f"{n}{join}{w}" for n, w in zip(names, shown, strict=True))
+        )
         if chatter and i % 3 == 0:
             lines.append(chatter)
     found = read("\n".join(lines).encode())
@@ -135,7 +145,9 @@ def test_damage_never_raises_anything_but_a_read_error(data: st.DataObject) -> N
             raw[at:at] = other[: draw(st.integers(0, 2000))]
         else:
             raw[at:at] = draw(
-                st.sampled_from((b"9" * 400, b"1e999", b"-" * 50, b"((((", b"nan" * 20, b"\x00", b"1/0", b"," * 100))
+                st.sampled_from(
+                    (b"9" * 400, b"1e999", b"-" * 50, b"((((", b"nan" * 20, b"\x00", b"1/0", b"," * 100)
+                )
             )
     try:
         (log,) = text.read(Source("damaged.log", data=bytes(raw), head=bytes(raw[:HEAD_BYTES])))

@@ -34,11 +34,20 @@ def test_the_parts_of_a_step_on_the_host(tmp_path: Path) -> None:
     assert (run.format, run.framework, run.setup.device) == ("torch-trace", "torch", "cpu")
     assert run.series["time/step"].steps.tolist() == [7, 8, 9]
     expected = {"step": 100, "data": 30, "forward": 20, "backward": 25, "optimizer": 15, "idle": 10}
-    assert {name: values(run, f"time/{name}") for name in expected} == {n: [v] * 3 for n, v in expected.items()}
+    assert {name: values(run, f"time/{name}") for name in expected} == {
+        n: [v] * 3 for n, v in expected.items()
+    }
     assert values(run, "time/idle_longest") == [5.0] * 3
     panel = run.panels["operator_time"]
     own = dict(zip(panel.modules, (panel.values[0] * 1e3).round(3).tolist(), strict=True))
-    assert own == {"aten::stack": 20, "aten::addmm": 16, "aten::mm": 8, "aten::linear": 4, "aten::add_": 4, "others": 0}
+    assert own == {
+        "aten::stack": 20,
+        "aten::addmm": 16,
+        "aten::mm": 8,
+        "aten::linear": 4,
+        "aten::add_": 4,
+        "others": 0,
+    }
 
 
 def test_the_accelerator(tmp_path: Path) -> None:
@@ -57,7 +66,9 @@ def test_the_accelerator(tmp_path: Path) -> None:
 
 
 def test_steps_without_the_profilers_marks_go_from_optimizer_to_optimizer(tmp_path: Path) -> None:
-    steps = [e for i in range(3) for e in traces.host_step(100 * i, i) if not e["name"].startswith("ProfilerStep")]
+    steps = [
+        e for i in range(3) for e in traces.host_step(100 * i, i) if not e["name"].startswith("ProfilerStep")
+    ]
     run = read(tmp_path / "t.json", traces.document(steps))
     assert values(run, "time/step") == [95.0, 100.0, 100.0]
     assert values(run, "time/optimizer") == [15.0] * 3
@@ -111,7 +122,9 @@ def test_a_damaged_event_is_passed_over(tmp_path: Path) -> None:
     broken = text.replace('"name": "aten::mm",', '"name": "aten::mm,', 1)
     run = read(tmp_path / "t.json", broken)
     assert values(run, "time/step") == [100.0] * 3
-    assert run.panels["operator_calls"].values[:, run.panels["operator_calls"].modules.index("aten::mm")].tolist() == [
+    assert run.panels["operator_calls"].values[
+        :, run.panels["operator_calls"].modules.index("aten::mm")
+    ].tolist() == [
         0,
         1,
         1,
@@ -132,7 +145,9 @@ def test_odd_values_are_survived(tmp_path: Path, odd: dict[str, object]) -> None
 
 def test_other_traces_are_refused_with_a_reason(tmp_path: Path) -> None:
     path = tmp_path / "chrome.json"
-    path.write_text(json.dumps({"traceEvents": [{"ph": "X", "cat": "toplevel", "name": "a", "ts": 1, "dur": 1}]}))
+    path.write_text(
+        json.dumps({"traceEvents": [{"ph": "X", "cat": "toplevel", "name": "a", "ts": 1, "dur": 1}]})
+    )
     assert torch_trace.sniff(source_of(path)) == 0.6
     with pytest.raises(NotALog, match="without operators of PyTorch"):
         pipeline.read_all(path)

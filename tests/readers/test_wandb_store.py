@@ -50,7 +50,10 @@ def written(records: list[bytes]) -> bytes:
 
 def row(step: int, **cells: object) -> bytes:
     """A history record as W&B writes it: JSON texts, and the step."""
-    items = [block(1, block(2, key.encode()) + block(16, json.dumps(value).encode())) for key, value in cells.items()]
+    items = [
+        block(1, block(2, key.encode()) + block(16, json.dumps(value).encode()))
+        for key, value in cells.items()
+    ]
     return block(2, b"".join(items) + block(2, b"\x08" + varint(step)))
 
 
@@ -67,7 +70,13 @@ def test_finds_what_was_logged(kind):
         np.testing.assert_array_equal(log.columns[name].values, expected)
         assert log.columns[name].rows.tolist() == [i for i, r in enumerate(rows) if name in r]
     assert log.columns["nested.lr.group0"].values.tolist() == [0.1] * sum("nested" in r for r in rows)
-    assert log.facts == {"lr": 0.1, "batch_size": 32.0, "planned_epochs": 5.0, "optimizer": "sgd", "momentum": 0.9}
+    assert log.facts == {
+        "lr": 0.1,
+        "batch_size": 32.0,
+        "planned_epochs": 5.0,
+        "optimizer": "sgd",
+        "momentum": 0.9,
+    }
     assert not {"word", "ok", "weights", "_runtime", "_timestamp"} & log.columns.keys()
     assert (np.diff(log.columns["train/loss"].times) >= 0).all()
     assert log.axis == "train/global_step"
@@ -101,7 +110,19 @@ def test_axis_is_the_own_count_without_another():
 
 
 def test_all_spellings_of_not_a_number():
-    cells = [float("nan"), "NaN", "Infinity", "-Infinity", float("inf"), None, "text", True, [1, 2], 10**400, 3]
+    cells = [
+        float("nan"),
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        float("inf"),
+        None,
+        "text",
+        True,
+        [1, 2],
+        10**400,
+        3,
+    ]
     values = read(written([row(s, loss=cell) for s, cell in enumerate(cells)])).columns["loss"]
     np.testing.assert_array_equal(values.values, [np.nan, np.nan, np.inf, -np.inf, np.inf, np.inf, 3])
     assert values.rows.tolist() == [0, 1, 2, 3, 4, 9, 10]

@@ -26,7 +26,9 @@ STEP, LOSS, VAL, ACCURACY = made()
 Row = Callable[[int], Iterable[object]]
 
 
-def written(folder: Path, header: str, first: Row, second: Row, turn: int = 50, mark: str = ",") -> list[Run]:
+def written(
+    folder: Path, header: str, first: Row, second: Row, turn: int = 50, mark: str = ","
+) -> list[Run]:
     """The runs in a table whose rows are of another kind from row `turn` on."""
     rows = [mark.join(map(str, first(i) if i < turn else second(i))) for i in range(N)]
     path = folder / "log.csv"
@@ -51,7 +53,9 @@ def test_a_column_that_comes_later(mark: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(run.series["c2"].values, VAL[50:])
     (event,) = run.events
     assert event.place == "line 52"
-    assert event.message == "rows have 5 cells instead of 4; by their values they are step, loss, c2, acc, lr"
+    assert (
+        event.message == "rows have 5 cells instead of 4; by their values they are step, loss, c2, acc, lr"
+    )
 
 
 def test_a_column_that_goes(tmp_path: Path) -> None:
@@ -84,7 +88,9 @@ def test_beside_words(tmp_path: Path) -> None:
 
 
 def test_cells_that_could_be_either_are_neither(tmp_path: Path) -> None:
-    twice = written(tmp_path, "step,loss,acc,lr", narrow, lambda i: [STEP[i], LOSS[i], LOSS[i], ACCURACY[i], 0.001], 20)
+    twice = written(
+        tmp_path, "step,loss,acc,lr", narrow, lambda i: [STEP[i], LOSS[i], LOSS[i], ACCURACY[i], 0.001], 20
+    )
     (run,) = twice
     np.testing.assert_array_equal(run.series["train/loss"].values, LOSS[:20])
     np.testing.assert_array_equal(run.series["train/accuracy"].values, ACCURACY)
@@ -92,7 +98,9 @@ def test_cells_that_could_be_either_are_neither(tmp_path: Path) -> None:
 
 def test_rows_that_go_with_nothing_are_left_out(tmp_path: Path) -> None:
     noise = np.random.default_rng(1)
-    (run,) = written(tmp_path, "step,loss,acc,lr", narrow, lambda i: (10 ** noise.uniform(5, 30, 6)).tolist())
+    (run,) = written(
+        tmp_path, "step,loss,acc,lr", narrow, lambda i: (10 ** noise.uniform(5, 30, 6)).tolist()
+    )
     np.testing.assert_array_equal(run.series["train/loss"].values, LOSS[:50])
     assert "50 lines have another number of cells" in run.events[0].message
 
@@ -120,7 +128,9 @@ def test_the_line_of_rows_that_are_told_apart_is_theirs(tmp_path: Path) -> None:
     """Blank lines may stand between them."""
     before = [",".join(map(str, narrow(i))) for i in range(50)]
     after = [",".join(map(str, wide(i))) for i in range(50, N)]
-    (tmp_path / "log.csv").write_text("\n".join(["step,loss,acc,lr", *before, after[0], "", "", *after[1:]]) + "\n")
+    (tmp_path / "log.csv").write_text(
+        "\n".join(["step,loss,acc,lr", *before, after[0], "", "", *after[1:]]) + "\n"
+    )
     (run,) = read_path(str(tmp_path / "log.csv"))
     assert [e.place for e in run.events if "by their values" in e.message] == ["line 52"]
     np.testing.assert_array_equal(run.series["train/loss"].values, LOSS)

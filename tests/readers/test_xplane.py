@@ -38,7 +38,13 @@ def test_the_parts_of_a_step_on_the_host(tmp_path: Path) -> None:
     run = read(tmp_path / "host.xplane.pb", xplane.space(*xplane.host_steps(4)))
     assert (run.format, run.framework, run.setup.device) == ("xplane", "jax", "cpu")
     assert run.series["time/step"].steps.tolist() == [5, 6, 7]  # the last one's end is not known
-    expected = {"step": [100] * 3, "data": [20] * 3, "compute": [60] * 3, "compile": [10, 0, 0], "idle": [10, 20, 20]}
+    expected = {
+        "step": [100] * 3,
+        "data": [20] * 3,
+        "compute": [60] * 3,
+        "compile": [10, 0, 0],
+        "idle": [10, 20, 20],
+    }
     assert {name: values(run, f"time/{name}") for name in expected} == expected
     assert own(run, "operator_time") == {"while.3": 30, "fusion.2": 20, "dot.1": 10, "others": 0}
     assert run.panels["operator_calls"].values[0].tolist() == [1, 1, 1, 0]
@@ -129,7 +135,12 @@ def test_a_damaged_byte_never_ends_in_a_crash(tmp_path: Path, at: int) -> None:
 
 
 def test_other_messages_are_not_claimed(tmp_path: Path) -> None:
-    for name, data in {"a": b"\x0a\x05hello", "b": b"\x0a\xff\xff", "c": b"\x0a\x04\x12\x02/x", "d": b"{}"}.items():
+    for name, data in {
+        "a": b"\x0a\x05hello",
+        "b": b"\x0a\xff\xff",
+        "c": b"\x0a\x04\x12\x02/x",
+        "d": b"{}",
+    }.items():
         (tmp_path / name).write_bytes(data)
         assert reader.sniff(source_of(tmp_path / name)) == 0.0
 

@@ -12,7 +12,9 @@ from traindx.readers.formats import yolo_csv
 ROWS = oracle("plain_loops")["runs"][0][9::10]
 
 
-@pytest.mark.parametrize(("name", "first"), [("results_v5.csv", 0), ("results_v8.csv", 1), ("results.txt", 0)])
+@pytest.mark.parametrize(
+    ("name", "first"), [("results_v5.csv", 0), ("results_v8.csv", 1), ("results.txt", 0)]
+)
 def test_losses_by_epoch(name: str, first: int) -> None:
     log = yolo_csv.read(source(LOGS / "yolo" / name))[0]
     assert_values(log.columns["train/box_loss"], [row["loss"] for row in ROWS], rtol=1e-3, atol=1e-5)

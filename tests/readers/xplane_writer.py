@@ -24,9 +24,13 @@ def number(field: int, value: int) -> bytes:
     return varint(field << 3) + varint(value)
 
 
-def plane(name: str, lines: dict[str, list[Ev]], *, pad: int = 0, begin_ns: int = 1_700_000_000_000_000_000) -> bytes:
+def plane(
+    name: str, lines: dict[str, list[Ev]], *, pad: int = 0, begin_ns: int = 1_700_000_000_000_000_000
+) -> bytes:
     """One plane. `pad`: bytes of metadata of each event's name, which only other programs read."""
-    names = {one.name: i for i, one in enumerate(dict.fromkeys(e for es in lines.values() for e in es), start=1)}
+    names = {
+        one.name: i for i, one in enumerate(dict.fromkeys(e for es in lines.values() for e in es), start=1)
+    }
     out = number(1, 7) + block(2, name.encode())
     for place, (title, events) in enumerate(lines.items()):
         written = [number(1, place), block(2, title.encode()), number(3, begin_ns + 1000 * place)]

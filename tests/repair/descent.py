@@ -69,9 +69,13 @@ class Descent:
             "grad_norm": series(at, norms),
         }
         idle = [s for s in interventions if s.partition("=")[0] not in ("lr", "seed")]
-        events = tuple(Event("note", f"{s} changed nothing: there is none", code="intervention-unused") for s in idle)
+        events = tuple(
+            Event("note", f"{s} changed nothing: there is none", code="intervention-unused") for s in idle
+        )
         setup = Setup(optimizer="SGD", lr=rate, seed=self.own_seed)
-        return Run(id="r", source="", format="traindx", framework="torch", series=told, events=events, setup=setup)
+        return Run(
+            id="r", source="", format="traindx", framework="torch", series=told, events=events, setup=setup
+        )
 
 
 def descent(rate: float, seed: int | None, steps: int, noise: float) -> tuple[np.ndarray, np.ndarray]:

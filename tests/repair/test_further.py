@@ -23,7 +23,9 @@ def settled(level: float, swing: float = 0.002) -> np.ndarray:
     return level + 2.0 * np.exp(-STEPS / 15) + swing * CHANCE.standard_normal(len(STEPS))
 
 
-def advice(setup: Setup = Setup(), answering: Answering | None = None, **signals: np.ndarray) -> dict[str, str]:
+def advice(
+    setup: Setup = Setup(), answering: Answering | None = None, **signals: np.ndarray
+) -> dict[str, str]:
     """Texts by kind."""
     told = {name.replace("__", "/"): curve(values) for name, values in signals.items()}
     run = Run(id="r", source="", format="traindx", framework="torch", series=told, setup=setup)
@@ -43,7 +45,9 @@ def test_a_constant_rate_at_which_the_loss_swings_is_to_fall() -> None:
     rate = np.full(len(STEPS), 0.1)
     assert "0.1" in advice(train__loss=settled(0.3, 0.05), lr=rate)["schedule"]
     assert "schedule" not in advice(train__loss=settled(0.3, 0.001), lr=rate)
-    assert "schedule" not in advice(train__loss=settled(0.3, 0.05), lr=rate * np.linspace(1, 0.01, len(STEPS)))
+    assert "schedule" not in advice(
+        train__loss=settled(0.3, 0.05), lr=rate * np.linspace(1, 0.01, len(STEPS))
+    )
 
 
 def test_a_gap_asks_for_regularization_and_where_there_is_some_for_data() -> None:
@@ -80,7 +84,9 @@ def test_a_step_that_waits_for_data_asks_for_workers() -> None:
 
 
 @pytest.mark.parametrize(("optimizer", "rate"), [("SGD", "0.4"), ("AdamW", "0.2")])
-def test_a_call_that_is_mostly_overhead_asks_for_larger_batches_with_their_rate(optimizer: str, rate: str) -> None:
+def test_a_call_that_is_mostly_overhead_asks_for_larger_batches_with_their_rate(
+    optimizer: str, rate: str
+) -> None:
     setup = Setup(optimizer=optimizer, lr=0.1, batch_size=16)
     cheap = Answering(p50=1e-3, p95=1e-3, batch=16, batch_p50=1.2e-3, batch_p95=1.3e-3)
     assert f"batches of 64 with a rate of {rate} " in advice(setup, cheap)["batch size"]
@@ -93,7 +99,9 @@ def test_long_runs_whose_time_is_the_passes_ask_for_a_compiler() -> None:
     passes = {"time__forward": 0.4 * step, "time__backward": 0.5 * step}
     assert "27 min" in advice(time__step=step, **passes)["compile"]
     assert "compile" not in advice(Setup(facts={"compiled": True}), time__step=step, **passes)
-    assert "compile" not in advice(time__step=step / 100, time__forward=step / 200, time__backward=step / 200)
+    assert "compile" not in advice(
+        time__step=step / 100, time__forward=step / 200, time__backward=step / 200
+    )
     assert "compile" not in advice(time__step=step, time__forward=0.1 * step)
 
 

@@ -19,7 +19,11 @@ def hypothesis(cause: str, probability: float) -> Hypothesis:
     return Hypothesis(cause=cause, title=cause, probability=probability)
 
 
-BELIEF = (hypothesis("learning-rate-too-high", 0.5), hypothesis("label-noise", 0.4), hypothesis("healthy", 0.1))
+BELIEF = (
+    hypothesis("learning-rate-too-high", 0.5),
+    hypothesis("label-noise", 0.4),
+    hypothesis("healthy", 0.1),
+)
 
 
 @pytest.fixture
@@ -40,7 +44,14 @@ def test_earlier_trials_move_the_belief_by_their_counts_and_are_named(place: str
     told = [("label-noise", "confirmed")] * 2 + [("learning-rate-too-high", "refuted")]
     store.add(
         [
-            Outcome(at=time.time(), project="p", fix="f", cause=cause, interventions=("lr=*0.1",), verdict=verdict)
+            Outcome(
+                at=time.time(),
+                project="p",
+                fix="f",
+                cause=cause,
+                interventions=("lr=*0.1",),
+                verdict=verdict,
+            )
             for cause, verdict in told
         ]
     )

@@ -52,7 +52,9 @@ def test_the_noise_is_that_between_seeds_and_a_trial_tells_both_sides() -> None:
     assert noise is not None
     assert noise > 0
     pairs = [paired(a, arm(run(0.05, seed)), OBJECTIVE) for a, seed in zip(arms, (1, 2, 3), strict=True)]
-    made = trial(pairs, judge(known_gains(pairs)), interventions=("lr=*100",), on_top_of=(), cause="x", fix="y")
+    made = trial(
+        pairs, judge(known_gains(pairs)), interventions=("lr=*100",), on_top_of=(), cause="x", fix="y"
+    )
     assert made.before is not None
     assert made.after is not None
     assert made.before.n == made.after.n == 3

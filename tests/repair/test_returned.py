@@ -80,7 +80,9 @@ def test_why_there_is_none_is_told(tmp_path: Path) -> None:
         ("test", {}),
     ],
 )
-def test_what_was_printed_once_of_a_test_set_is_read(tmp_path: Path, line: str, found: dict[str, float]) -> None:
+def test_what_was_printed_once_of_a_test_set_is_read(
+    tmp_path: Path, line: str, found: dict[str, float]
+) -> None:
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "stdout.log").write_text(f"epoch 3 loss 0.2\n{line}\n")
     arm = Arm((), 1, None, True, 1.0, "", "1")

@@ -114,7 +114,9 @@ def test_a_fix_that_the_source_has_already_speaks_against_its_cause(
         "for step in range(9):\n    optimizer.zero_grad()\n"
         "    loss = model(torch.randn(8, 2)).pow(2).mean()\n    loss.backward()\n    optimizer.step()\n"
     )
-    bench = Bench(["python", "train.py"], Descent(rate=0.02), Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1)
+    bench = Bench(
+        ["python", "train.py"], Descent(rate=0.02), Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1
+    )
     search = Search(bench, Config(), Options())
     search.diagnose()
     belief = {"missing-optimizer-step": 0.6, "healthy": 0.4}
@@ -152,7 +154,9 @@ def test_the_beginning_of_a_known_run_is_not_run_again(tmp_path: Path) -> None:
 
 
 def test_what_a_part_of_the_run_leaves_open_is_tried_over_all_of_it(tmp_path: Path) -> None:
-    bench = Bench(["python", "train.py"], Descent(rate=0.3), Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1)
+    bench = Bench(
+        ["python", "train.py"], Descent(rate=0.3), Journal(tmp_path, {"of": "test"}), budget=1e6, jobs=1
+    )
     search = Search(bench, Config(), Options())
     search.diagnose()
     search.prepare()
@@ -172,12 +176,16 @@ def test_a_run_that_is_likely_well_is_tried_where_one_cause_stands_out(tmp_path:
     def doubted(rate: float, healthy: float, **belief: float) -> Search:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         folder.mkdir()
-        bench = Bench(["python", "train.py"], Descent(rate=rate), Journal(folder, {"of": "test"}), budget=1e6, jobs=1)
+        bench = Bench(
+            ["python", "train.py"], Descent(rate=rate), Journal(folder, {"of": "test"}), budget=1e6, jobs=1
+        )
         search = Search(bench, Config(), Options())
         search.diagnose()
         told = {"healthy": healthy} | {cause.replace("_", "-"): share for cause, share in belief.items()}
         search.hypotheses = tuple(Hypothesis(cause=c, title=c, probability=p) for c, p in told.items())
-        search.diagnosis = msgspec.structs.replace(search.diagnosis, health="watch", hypotheses=search.hypotheses)
+        search.diagnosis = msgspec.structs.replace(
+            search.diagnosis, health="watch", hypotheses=search.hypotheses
+        )
         return search
 
     assert doubted(0.3, 0.78, learning_rate_too_high=0.22).well

@@ -18,7 +18,8 @@ def arm(seed: int, **groups: float) -> Arm:
 
 def pairs(*levels: tuple[dict[str, float], dict[str, float]]) -> list[Pair]:
     return [
-        Pair(arm(seed, **before), arm(seed, **after), (0.0, 0.0), 1.0) for seed, (before, after) in enumerate(levels)
+        Pair(arm(seed, **before), arm(seed, **after), (0.0, 0.0), 1.0)
+        for seed, (before, after) in enumerate(levels)
     ]
 
 

@@ -18,7 +18,9 @@ from traindx.vocabulary.diagnosis import Hypothesis
 
 def diagnosed(folder: Path, rate: float, **belief: float) -> Search:
     """A search whose script has run as it is, and whose belief is made up."""
-    bench = Bench(["python", "train.py"], Descent(rate=rate), Journal(folder, {"of": "test"}), budget=1e6, jobs=2)
+    bench = Bench(
+        ["python", "train.py"], Descent(rate=rate), Journal(folder, {"of": "test"}), budget=1e6, jobs=2
+    )
     search = Search(bench, Config(), Options())
     search.diagnose()
     search.prepare()

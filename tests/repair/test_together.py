@@ -11,7 +11,11 @@ from traindx.repair.together import Applied, Two, both_of
     ("first", "second", "apart"),
     [
         (("weight_decay=0",), ("dropout=*0.33",), True),
-        (("lr=*10",), ("optimizer=adamw", "lr=0.0003"), False),  # the second rate would take the place of the first
+        (
+            ("lr=*10",),
+            ("optimizer=adamw", "lr=0.0003"),
+            False,
+        ),  # the second rate would take the place of the first
         (("source=step-the-optimizer",), ("source=weight-classes",), True),
         (("source=feed-logits-to-loss",), ("lr=*0.1",), True),
     ],
@@ -23,7 +27,9 @@ def test_two_that_change_the_same_thing_are_not_tried_at_once(
 
 
 def test_two_at_once_are_one_candidate_with_both_names() -> None:
-    one = Two(Applied("lower-weight-decay", ("weight_decay=0",)), Applied("lower-dropout", ("dropout=0",)), "x + y")
+    one = Two(
+        Applied("lower-weight-decay", ("weight_decay=0",)), Applied("lower-dropout", ("dropout=0",)), "x + y"
+    )
     assert one.candidate.fix == "lower-weight-decay + lower-dropout"
     assert one.candidate.interventions == ("weight_decay=0", "dropout=0")
     assert both_of("x", "y") == "x + y"

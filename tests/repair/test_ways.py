@@ -30,7 +30,9 @@ def verdict(before: float, after: float, chance: np.random.Generator) -> tuple[s
     first = arms[0][0].run
     assert first is not None
     objective = choose(first, [])
-    way = by_speed(Way(CHANGE, CHANGE.interventions, objective, paired(*arms[0], objective)), True, MIN_EFFECT)
+    way = by_speed(
+        Way(CHANGE, CHANGE.interventions, objective, paired(*arms[0], objective)), True, MIN_EFFECT
+    )
     pairs = [paired(*both, way.objective) for both in arms]
     found = judged(pairs, way.objective, MIN_EFFECT, way.doses)
     way, _, found = sooner(way, pairs, found, MIN_EFFECT, way.doses)

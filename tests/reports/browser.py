@@ -71,7 +71,13 @@ class Browser:
     def open(self, path: Path, *, width: int = 1200, height: int = 900, dark: bool = False) -> None:
         """Load a page in a window of `width` x `height` CSS pixels, and wait until it is drawn."""
         phone = width < 600
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
+        self.ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=phone,
+        )
         scheme = "dark" if dark else "light"
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         self.ask("Page.navigate", url=path.as_uri())

@@ -46,7 +46,9 @@ def info(
         axis=made.axis,
         signals=tuple(SignalInfo(n, names.get(n, n), len(s)) for n, s in made.series.items()),
         setup={"lr": 0.1, "batch_size": 32.0, "optimizer": "sgd"},
-        events=tuple({"kind": e.kind, "step": e.step, "place": e.place, "message": e.message} for e in made.events),
+        events=tuple(
+            {"kind": e.kind, "step": e.step, "place": e.place, "message": e.message} for e in made.events
+        ),
     )
 
 
@@ -82,16 +84,26 @@ def sick_run(name: str = "exp1") -> Run:
     )
 
 
-def finding(code: str, slug: str, severity: Severity, onset: float | None, message: str, **more: Any) -> Finding:
+def finding(
+    code: str, slug: str, severity: Severity, onset: float | None, message: str, **more: Any
+) -> Finding:
     """A finding, its fields in a line."""
     facts: dict[str, Any] = {"last_step": None, "where": None, **more}
-    return Finding(code=code, slug=slug, family=code[:3], severity=severity, onset_step=onset, message=message, **facts)
+    return Finding(
+        code=code, slug=slug, family=code[:3], severity=severity, onset_step=onset, message=message, **facts
+    )
 
 
 def sick_findings() -> tuple[Finding, ...]:
     """An explosion with two consequences, a small matter of its own, and a note."""
-    norm = (EvidencePoint("grad_norm", 24780.0, 6480.2, 0.81, "L2"), EvidencePoint("grad_norm", 23600.0, 0.79))
-    lost = (EvidencePoint("train/loss", 24800.0, math.nan, 0.33), EvidencePoint("grad_norm", 24800.0, math.inf))
+    norm = (
+        EvidencePoint("grad_norm", 24780.0, 6480.2, 0.81, "L2"),
+        EvidencePoint("grad_norm", 23600.0, 0.79),
+    )
+    lost = (
+        EvidencePoint("train/loss", 24800.0, math.nan, 0.33),
+        EvidencePoint("grad_norm", 24800.0, math.inf),
+    )
     explodes = "The gradient norm rises from 0.8 to 6,480 within 60 points, 310 times its own noise."
     climbs = "The loss climbs from 0.33 to 19,800."
     ends = "The loss is NaN at step 24,800 and in all 260 points after it."
@@ -99,9 +111,26 @@ def sick_findings() -> tuple[Finding, ...]:
     rare = "Validation was measured every 1,200 steps."
     first = "gradient-norm-explodes"
     return (
-        finding("GRD002", first, "critical", 23620.0, explodes, last_step=24780.0, evidence=norm, aspects=("late",)),
+        finding(
+            "GRD002",
+            first,
+            "critical",
+            23620.0,
+            explodes,
+            last_step=24780.0,
+            evidence=norm,
+            aspects=("late",),
+        ),
         finding("LOS002", "loss-diverges", "high", 23800.0, climbs, last_step=24780.0, consequence_of=first),
-        finding("LOS001", "loss-not-finite", "critical", 24800.0, ends, consequence_of="loss-diverges", evidence=lost),
+        finding(
+            "LOS001",
+            "loss-not-finite",
+            "critical",
+            24800.0,
+            ends,
+            consequence_of="loss-diverges",
+            evidence=lost,
+        ),
         finding("SYS005", "memory-grows", "low", 0.0, grows, last_step=29980.0, where="device 0"),
         finding("GEN008", "validation-too-rare", "info", None, rare),
     )
@@ -117,7 +146,10 @@ def sick(name: str = "exp1") -> tuple[RunDiagnosis, Run]:
     reason = "The loss is NaN since step 24,800 and cannot come back; go back to step 23,600."
     few = "needs 40 points of val/loss, there are 25"
     gain = "tells a rate that is too high from a corrupt batch"
-    back, why = "Go back to the checkpoint of step 22,800.", "it is the last one before the gradient norm began to grow"
+    back, why = (
+        "Go back to the checkpoint of step 22,800.",
+        "it is the last one before the gradient norm began to grow",
+    )
     return RunDiagnosis(
         run=info(made, {"train/loss": "loss", "val/loss": "eval_loss", "lr": "learning_rate"}),
         health="failed",
@@ -130,7 +162,9 @@ def sick(name: str = "exp1") -> tuple[RunDiagnosis, Run]:
             NotEvaluated("GEN003", "validation-rises-then-falls", few, ("val/loss",)),
         ),
         hypotheses=(too_high(), corrupt(), *unlikely()),
-        next=(NextMeasure("learning-rate range test", gain, "traindx find-lr -- python train.py", 0.62, 12.4),),
+        next=(
+            NextMeasure("learning-rate range test", gain, "traindx find-lr -- python train.py", 0.62, 12.4),
+        ),
         forecast=(
             ForecastPoint("val/loss", 60000.0, 0.351, 0.335, 0.366, 0.8),
             ForecastPoint("val/loss", 60000.0, 0.351, 0.322, 0.391, 0.95),
@@ -145,13 +179,21 @@ def terms(**log_odds: float) -> tuple[EvidenceTerm, ...]:
 
 
 def too_high() -> Hypothesis:
-    lower, stays = "Lower the learning rate from 0.1 to 0.03.", "the norm stays near 0.8 and the loss goes on falling"
-    clip, calm = "Clip the global gradient norm at 1.0.", "single large batches no longer throw the weights away"
+    lower, stays = (
+        "Lower the learning rate from 0.1 to 0.03.",
+        "the norm stays near 0.8 and the loss goes on falling",
+    )
+    clip, calm = (
+        "Clip the global gradient norm at 1.0.",
+        "single large batches no longer throw the weights away",
+    )
     return Hypothesis(
         cause="learning-rate-too-high",
         title="learning rate too high",
         probability=0.71,
-        for_=terms(gradient_norm_explodes=2.4, loss_diverges=1.6, loss_not_finite__late=0.7, fact__no_clipping=0.4),
+        for_=terms(
+            gradient_norm_explodes=2.4, loss_diverges=1.6, loss_not_finite__late=0.7, fact__no_clipping=0.4
+        ),
         against=terms(loss_spikes_recur=-0.6),
         fixes=(
             FixOffer("lower-learning-rate", "runtime", lower, stays),
@@ -182,7 +224,11 @@ def unlikely() -> tuple[Hypothesis, ...]:
 def healthy(name: str = "exp2") -> tuple[RunDiagnosis, Run]:
     """A healthy run with a benign pattern and a forecast."""
     made = run(
-        {"train/loss": healthy_loss(600), "val/accuracy": (np.arange(0, 600, 50), np.linspace(0.4, 0.8, 12))}, name=name
+        {
+            "train/loss": healthy_loss(600),
+            "val/accuracy": (np.arange(0, 600, 50), np.linspace(0.4, 0.8, 12)),
+        },
+        name=name,
     )
     return RunDiagnosis(
         run=info(made, source=f"runs/{name}/log.csv"),
@@ -271,4 +317,6 @@ def hostile(text: str) -> tuple[Document, tuple[Run, ...]]:
         trials=({"fix": text, "verdict": "confirmed"},),
     )
     extra = dict(made.series) | {"train/" + text: made.series["train/loss"]}
-    return Document(traindx_version="0", runs=(diagnosis,)), (Run(id=text, source=text, format=text, series=extra),)
+    return Document(traindx_version="0", runs=(diagnosis,)), (
+        Run(id=text, source=text, format=text, series=extra),
+    )

@@ -24,7 +24,9 @@ def hostile() -> CheckReport:
         slug="seeds", group="environment", title="Random seeds", status="failed", message=NASTY, severity="high",
         remark=NASTY, rules=("seed-not-set",), facts={"seeds_set": NASTY},
     )  # fmt: skip
-    return CheckReport(traindx_version="0", command=("python", NASTY), seconds=1, checks=(result,), experiments=())
+    return CheckReport(
+        traindx_version="0", command=("python", NASTY), seconds=1, checks=(result,), experiments=()
+    )
 
 
 def test_the_headline_counts() -> None:
@@ -110,4 +112,6 @@ def test_facts_in_units_that_a_person_reads(name: str, value: object, words: str
 
 def test_html_and_markdown_hold_every_check(tmp_path: Path) -> None:
     for made in (page.html(report()), page.markdown(report())):
-        assert [c.title for c in CHECKS if c.title.replace("'", "&#x27;") not in made and c.title not in made] == []
+        assert [
+            c.title for c in CHECKS if c.title.replace("'", "&#x27;") not in made and c.title not in made
+        ] == []

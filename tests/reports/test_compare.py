@@ -32,7 +32,9 @@ def document(runs: tuple[Run, ...]) -> Document:
 
 
 def trained(name: str, floor: float, seed: int, n: int = 600, lr: float = 0.1) -> Run:
-    return run({"train/loss": healthy_loss(n, floor=floor, seed=seed)}, name=name, setup=Setup(lr=lr, seed=seed))
+    return run(
+        {"train/loss": healthy_loss(n, floor=floor, seed=seed)}, name=name, setup=Setup(lr=lr, seed=seed)
+    )
 
 
 def shown(runs: tuple[Run, ...], format: Format = "text", width: int = 100) -> str:
@@ -122,5 +124,7 @@ def test_hostile_names_do_nothing(hostile: str) -> None:
 
 
 def test_a_form_that_nothing_makes_is_refused() -> None:
-    with pytest.raises(ConfigError, match="--format latex: this document has no such form; it has text, json"):
+    with pytest.raises(
+        ConfigError, match="--format latex: this document has no such form; it has text, json"
+    ):
         written("latex", {"text": str, "json": str})

@@ -26,7 +26,10 @@ def test_a_premise_that_was_not_found_is_no_premise() -> None:
 
 
 def test_circles_lose_no_finding() -> None:
-    assert shape(finding("a", "b"), finding("b", "a"), finding("c", "c")) == ({"a": [], "b": [], "c": []}, [])
+    assert shape(finding("a", "b"), finding("b", "a"), finding("c", "c")) == (
+        {"a": [], "b": [], "c": []},
+        [],
+    )
 
 
 def test_notes_are_apart_unless_something_follows_from_them() -> None:
@@ -53,7 +56,9 @@ def test_what_was_not_checked_is_grouped_by_what_is_missing() -> None:
 
 def test_of_a_recorded_run_nothing_is_asked_to_be_logged() -> None:
     items = (
-        NotEvaluated("A", "a", "needs act_zero_fraction/*, which was not recorded", ("act_zero_fraction/*",)),
+        NotEvaluated(
+            "A", "a", "needs act_zero_fraction/*, which was not recorded", ("act_zero_fraction/*",)
+        ),
         NotEvaluated("B", "b", "needs loss_scale, which was not recorded", ("loss_scale",)),
         NotEvaluated("C", "c", "needs 4 modules with a gradient, there are 2", ("grad_norm/*",)),
     )

@@ -22,7 +22,11 @@ def words(figure: Figure) -> list[str]:
     """All texts of a figure that are shown."""
     from matplotlib.text import Text
 
-    return [t.get_text() for t in figure.findobj(Text) if isinstance(t, Text) and t.get_visible() and t.get_text()]
+    return [
+        t.get_text()
+        for t in figure.findobj(Text)
+        if isinstance(t, Text) and t.get_visible() and t.get_text()
+    ]
 
 
 def test_the_overview_shows_the_run() -> None:
@@ -46,7 +50,13 @@ def test_the_overview_shows_the_run() -> None:
 def test_files_are_written(tmp_path: Path) -> None:
     diagnosis, made_run = made.sick()
     written = figures.save(made_run, diagnosis, tmp_path, prefix="exp1-")
-    names = ["exp1-overview.png", "exp1-loss.png", "exp1-train_val.png", "exp1-gradient_norm.png", "exp1-lr_loss.png"]
+    names = [
+        "exp1-overview.png",
+        "exp1-loss.png",
+        "exp1-train_val.png",
+        "exp1-gradient_norm.png",
+        "exp1-lr_loss.png",
+    ]
     assert [p.name for p in written] == names
     assert sorted(p.name for p in tmp_path.iterdir()) == sorted(names)
     assert all(p.read_bytes().startswith(PNG) and p.stat().st_size > 5000 for p in written)
@@ -70,7 +80,10 @@ def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_run_keeps_its_colour_in_every_panel() -> None:
-    both = (run({"train/loss": np.arange(9.0)}), run({"train/loss": np.arange(9.0), "val/loss": np.arange(9.0)}))
+    both = (
+        run({"train/loss": np.arange(9.0)}),
+        run({"train/loss": np.arange(9.0), "val/loss": np.arange(9.0)}),
+    )
     figure = figures.overlay(both, ("before", "after"))
     first, second = figure.axes
     assert first.lines[1].get_color() == second.lines[0].get_color() != first.lines[0].get_color()

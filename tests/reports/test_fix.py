@@ -27,7 +27,9 @@ def fixed(tmp_path_factory: pytest.TempPathFactory) -> Proof:
     return searched(tmp_path_factory.mktemp("proof"), Descent(rate=0.3))
 
 
-def test_the_document_holds_to_its_schema_and_the_schema_to_the_contract(fixed: Proof, tmp_path: Path) -> None:
+def test_the_document_holds_to_its_schema_and_the_schema_to_the_contract(
+    fixed: Proof, tmp_path: Path
+) -> None:
     for proof in (fixed, searched(tmp_path, Descent(rate=0.02))):
         document = json.loads(report.to_json(proof.report))
         jsonschema.Draft202012Validator(report.schema()).validate(document)
@@ -37,8 +39,12 @@ def test_the_document_holds_to_its_schema_and_the_schema_to_the_contract(fixed: 
 
 
 def test_the_shipped_schema_is_current() -> None:
-    shipped = importlib.resources.files("traindx.reports").joinpath("fix.schema.json").read_text(encoding="utf-8")
-    assert shipped == dumps(report.schema()), "python -m traindx.reports.fix > traindx/reports/fix.schema.json"
+    shipped = (
+        importlib.resources.files("traindx.reports").joinpath("fix.schema.json").read_text(encoding="utf-8")
+    )
+    assert shipped == dumps(report.schema()), (
+        "python -m traindx.reports.fix > traindx/reports/fix.schema.json"
+    )
 
 
 def test_every_form_tells_the_verdict_the_fix_and_how_to_run_it(fixed: Proof) -> None:
@@ -90,11 +96,17 @@ def test_what_is_handed_back_is_told_in_every_form(fixed: Proof) -> None:
     side = words.Side(mean=0.9, n=3, interval=(0.85, 0.95))
     made = msgspec.structs.replace(
         fixed.report,
-        objective=words.Objective(signal="val/accuracy", direction="lower", scale="steps", unit=0.95, rises=True),
+        objective=words.Objective(
+            signal="val/accuracy", direction="lower", scale="steps", unit=0.95, rises=True
+        ),
         test=(words.Tested(signal="test/accuracy", direction="higher", before=side, after=side),),
         checkpoint=words.Checkpoint(path="out/model.safetensors", sha256="ab" * 32, bytes=1200, tensors=4),
-        answering=words.Answering(p50=0.002, p95=0.003, batch=8, batch_p50=0.004, batch_p95=0.005, throughput=2000.0),
-        slices=(words.Slice(column="region", group="south", samples=50, measure="accuracy", verdict="harmful"),),
+        answering=words.Answering(
+            p50=0.002, p95=0.003, batch=8, batch_p50=0.004, batch_p95=0.005, throughput=2000.0
+        ),
+        slices=(
+            words.Slice(column="region", group="south", samples=50, measure="accuracy", verdict="harmful"),
+        ),
     )
     for form in ("text", "markdown", "html"):
         told = report.rendered(made, form, width=200).replace("\\", "")

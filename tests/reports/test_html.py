@@ -117,7 +117,9 @@ def test_hostile_text_changes_no_structure(text: str) -> None:
 
 
 def test_the_policy_names_the_scripts_by_hash(page: str) -> None:
-    policy = next(a["content"] for t, a in Outline(page).tags if a.get("http-equiv") == "Content-Security-Policy")
+    policy = next(
+        a["content"] for t, a in Outline(page).tags if a.get("http-equiv") == "Content-Security-Policy"
+    )
     assert policy is not None
     assert policy.startswith("default-src 'none'")
     assert policy.count("'sha256-") == 5
@@ -140,7 +142,9 @@ def pages(folder: Path) -> list[Path]:
     written = {
         "diagnosis": report.render(*both),
         "compare": render_compare(compare(runs), document, runs, "html"),
-        "hostile": report.render(*made.hostile("</script><script>document.title='owned'</script>" + "W" * 500)),
+        "hostile": report.render(
+            *made.hostile("</script><script>document.title='owned'</script>" + "W" * 500)
+        ),
     }
     for name, text in written.items():
         (folder / f"{name}.html").write_text(text, encoding="utf-8")
@@ -170,12 +174,16 @@ def test_in_a_browser(chromium: Browser, tmp_path: Path, width: int, dark: bool)
 def test_buttons_zoom_and_switch_scales(chromium: Browser, tmp_path: Path) -> None:
     chromium.problems.clear()
     chromium.open(pages(tmp_path)[0])
-    picture = f"{DRAWN}.then(() => Array.from(document.querySelectorAll('canvas')).map(c => c.toDataURL()).join())"
+    picture = (
+        f"{DRAWN}.then(() => Array.from(document.querySelectorAll('canvas')).map(c => c.toDataURL()).join())"
+    )
     before = chromium.run(picture)
     chromium.run("document.querySelector('[data-range=onset]').click()")
     zoomed = chromium.run(picture)
     assert zoomed != before
-    assert chromium.run("document.querySelector('[data-range=onset]').getAttribute('aria-pressed')") == "true"
+    assert (
+        chromium.run("document.querySelector('[data-range=onset]').getAttribute('aria-pressed')") == "true"
+    )
     chromium.run("document.querySelector('button.log').click()")
     switched = chromium.run(picture)
     assert switched != zoomed

@@ -48,9 +48,9 @@ def test_numpy_numbers_are_plain_numbers() -> None:
     document, _ = made.document(made.sick())
     finding = msgspec.structs.replace(document.runs[0].findings[0], evidence=(point,))
     run = msgspec.structs.replace(document.runs[0], findings=(finding,))
-    told = parsed(report.render(msgspec.structs.replace(document, runs=(run,))))["runs"][0]["findings"][0]["evidence"][
-        0
-    ]
+    told = parsed(report.render(msgspec.structs.replace(document, runs=(run,))))["runs"][0]["findings"][0][
+        "evidence"
+    ][0]
     assert (told["step"], told["value"], told["expected"]) == (3, "Infinity", 2)
 
 
@@ -102,7 +102,11 @@ def test_the_schema_asks_for_every_field() -> None:
 
 
 def test_the_shipped_schema_is_current() -> None:
-    shipped = importlib.resources.files("traindx.reports").joinpath("diagnosis.schema.json").read_text(encoding="utf-8")
+    shipped = (
+        importlib.resources.files("traindx.reports")
+        .joinpath("diagnosis.schema.json")
+        .read_text(encoding="utf-8")
+    )
     assert shipped == report.dumps(report.schema()), (
         "python -m traindx.reports.json > traindx/reports/diagnosis.schema.json"
     )

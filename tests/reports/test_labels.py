@@ -21,7 +21,9 @@ def test_numbers(value: object, shown: str) -> None:
     assert labels.number(value) == shown
 
 
-@pytest.mark.parametrize(("value", "shown"), [(12000.0, "12,000"), (2.25, "2.25"), (None, "?"), (math.nan, "NaN")])
+@pytest.mark.parametrize(
+    ("value", "shown"), [(12000.0, "12,000"), (2.25, "2.25"), (None, "?"), (math.nan, "NaN")]
+)
 def test_steps(value: float | None, shown: str) -> None:
     assert labels.step(value) == shown
 

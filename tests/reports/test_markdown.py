@@ -50,7 +50,11 @@ def test_everything_told_is_there() -> None:
 
 def test_consequences_are_nested() -> None:
     lines = markdown.render(*made.document(made.sick())).splitlines()
-    assert [line[:4] for line in lines if "**high**" in line or "**critical**" in line] == ["1. *", "   -", "   -"]
+    assert [line[:4] for line in lines if "**high**" in line or "**critical**" in line] == [
+        "1. *",
+        "   -",
+        "   -",
+    ]
 
 
 @pytest.mark.parametrize("hostile", made.HOSTILE, ids=range(len(made.HOSTILE)))
@@ -68,7 +72,9 @@ def test_hostile_text_forms_no_markup(hostile: str) -> None:
 
 
 def test_nobody_is_mentioned_and_nothing_referred_to() -> None:
-    outside = [t.content for t in tokens(markdown.render(*made.hostile(made.HOSTILE[9]))) if t.type == "text"]
+    outside = [
+        t.content for t in tokens(markdown.render(*made.hostile(made.HOSTILE[9]))) if t.type == "text"
+    ]
     joined = "".join(outside)
     for word in ("@everyone", "#1", "https://", "www."):
         assert word not in joined

@@ -28,7 +28,9 @@ def of(name: str, kind: str) -> ModuleTable:
 def made(names: list[str], rows: int = 5) -> ModuleTable:
     values = np.tile(np.geomspace(1e-9, 3.0, len(names)), (rows, 1))
     panel = Panel(frozen_array(np.arange(rows)), tuple(names), frozen_array(values))
-    found = table(Run(id=HOSTILE, source="s", format="made", panels={"grad_norm": panel}), "gradients", limits())
+    found = table(
+        Run(id=HOSTILE, source="s", format="made", panels={"grad_norm": panel}), "gradients", limits()
+    )
     assert found is not None
     return found
 
@@ -80,7 +82,9 @@ def test_names_from_logs_are_harmless() -> None:
     assert "(the model)" in said
     body = [line for line in page.splitlines() if line.startswith("| `")]
     assert len(body) == 3
-    assert {len(re.findall(r"(?<!\\)\|", line)) for line in body} == {len(re.findall(r"\|", page.splitlines()[4]))}
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in body} == {
+        len(re.findall(r"\|", page.splitlines()[4]))
+    }
 
 
 def test_thousands_of_modules_are_cut_to_the_flagged_ones_and_the_first() -> None:

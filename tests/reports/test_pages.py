@@ -44,7 +44,9 @@ def test_no_page_of_a_recording_contradicts_itself(name: str) -> None:
 
 
 def rising() -> pipeline.Diagnosis:
-    return pipeline.diagnose(make.run({"train/loss": np.linspace(1.0, 3.0, 200) + 0.01 * make.rng().normal(size=200)}))
+    return pipeline.diagnose(
+        make.run({"train/loss": np.linspace(1.0, 3.0, 200) + 0.01 * make.rng().normal(size=200)})
+    )
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,9 @@ def rising() -> pipeline.Diagnosis:
 )
 def test_what_is_looked_for_is_found(words: str, fault: str) -> None:
     diagnosis = rising()
-    ill = msgspec.structs.replace(diagnosis.first, health="failed", decision=Decision("stop", "it broke", 0.9))
+    ill = msgspec.structs.replace(
+        diagnosis.first, health="failed", decision=Decision("stop", "it broke", 0.9)
+    )
     assert not [f for f in faults("A page.\n", ill, diagnosis.runs[0]) if fault in f]
     assert [f for f in faults(words, ill, diagnosis.runs[0]) if fault in f]
 
@@ -94,7 +98,9 @@ def test_three_points_cannot_tell_and_say_what_to_add() -> None:
 def test_the_numbers_of_a_course_are_those_of_the_log() -> None:
     diagnosis = pipeline.diagnose(make.run({"train/loss": make.healthy_loss(200)}))
     loss = diagnosis.runs[0].series["train/loss"].values
-    assert f"goes from {loss[0]:.4g} (step 0) to {loss[-1]:.4g} (step 199)" in " ".join(diagnosis.to_text().split())
+    assert f"goes from {loss[0]:.4g} (step 0) to {loss[-1]:.4g} (step 199)" in " ".join(
+        diagnosis.to_text().split()
+    )
 
 
 def test_several_runs_are_a_table_and_the_worst_of_them() -> None:

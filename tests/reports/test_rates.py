@@ -21,7 +21,9 @@ def trace(seed: int, n: int = 199) -> SweepTrace:
     losses = 2 - 1.5 / (1 + (0.01 / swept) ** 2) + 20 * np.minimum(swept / 10, 1) ** 2
     noisy = losses + 0.02 * np.random.default_rng(seed).standard_normal(n)
     parts = [tuple(part.tolist()) for part in (swept, noisy, losses)]
-    return SweepTrace(seed=seed, rates=parts[0], losses=parts[1], smoothed=parts[2], diverged=True, seconds=2.0)
+    return SweepTrace(
+        seed=seed, rates=parts[0], losses=parts[1], smoothed=parts[2], diverged=True, seconds=2.0
+    )
 
 
 def found(**changes: object) -> RateSearch:
@@ -38,7 +40,15 @@ def found(**changes: object) -> RateSearch:
     return msgspec.structs.replace(made, **changes)
 
 
-NOTHING = {"suggested": None, "low": None, "high": None, "steepest": None, "safe": None, "tried": (), "good": None}
+NOTHING = {
+    "suggested": None,
+    "low": None,
+    "high": None,
+    "steepest": None,
+    "safe": None,
+    "tried": (),
+    "good": None,
+}
 SEARCHES = {
     "whole": found(),
     "without trials": found(tried=(), good=None),
@@ -95,7 +105,9 @@ def test_why_there_is_none() -> None:
 def test_json_is_strict_and_whole(name: str) -> None:
     search = SEARCHES[name]
     document = json.loads(rates.render(search, "json"), parse_constant=pytest.fail)
-    jsonschema.validate(document, {"required": ["schema", "suggested", "low", "high", "steepest", "safe", "sweeps"]})
+    jsonschema.validate(
+        document, {"required": ["schema", "suggested", "low", "high", "steepest", "safe", "sweeps"]}
+    )
     assert document["schema"] == "traindx.find-lr/1"
     assert document["suggested"] == search.suggested
     assert len(document["sweeps"][0]["losses"]) == len(search.sweeps[0].losses)

@@ -66,7 +66,9 @@ def test_what_cannot_be_drawn() -> None:
 
 
 def test_marks_and_lines_have_one_width() -> None:
-    planned = sketch.plan(series(range(500), np.arange(500.0)), {1: 250.0, 2: 0.0, 3: 9999.0}, columns=60, rows=8)
+    planned = sketch.plan(
+        series(range(500), np.arange(500.0)), {1: 250.0, 2: 0.0, 3: 9999.0}, columns=60, rows=8
+    )
     assert planned is not None
     lines, below = sketch.draw(planned)
     assert len(lines) == 8
@@ -77,7 +79,14 @@ def test_marks_and_lines_have_one_width() -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [[2.3021, 2.3002, 2.2984], [1e-9, 2e-9, 3e-9], [5.0, 2.5, 0.0], [1.0, 1.0, 1.0], [1e6, 1e6 + 7, 1e6 + 13]]
+    "values",
+    [
+        [2.3021, 2.3002, 2.2984],
+        [1e-9, 2e-9, 3e-9],
+        [5.0, 2.5, 0.0],
+        [1.0, 1.0, 1.0],
+        [1e6, 1e6 + 7, 1e6 + 13],
+    ],
 )
 def test_labels_of_different_values_differ_and_are_near_them(values: list[float]) -> None:
     names = sketch.apart(values)

@@ -32,7 +32,9 @@ def test_the_first_line_is_the_verdict() -> None:
 
 
 def test_consequences_stand_under_their_finding() -> None:
-    wrong = section(text.render(*made.document(made.sick()), width=100, full=True), "Everything that was seen")
+    wrong = section(
+        text.render(*made.document(made.sick()), width=100, full=True), "Everything that was seen"
+    )
     heads = [line for line in wrong if re.search(r"[A-Z]{3}\d{3}$", line)]
     assert [h.split()[-1] for h in heads] == ["GRD002", "LOS002", "LOS001", "SYS005"]
     assert [h.lstrip()[0] for h in heads] == ["1", "↳", "↳", "2"]
@@ -64,7 +66,9 @@ def test_fixes_first_then_recommendations_then_other_causes() -> None:
 
 
 def test_what_was_read_and_not_checked() -> None:
-    about = " ".join(" ".join(section(text.render(*made.document(made.sick()), full=True), "About the log")).split())
+    about = " ".join(
+        " ".join(section(text.render(*made.document(made.sick()), full=True), "About the log")).split()
+    )
     assert "train/loss from loss" in about
     assert "not checked: 11 rules: 5 need per-module weights (record with traindx run)" in about
     assert "1 needs more points of val/loss" in about
@@ -103,7 +107,11 @@ def test_nothing_to_report() -> None:
 @pytest.mark.parametrize("unicode", [True, False])
 def test_no_line_is_wider_than_asked(width: int, unicode: bool) -> None:
     long = made.healthy("a/" + "very-long-name-" * 9)
-    for document, runs in (made.document(made.sick()), made.document(made.sick(), long), made.hostile("名前 " * 99)):
+    for document, runs in (
+        made.document(made.sick()),
+        made.document(made.sick(), long),
+        made.hostile("名前 " * 99),
+    ):
         for line in text.render(document, runs, width=width, unicode=unicode, full=True).splitlines():
             assert cells(line) <= width
             assert line == line.rstrip()

@@ -137,7 +137,9 @@ def test_answers_twice_alike(rule: Rule) -> None:
 
 
 @every_rule
-@pytest.mark.parametrize("change", [variants.rescaled, variants.relabelled, variants.halved], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "change", [variants.rescaled, variants.relabelled, variants.halved], ids=lambda c: c.__name__
+)
 def test_verdict_does_not_hang_on_units(rule: Rule, change: Callable[[Run], Run]) -> None:
     wrong = {}
     for name, run, fires in cases(rule):
@@ -218,7 +220,9 @@ def test_page_has_every_section(rule: Rule) -> None:
 @every_rule
 def test_slug_is_the_name_of_its_file(rule: Rule) -> None:
     assert rule.check.__module__.split(".")[-2:] == [rule.family.lower(), rule.slug.replace("-", "_")]
-    assert set(rule.follows) <= {known.slug for known in RULES} | {slug for slugs in SLUGS.values() for slug in slugs}
+    assert set(rule.follows) <= {known.slug for known in RULES} | {
+        slug for slugs in SLUGS.values() for slug in slugs
+    }
     assert rule.slug not in rule.follows
 
 

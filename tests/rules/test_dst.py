@@ -34,7 +34,9 @@ def said(rule: Rule, run: Run) -> tuple[str, str]:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda r: r.slug)
 def test_one_process_is_not_judged(rule: Rule) -> None:
-    run = make.run({"train/loss": make.healthy_loss(50), "time/step": np.full(50, 0.1), "grad_norm": np.ones(50)})
+    run = make.run(
+        {"train/loss": make.healthy_loss(50), "time/step": np.full(50, 0.1), "grad_norm": np.ones(50)}
+    )
     assert said(rule, run) == ("not-evaluated", "needs rank/*, which was not recorded")
 
 
@@ -45,7 +47,10 @@ def test_parts_of_one_model_differ_as_they_should() -> None:
     wrapped = make.run({**own, **norms}, setup=Setup().with_facts({"wrapper": "fully_shard"}, "capture"))
     together = make.run({**norms, "train/loss": own["train/loss"], "rank/1/train/loss": own["train/loss"]})
     for run in (sharded, wrapped, together):
-        assert said(disagree.ranks_disagree, run) == ("not-evaluated", "the processes hold parts of one model")
+        assert said(disagree.ranks_disagree, run) == (
+            "not-evaluated",
+            "the processes hold parts of one model",
+        )
 
 
 def test_sums_are_not_judged_where_a_mean_is_not_known_to_be_meant() -> None:

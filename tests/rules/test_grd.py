@@ -47,7 +47,8 @@ def healthy(seed: int) -> Run:
     scale = 10.0 ** rng.uniform(-2, 3)
     loss = make.healthy_loss(n, noise=rng.uniform(0.01, 0.1), seed=seed)
     return make.run(
-        {"train/loss": loss, "grad_norm": scale * np.exp(noise + wander + opening)}, setup=Setup(clip_norm=scale)
+        {"train/loss": loss, "grad_norm": scale * np.exp(noise + wander + opening)},
+        setup=Setup(clip_norm=scale),
     )
 
 
@@ -84,7 +85,9 @@ def test_an_explosion_is_dated_at_its_start() -> None:
 def test_an_explosion_that_ends_the_run_says_so() -> None:
     assert (
         "until-not-finite"
-        in seen(gradient_norm_explodes, trained(Loop(accumulates=True, lr=0.05, momentum=0.9, depth=3))).aspects
+        in seen(
+            gradient_norm_explodes, trained(Loop(accumulates=True, lr=0.05, momentum=0.9, depth=3))
+        ).aspects
     )
 
 
@@ -116,7 +119,9 @@ def test_three_rows_with_a_leap_that_the_loss_answers() -> None:
     run = make.run({"train/loss": [2.1, 2.2, 5.9], "grad_norm": [3e3, 7e4, 6e4]})
     assert seen(gradient_norm_spikes, run).aspects == ("loss-answers", "unresolved")
     assert (
-        judged(gradient_norm_spikes, make.run({"train/loss": [2.1, 2.0, 1.9], "grad_norm": [3e3, 7e4, 6e4]})).status
+        judged(
+            gradient_norm_spikes, make.run({"train/loss": [2.1, 2.0, 1.9], "grad_norm": [3e3, 7e4, 6e4]})
+        ).status
         == "clear"
     )
 
@@ -131,17 +136,23 @@ def test_isolated_rows_that_are_not_finite_are_low() -> None:
 def test_a_short_log_without_a_finite_norm_depends_on_the_loss() -> None:
     falling, zero = np.linspace(2.3, 2.2, 6), np.zeros(6)
     nan = np.full(6, np.nan)
-    assert seen(gradient_not_finite, make.run({"train/loss": falling, "grad_norm": nan})).severity == "medium"
+    assert (
+        seen(gradient_not_finite, make.run({"train/loss": falling, "grad_norm": nan})).severity == "medium"
+    )
     assert seen(gradient_not_finite, make.run({"train/loss": zero, "grad_norm": nan})).severity == "high"
     assert judged(gradient_not_finite, make.run({"grad_norm": [np.nan]})).status == "not-evaluated"
 
 
 def test_zeros_that_mean_not_recorded_are_not_judged() -> None:
-    outcome = judged(gradient_is_zero, make.run({"train/loss": make.healthy_loss(), "grad_norm": np.zeros(400)}))
+    outcome = judged(
+        gradient_is_zero, make.run({"train/loss": make.healthy_loss(), "grad_norm": np.zeros(400)})
+    )
     assert outcome.status == "not-evaluated"
     assert "not recorded" in outcome.reason
     assert (
-        judged(gradient_norm_vanishes, make.run({"train/loss": np.ones(50), "grad_norm": np.zeros(50)})).status
+        judged(
+            gradient_norm_vanishes, make.run({"train/loss": np.ones(50), "grad_norm": np.zeros(50)})
+        ).status
         == "not-evaluated"
     )
 
@@ -157,7 +168,10 @@ def test_clipping_needs_to_know_the_clip() -> None:
 @pytest.mark.parametrize(("optimizer", "severity"), [("sgd", "medium"), ("AdamW", "low"), (None, "medium")])
 def test_a_tight_clip_matters_less_to_optimizers_that_rescale(optimizer: str | None, severity: str) -> None:
     setup = Setup(clip_norm=0.01, optimizer=optimizer)
-    assert seen(clipping_always_active, make.run({"grad_norm": np.full(60, 3.0)}, setup=setup)).severity == severity
+    assert (
+        seen(clipping_always_active, make.run({"grad_norm": np.full(60, 3.0)}, setup=setup)).severity
+        == severity
+    )
 
 
 def test_a_loose_clip_is_a_remark() -> None:

@@ -22,7 +22,9 @@ COMMON = ("train/loss", "val/loss", "train/accuracy", "val/accuracy", "lr", "gra
 
 def names(rule: Rule) -> list[str]:
     """Signals that let the rule be evaluated, and those that most rules look at besides."""
-    wanted = [a for need in rule.needs for a in need.split("|") if ":" not in a and a not in ("run", "objective")]
+    wanted = [
+        a for need in rule.needs for a in need.split("|") if ":" not in a and a not in ("run", "objective")
+    ]
     return list(dict.fromkeys([*(a.replace("/*", "/0") for a in wanted), *COMMON]))
 
 
@@ -42,7 +44,9 @@ def values(kind: str, n: int, seed: int) -> np.ndarray:
 @pytest.mark.parametrize("rule", RULES, ids=[r.slug for r in RULES])
 @settings(max_examples=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
-    kinds=st.lists(st.sampled_from(["strange", "constant", "mostly strange", "damaged"]), min_size=12, max_size=12),
+    kinds=st.lists(
+        st.sampled_from(["strange", "constant", "mostly strange", "damaged"]), min_size=12, max_size=12
+    ),
     points=st.sampled_from([1, 2, 3, 4, 5, 8, 13, 40, 150, 700]),
     seed=st.integers(0, 999),
 )
@@ -54,7 +58,9 @@ def test_no_rule_breaks(rule: Rule, kinds: list[str], points: int, seed: int) ->
         signals[name] = (steps, values(kind, n, seed + i))
     run: Run = make.run(signals)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # overflow is what 1e300 does; a wrong type or index is not
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # overflow is what 1e300 does; a wrong type or index is not
         outcome = judge_one(rule, run, Features(run), {})
     for evidence in outcome.evidence:
         assert (evidence.message or rule.message).format(**evidence.values)

@@ -28,7 +28,9 @@ def judged(rule: Rule, run: Run) -> Outcome:
 def test_an_agent_that_explores_is_not_judged_yet(decay: float, status: str) -> None:
     reward = -300 + 20 * make.rng(2).standard_normal(60)
     assert (
-        judged(loss_flat_from_start, make.run({"train/reward": reward, "Epsilon": decay ** np.arange(60)})).status
+        judged(
+            loss_flat_from_start, make.run({"train/reward": reward, "Epsilon": decay ** np.arange(60)})
+        ).status
         == status
     )
 
@@ -86,17 +88,23 @@ def test_a_rise_beside_a_score_that_improves_is_low(improves: bool, severities: 
     assert {e.severity or "medium" for e in outcome.evidence} <= severities
 
 
-@pytest.mark.parametrize(("seconds", "status"), [([85.0, 142.0, 202.0], "fired"), ([85.0, 202.0, 170.0], "clear")])
+@pytest.mark.parametrize(
+    ("seconds", "status"), [([85.0, 142.0, 202.0], "fired"), ([85.0, 202.0, 170.0], "clear")]
+)
 def test_three_times_that_double_creep(seconds: list[float], status: str) -> None:
     assert judged(step_time_creeps, make.run({"time/step": seconds})).status == status
 
 
 @pytest.mark.parametrize(("bad", "severity"), [((0, 3), "medium"), ((3,), "low")])
-def test_gradients_that_fail_again_and_again_are_no_search_for_a_scale(bad: tuple[int, ...], severity: str) -> None:
+def test_gradients_that_fail_again_and_again_are_no_search_for_a_scale(
+    bad: tuple[int, ...], severity: str
+) -> None:
     norm = np.linspace(0.5, 1.0, 10)
     norm[list(bad)] = np.nan
     norm[7] = np.nan if len(bad) > 1 else norm[7]
-    outcome = judged(gradient_not_finite, make.run({"grad_norm": norm, "train/loss": np.linspace(0.2, 0.1, 10)}))
+    outcome = judged(
+        gradient_not_finite, make.run({"grad_norm": norm, "train/loss": np.linspace(0.2, 0.1, 10)})
+    )
     assert [e.severity for e in outcome.evidence] == [severity]
 
 

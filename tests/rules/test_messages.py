@@ -36,7 +36,11 @@ def test_a_place_is_told_in_what_the_log_counts_and_a_wobbling_low_is_no_best(tm
     epoch = np.arange(40)
     wobble = np.where(epoch == 18, -0.03, 0.0)  # one value below the turn of the curve
     rows = np.stack(
-        [epoch, 0.2 + 2 * np.exp(-epoch / 6), 0.5 + 2 * np.exp(-epoch / 4) + 0.03 * np.maximum(epoch - 14, 0) + wobble]
+        [
+            epoch,
+            0.2 + 2 * np.exp(-epoch / 6),
+            0.5 + 2 * np.exp(-epoch / 4) + 0.03 * np.maximum(epoch - 14, 0) + wobble,
+        ]
     ).T
     log = tmp_path / "log.csv"
     np.savetxt(log, rows, "%.5f", ",", header="epoch,loss,val_loss", comments="")

@@ -40,11 +40,15 @@ def odd_run(seed: int) -> Run:
     for name in NAMES:
         n = int(rng.choice([0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 20, 33, 61, 500]))
         row = np.arange(n, dtype=float)
-        steps = (row, np.sort(rng.integers(0, max(n // 2, 1), n)).astype(float), 1e15 * row)[int(rng.integers(3))]
+        steps = (row, np.sort(rng.integers(0, max(n // 2, 1), n)).astype(float), 1e15 * row)[
+            int(rng.integers(3))
+        ]
         if rng.random() < 0.65:
             signals[name] = (steps, odd_values(rng, n))
     kinds = ("resume", "skipped-step", "out-of-memory")
-    events = tuple(Event(kinds[i], "", float(rng.integers(-5, 40))) for i in rng.integers(0, 3, int(rng.integers(4))))
+    events = tuple(
+        Event(kinds[i], "", float(rng.integers(-5, 40))) for i in rng.integers(0, 3, int(rng.integers(4)))
+    )
     setup = Setup(
         clip_norm=float(rng.choice([0.0, 1.0])), accumulation=float(rng.choice([0.0, 4.0])),
         device="cuda", facts={"compile": False},
@@ -62,5 +66,7 @@ def test_nothing_crashes_or_warns(first: int) -> None:
             for each in (run, repaired(run)):
                 features = Features(each)
                 outcomes = [judge_one(rule, each, features, {}) for rule in RULES]
-                said = [(e.message or o.rule.message).format(**e.values) for o in outcomes for e in o.evidence]
+                said = [
+                    (e.message or o.rule.message).format(**e.values) for o in outcomes for e in o.evidence
+                ]
                 assert all(said)

@@ -83,7 +83,9 @@ def profile(run: Run, evidence: Evidence) -> list[float]:
     epochs = run.series.get("epoch")
     per = run.setup.number("steps_per_epoch")
     place = epochs.values if epochs is not None else np.arange(len(y)) / (per or 1.0)
-    later = run.series["train/loss"].steps >= (evidence.onset or 0.0)  # the first epoch is learning, not order
+    later = run.series["train/loss"].steps >= (
+        evidence.onset or 0.0
+    )  # the first epoch is learning, not order
     y, place = y[later], place[later]
     number_of = np.floor(place).astype(int)
     rest = y - np.array([y[number_of == k].mean() for k in number_of])
@@ -126,7 +128,11 @@ def whole_update(run: Run, evidence: Evidence) -> list[float]:
 def shrunk(run: Run, evidence: Evidence) -> list[float]:
     found = run.panels["weight_norm"].values
     left = found[-1] / found[0]
-    return [*left.tolist(), float(np.median(left)), float(np.linalg.norm(found[-1]) / np.linalg.norm(found[0]))]
+    return [
+        *left.tolist(),
+        float(np.median(left)),
+        float(np.linalg.norm(found[-1]) / np.linalg.norm(found[0])),
+    ]
 
 
 def column(*panels: str) -> Naive:
@@ -180,7 +186,12 @@ def copying(run: Run, evidence: Evidence) -> list[float]:
 def starting(run: Run, evidence: Evidence) -> list[float]:
     times, calls = (run.panels[f"operator_{what}"].values[0] for what in ("time", "calls"))
     tiny = sum(t for t, c in zip(times, calls, strict=True) if t < 1e-5 * c)
-    return [min((tiny + float(np.median(values(run, "time/idle")))) / float(np.median(values(run, "time/step"))), 1.0)]
+    return [
+        min(
+            (tiny + float(np.median(values(run, "time/idle")))) / float(np.median(values(run, "time/step"))),
+            1.0,
+        )
+    ]
 
 
 def compiling(run: Run, evidence: Evidence) -> list[float]:

@@ -77,7 +77,9 @@ def test_gradients_that_are_never_finite_skip_every_step() -> None:
 
 
 def test_a_scale_of_minus_one_is_not_judged() -> None:
-    absent = make.run({"train/loss": make.healthy_loss(50), "loss_scale": -np.ones(50), "grad_norm": np.ones(50)})
+    absent = make.run(
+        {"train/loss": make.healthy_loss(50), "loss_scale": -np.ones(50), "grad_norm": np.ones(50)}
+    )
     assert judged(half_precision_overflows, absent).status == "not-evaluated"
     assert judged(half_precision_underflows, absent).status == "not-evaluated"
 

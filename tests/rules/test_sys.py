@@ -61,7 +61,9 @@ def test_healthy_runs_raise_no_alarm() -> None:
     alarms = []
     for seed in range(300):
         run = healthy(seed)
-        alarms += [(seed, rule.slug) for rule in (*TIMES, memory_grows) if judged(rule, run).status == "fired"]
+        alarms += [
+            (seed, rule.slug) for rule in (*TIMES, memory_grows) if judged(rule, run).status == "fired"
+        ]
     assert len(alarms) <= 6, alarms  # of 300 runs and five rules
 
 
@@ -93,9 +95,9 @@ def test_creeping_says_whether_it_is_the_data() -> None:
     compute = np.linspace(0.4, 1.0, 300) * noise
     loader = make.run({"time/step": 0.4 * noise + data, "time/data": data})
     assert seen(step_time_creeps, loader).aspects == ("data",)
-    assert seen(step_time_creeps, make.run({"time/step": compute + 0.1, "time/data": 0.1 * noise})).aspects == (
-        "compute",
-    )
+    assert seen(
+        step_time_creeps, make.run({"time/step": compute + 0.1, "time/data": 0.1 * noise})
+    ).aspects == ("compute",)
     assert seen(step_time_creeps, make.run({"time/step": compute})).aspects == ()
 
 
@@ -103,7 +105,10 @@ def test_longer_sequences_explain_longer_steps() -> None:
     length = np.linspace(200, 600, 300)
     times = 0.01 * length * np.exp(0.03 * make.rng(3).standard_normal(300))
     assert judged(step_time_creeps, make.run({"time/step": times})).status == "fired"
-    assert judged(step_time_creeps, make.run({"time/step": times, "completion_length": length})).status == "clear"
+    assert (
+        judged(step_time_creeps, make.run({"time/step": times, "completion_length": length})).status
+        == "clear"
+    )
 
 
 @pytest.mark.parametrize(("share", "severity"), [(0.35, "low"), (0.6, "medium"), (0.9, "high")])
@@ -149,7 +154,9 @@ def test_running_out_of_memory_is_critical_when_it_ended_the_run() -> None:
 
 def test_utilization_that_says_nothing_is_not_judged() -> None:
     assert judged(accelerator_underused, make.run({"util/device": np.zeros(30)})).status == "not-evaluated"
-    assert judged(accelerator_underused, make.run({"util/device": np.full(30, 55.0)})).status == "not-evaluated"
+    assert (
+        judged(accelerator_underused, make.run({"util/device": np.full(30, 55.0)})).status == "not-evaluated"
+    )
 
 
 def test_whether_it_compiles_again_and_again_is_not_told_of_the_first_steps() -> None:
@@ -163,5 +170,6 @@ def test_compilation_is_judged_only_when_known() -> None:
     odd = Setup(device="cuda", facts={"compile": "reduce-overhead"})
     assert judged(model_not_compiled, make.run(loss, setup=odd)).status == "not-evaluated"
     assert (
-        judged(model_not_compiled, make.run(loss, setup=Setup(device="cuda", facts={"compile": 0}))).status == "fired"
+        judged(model_not_compiled, make.run(loss, setup=Setup(device="cuda", facts={"compile": 0}))).status
+        == "fired"
     )

@@ -13,7 +13,9 @@ from traindx.vocabulary.run import Event, Panel, Run, Series, series
 
 def rescaled(run: Run, factor: float = 7.3) -> Run:
     """Every loss times `factor`."""
-    return map_series(run, lambda name, s: series(s.steps, s.values * factor, s.times) if is_loss(name) else s)
+    return map_series(
+        run, lambda name, s: series(s.steps, s.values * factor, s.times) if is_loss(name) else s
+    )
 
 
 def is_loss(name: str) -> bool:
@@ -33,7 +35,9 @@ def relabelled(run: Run, factor: float = 10.0, offset: float = 5.0) -> Run:
     changed = map_series(run, lambda _, s: series(factor * s.steps + offset, s.values, s.times))
     panels = {n: Panel(factor * p.steps + offset, p.modules, p.values) for n, p in run.panels.items()}
     setup = msgspec.structs.replace(
-        run.setup, planned_steps=planned(run.setup.planned_steps), warmup_steps=planned(run.setup.warmup_steps)
+        run.setup,
+        planned_steps=planned(run.setup.planned_steps),
+        warmup_steps=planned(run.setup.warmup_steps),
     )
     return msgspec.structs.replace(changed, panels=panels, events=tuple(map(event, run.events)), setup=setup)
 
@@ -52,7 +56,9 @@ def zeroed(run: Run) -> Iterator[Run]:
     """Every loss exactly 0 from the middle on, from the first point on, and at every third point."""
 
     def zeros(mask: Callable[[int], np.ndarray]) -> Callable[[str, Series], Series]:
-        return lambda name, s: series(s.steps, np.where(mask(len(s)), 0.0, s.values), s.times) if is_loss(name) else s
+        return lambda name, s: (
+            series(s.steps, np.where(mask(len(s)), 0.0, s.values), s.times) if is_loss(name) else s
+        )
 
     yield map_series(run, zeros(lambda n: np.arange(n) >= n // 2))
     yield map_series(run, zeros(lambda n: np.ones(n, dtype=bool)))
@@ -70,7 +76,10 @@ def cut(run: Run, last: float) -> Run:
         n = int(np.searchsorted(s.steps, last, side="right"))
         return series(s.steps[:n], s.values[:n], None if s.times is None else s.times[:n])
 
-    panels = {n: Panel(p.steps[p.steps <= last], p.modules, p.values[p.steps <= last]) for n, p in run.panels.items()}
+    panels = {
+        n: Panel(p.steps[p.steps <= last], p.modules, p.values[p.steps <= last])
+        for n, p in run.panels.items()
+    }
     events = tuple(e for e in run.events if e.step is None or e.step <= last)
     return msgspec.structs.replace(map_series(run, head), panels=panels, events=events, complete=None)
 
@@ -100,7 +109,9 @@ def without(run: Run, need: str) -> Run | None:
             run = without_fact(run, name.removeprefix("setup:"))
         elif name.endswith("/*"):
             run = dropped(run, lambda n, stem=name[:-1]: n.startswith(stem))
-            run = msgspec.structs.replace(run, panels={n: p for n, p in run.panels.items() if n != name[:-2]})
+            run = msgspec.structs.replace(
+                run, panels={n: p for n, p in run.panels.items() if n != name[:-2]}
+            )
         else:
             run = dropped(run, lambda n, gone=name: n == gone)
     return run

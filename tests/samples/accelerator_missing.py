@@ -22,14 +22,22 @@ def fires() -> dict[str, Run]:
             accelerator="an NVIDIA device",
             parameters=20000000.0,
         ),
-        "a small net": told("healthy", accelerator_usable=True, accelerator_present=True, accelerator="NVIDIA H200"),
+        "a small net": told(
+            "healthy", accelerator_usable=True, accelerator_present=True, accelerator="NVIDIA H200"
+        ),
     }
 
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "there is none": told("healthy", accelerator_usable=False, accelerator_present=False, parameters=20000000.0),
+        "there is none": told(
+            "healthy", accelerator_usable=False, accelerator_present=False, parameters=20000000.0
+        ),
         "it is used": told(
-            "healthy", accelerator_usable=True, accelerator_present=True, device="cuda:0", parameters=20000000.0
+            "healthy",
+            accelerator_usable=True,
+            accelerator_present=True,
+            device="cuda:0",
+            parameters=20000000.0,
         ),
     }

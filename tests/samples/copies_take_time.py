@@ -10,7 +10,9 @@ STEP = traced.step(0.1, data=0.05, forward=0.4, backward=0.4, optimizer=0.05)
 
 def fires() -> dict[str, Run]:
     return {
-        "float64 to float32 and back": traced.run(STEP, {"aten::copy_": (0.02, 40.0), "aten::mm": (0.05, 10.0)}),
+        "float64 to float32 and back": traced.run(
+            STEP, {"aten::copy_": (0.02, 40.0), "aten::mm": (0.05, 10.0)}
+        ),
         "layouts": traced.run(STEP, {"aten::contiguous": (0.02, 9.0), "aten::clone": (0.02, 9.0)}),
         "moved to the accelerator": traced.run({**STEP, "time/transfer": 0.04}, device=True),
     }

@@ -10,7 +10,9 @@ def fires() -> dict[str, Run]:
     return {
         **several("evaluates_in_train"),
         "said by the user": told("healthy_dropout", validation_in_train_mode_share=1.0),
-        "dropout that moves the outputs": told("healthy_dropout", validation_in_train_mode_share=1.0, mode_effect=0.3),
+        "dropout that moves the outputs": told(
+            "healthy_dropout", validation_in_train_mode_share=1.0, mode_effect=0.3
+        ),
     }
 
 
@@ -18,5 +20,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy_dropout", "healthy_norm", "stays_eval"),
         "now and then a measurement": told("healthy_norm", validation_in_train_mode_share=0.1),
-        "a mode that changes nothing": told("healthy_norm", validation_in_train_mode_share=1.0, mode_effect=0.002),
+        "a mode that changes nothing": told(
+            "healthy_norm", validation_in_train_mode_share=1.0, mode_effect=0.002
+        ),
     }

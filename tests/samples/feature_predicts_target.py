@@ -20,6 +20,8 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "petals": surveyed(feature_skill_best=0.94, feature_skill_next=0.93, feature_skill_best_name="petal width"),
+        "petals": surveyed(
+            feature_skill_best=0.94, feature_skill_next=0.93, feature_skill_best_name="petal width"
+        ),
         "nothing tells it": surveyed(feature_skill_best=0.0, feature_skill_next=0.0),
     }

@@ -8,7 +8,9 @@ from traindx.vocabulary.run import Run
 
 def fires() -> dict[str, Run]:
     return {
-        "one": surveyed(inputs_duplicate_features=1, inputs_features=9, inputs_duplicate_where="metres = feet"),
+        "one": surveyed(
+            inputs_duplicate_features=1, inputs_features=9, inputs_duplicate_where="metres = feet"
+        ),
     }
 
 

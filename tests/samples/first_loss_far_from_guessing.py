@@ -28,7 +28,8 @@ def stays_quiet() -> dict[str, Run]:
         **several("healthy", "healthy_dropout", "healthy_norm"),
         "ln k": make.run({"train/loss": make.healthy_loss(300)}, setup=CLASSES),
         "large targets": make.run(
-            {"train/loss": make.healthy_loss(300, start=2e4, floor=900.0)}, setup=values(targets_std_mean=140.0)
+            {"train/loss": make.healthy_loss(300, start=2e4, floor=900.0)},
+            setup=values(targets_std_mean=140.0),
         ),
     }
 

@@ -11,7 +11,9 @@ from traindx.vocabulary.setup import Setup
 
 def fires() -> dict[str, Run]:
     return {
-        "nothing but noise, and nothing learned": noisy(2.3 + 0.05 * make.rng(4).standard_normal(200), 5000.0),
+        "nothing but noise, and nothing learned": noisy(
+            2.3 + 0.05 * make.rng(4).standard_normal(200), 5000.0
+        ),
         "just above the limit": noisy(2.3 + 0.05 * make.rng(4).standard_normal(200), 400.0),
     }
 

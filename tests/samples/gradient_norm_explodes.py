@@ -11,9 +11,15 @@ from traindx.vocabulary.run import Run
 
 def fires() -> dict[str, Run]:
     rng = make.rng(1)
-    late = np.r_[0.4 * np.exp(0.2 * rng.standard_normal(300)), np.geomspace(0.5, 400, 60), np.full(40, 300.0)]
+    late = np.r_[
+        0.4 * np.exp(0.2 * rng.standard_normal(300)), np.geomspace(0.5, 400, 60), np.full(40, 300.0)
+    ]
     loss = np.r_[make.healthy_loss(320), np.linspace(0.4, 7.5, 40), 7.5 + 0.1 * rng.standard_normal(40)]
-    nan = np.r_[np.full(200, 1.0) * np.exp(0.1 * rng.standard_normal(200)), np.geomspace(2, 5e4, 20), [np.inf, np.nan]]
+    nan = np.r_[
+        np.full(200, 1.0) * np.exp(0.1 * rng.standard_normal(200)),
+        np.geomspace(2, 5e4, 20),
+        [np.inf, np.nan],
+    ]
     burst = np.r_[0.9, 310.0, 720.0, 1900.0, 640.0, 280.0, 95.0, 40.0, np.exp(rng.standard_normal(54))]
     after = np.r_[1.6, 4.0, 19.0, 31.0, 42.0, 30.0, 22.0, 15.0, 8.0 + 0.1 * rng.standard_normal(54)]
     return {
@@ -34,10 +40,16 @@ def stays_quiet() -> dict[str, Run]:
     spike[200:206] = [0.9, 3.0, 12, 90, 600, 250]
     zero_init = np.r_[np.geomspace(0.01, 1.0, 20), np.exp(0.2 * rng.standard_normal(380))]
     return {
-        "a norm of 200 all along, of a sum": make.run({"train/loss": make.healthy_loss(), "grad_norm": summed}),
-        "grows thirtyfold while the loss falls": make.run({"train/loss": make.healthy_loss(), "grad_norm": growing}),
+        "a norm of 200 all along, of a sum": make.run(
+            {"train/loss": make.healthy_loss(), "grad_norm": summed}
+        ),
+        "grows thirtyfold while the loss falls": make.run(
+            {"train/loss": make.healthy_loss(), "grad_norm": growing}
+        ),
         "large first gradients": make.run({"train/loss": make.healthy_loss(103), "grad_norm": first}),
         "a spike that recovers": make.run({"train/loss": make.healthy_loss(), "grad_norm": spike}),
-        "output layer initialized to zero": make.run({"train/loss": make.healthy_loss(), "grad_norm": zero_init}),
+        "output layer initialized to zero": make.run(
+            {"train/loss": make.healthy_loss(), "grad_norm": zero_init}
+        ),
         "a healthy net, really trained": trained(Loop()),
     }

@@ -13,11 +13,15 @@ def fires() -> dict[str, Run]:
     noise = np.exp(0.1 * make.rng(1).standard_normal(400))
     flat = 1.4 + 0.05 * make.rng(2).standard_normal(400)
     return {
-        "triples on a plateau": make.run({"train/loss": flat, "grad_norm": np.linspace(0.5, 1.6, 400) * noise}),
+        "triples on a plateau": make.run(
+            {"train/loss": flat, "grad_norm": np.linspace(0.5, 1.6, 400) * noise}
+        ),
         "grows for the whole of a language model's run": make.run(
             {"train/loss": make.healthy_loss(), "grad_norm": np.geomspace(0.2, 0.8, 400) * noise}
         ),
-        "gradients are never cleared, really trained": trained(Loop(accumulates=True, lr=0.02, depth=2, steps=250)),
+        "gradients are never cleared, really trained": trained(
+            Loop(accumulates=True, lr=0.02, depth=2, steps=250)
+        ),
     }
 
 
@@ -30,7 +34,10 @@ def stays_quiet() -> dict[str, Run]:
             {"train/loss": make.healthy_loss(), "grad_norm": np.linspace(1, 1.33, 400) * noise}
         ),
         "a warm-up": make.run(
-            {"train/loss": make.healthy_loss(), "grad_norm": np.r_[np.linspace(0.2, 1, 30), np.ones(370)] * noise}
+            {
+                "train/loss": make.healthy_loss(),
+                "grad_norm": np.r_[np.linspace(0.2, 1, 30), np.ones(370)] * noise,
+            }
         ),
         "wanders": make.run(
             {"train/loss": make.healthy_loss(), "grad_norm": np.exp(np.sin(np.arange(400) / 40)) * noise}

@@ -36,9 +36,13 @@ def stays_quiet() -> dict[str, Run]:
     opening = np.r_[52.0, 30.0, 12.0, 6.0, 0.6 * np.exp(0.2 * rng.standard_normal(300))]
     schedule = np.r_[np.full(200, 0.3), np.full(200, 0.9)] * np.exp(0.1 * rng.standard_normal(400))
     return {
-        "heavy-tailed, as with small batches": make.run({"train/loss": make.healthy_loss(600), "grad_norm": heavy}),
+        "heavy-tailed, as with small batches": make.run(
+            {"train/loss": make.healthy_loss(600), "grad_norm": heavy}
+        ),
         "large first gradients": make.run({"train/loss": make.healthy_loss(304), "grad_norm": opening}),
         "a new level": make.run({"train/loss": make.healthy_loss(), "grad_norm": schedule}),
-        "four rows, falling": make.run({"train/loss": [7.0, 1.1, 0.6, 0.5], "grad_norm": [39.0, 1.9, 0.7, 0.6]}),
+        "four rows, falling": make.run(
+            {"train/loss": [7.0, 1.1, 0.6, 0.5], "grad_norm": [39.0, 1.9, 0.7, 0.6]}
+        ),
         "a healthy net, really trained": trained(Loop()),
     }

@@ -33,7 +33,10 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "memorized: no loss, no gradient": make.run({"train/loss": memorized, "grad_norm": memorized**1.5}),
         "converged on a floor": make.run(
-            {"train/loss": 0.2 + np.geomspace(2, 1e-5, 300) * noise, "grad_norm": np.geomspace(1, 1e-4, 300) * noise}
+            {
+                "train/loss": 0.2 + np.geomspace(2, 1e-5, 300) * noise,
+                "grad_norm": np.geomspace(1, 1e-4, 300) * noise,
+            }
         ),
         "large first gradients": make.run({"train/loss": np.full(300, 1.4) * noise, "grad_norm": decayed}),
         "a plateau with gradients": make.run({"train/loss": 2.3 + 0.01 * noise, "grad_norm": 0.2 * noise}),

@@ -29,7 +29,9 @@ def stays_quiet() -> dict[str, Run]:
     search = norms()
     search[:12] = np.inf
     return {
-        "the search for the first loss scale": make.run({"train/loss": make.healthy_loss(), "grad_norm": search}),
+        "the search for the first loss scale": make.run(
+            {"train/loss": make.healthy_loss(), "grad_norm": search}
+        ),
         "the first of two rows": make.run({"train/loss": [2.1, 1.2], "grad_norm": [np.nan, 3.1]}),
         "a healthy net, really trained": trained(Loop()),
     }

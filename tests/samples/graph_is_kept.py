@@ -11,7 +11,9 @@ from traindx.vocabulary.setup import Setup
 
 def kept(count: int, *, grows: float = 1.0, **more: str) -> Run:
     setup = Setup().with_facts({"graphs_kept": count, **more}, "capture")
-    return make.run({"train/loss": make.healthy_loss(100), "mem/host": 4e8 * np.linspace(1, grows, 100)}, setup=setup)
+    return make.run(
+        {"train/loss": make.healthy_loss(100), "mem/host": 4e8 * np.linspace(1, grows, 100)}, setup=setup
+    )
 
 
 def fires() -> dict[str, Run]:

@@ -23,7 +23,9 @@ def fires() -> dict[str, Run]:
     worse = np.r_[make.healthy_loss(300), 0.6 + 0.01 * np.arange(100)]
     norms = np.exp(0.2 * rng.standard_normal(400))
     return {
-        "ten halvings late, the loss rises": make.run({"train/loss": worse, "loss_scale": falling, "grad_norm": norms}),
+        "ten halvings late, the loss rises": make.run(
+            {"train/loss": worse, "loss_scale": falling, "grad_norm": norms}
+        ),
         "ten halvings late, the loss does not mind": make.run(
             {"train/loss": make.healthy_loss(), "loss_scale": falling}
         ),

@@ -19,7 +19,11 @@ def fires() -> dict[str, Run]:
             {"train/loss": make.healthy_loss(floor=1.5), "loss_scale": scale, "grad_norm": lost}
         ),
         "all of them in the end": make.run(
-            {"train/loss": np.full(400, 2.3), "loss_scale": scale, "grad_norm": np.r_[norm[:200], np.zeros(200)]}
+            {
+                "train/loss": np.full(400, 2.3),
+                "loss_scale": scale,
+                "grad_norm": np.r_[norm[:200], np.zeros(200)],
+            }
         ),
     }
 
@@ -31,8 +35,12 @@ def stays_quiet() -> dict[str, Run]:
     rare = norm * (rng.random(400) > 0.03)
     fitted = np.geomspace(2.3, 1e-9, 400)
     return {
-        "a high scale": make.run({"train/loss": make.healthy_loss(), "loss_scale": scale, "grad_norm": norm}),
-        "single empty batches": make.run({"train/loss": make.healthy_loss(), "loss_scale": scale, "grad_norm": rare}),
+        "a high scale": make.run(
+            {"train/loss": make.healthy_loss(), "loss_scale": scale, "grad_norm": norm}
+        ),
+        "single empty batches": make.run(
+            {"train/loss": make.healthy_loss(), "loss_scale": scale, "grad_norm": rare}
+        ),
         "nothing left to learn": make.run(
             {"train/loss": fitted, "loss_scale": scale, "grad_norm": np.where(fitted > 1e-5, fitted, 0.0)}
         ),

@@ -10,7 +10,10 @@ from traindx.vocabulary.run import Run
 
 def on_device(idle: float, calls: float) -> Run:
     """A step of 50 ms of which the accelerator idles a share, with so many synchronizations."""
-    parts = {**traced.step(0.05, data=0.02, forward=0.3, backward=0.3, optimizer=0.1), "time/idle": 0.05 * idle}
+    parts = {
+        **traced.step(0.05, data=0.02, forward=0.3, backward=0.3, optimizer=0.1),
+        "time/idle": 0.05 * idle,
+    }
     return traced.run({**parts, "time/synchronize": 0.01}, device=True, calls__synchronize=calls)
 
 
@@ -22,7 +25,10 @@ def live(wait: float, calls: float, **more: float) -> Run:
     signals = {"train/loss": make.healthy_loss(n), "time/step": 0.1 * noise}
     signals |= {name: np.full(n, value) for name, value in more.items()}
     steps = np.arange(n)[counted]
-    reads = {"calls/synchronize": (steps, np.full(30, calls)), "time/synchronize": (steps, 0.1 * wait * noise[counted])}
+    reads = {
+        "calls/synchronize": (steps, np.full(30, calls)),
+        "time/synchronize": (steps, 0.1 * wait * noise[counted]),
+    }
     return make.run({**signals, **reads})
 
 

@@ -13,7 +13,11 @@ def fires() -> dict[str, Run]:
             "healthy", one_batch_start=2.3, one_batch_end=2.15, blank_batch_end=2.15, one_batch_steps=300
         ),
         "not learned, and the same at every step": told(
-            "rate_tiny", one_batch_start=2.3, one_batch_end=2.29, blank_batch_end=2.29, blank_batch_difference=0.0
+            "rate_tiny",
+            one_batch_start=2.3,
+            one_batch_end=2.29,
+            blank_batch_end=2.29,
+            blank_batch_difference=0.0,
         ),
     }
 
@@ -21,5 +25,7 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_frozen_base", "rate_10", "decay_1"),
-        "blank inputs do worse": told("healthy", one_batch_start=2.3, one_batch_end=0.01, blank_batch_end=2.15),
+        "blank inputs do worse": told(
+            "healthy", one_batch_start=2.3, one_batch_end=0.01, blank_batch_end=2.15
+        ),
     }

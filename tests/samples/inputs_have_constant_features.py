@@ -21,5 +21,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "raw_inputs"),
         "the border of an image": told("healthy", inputs_constant_features=5),
-        "a table without one": surveyed(inputs_constant_features=0, inputs_features=30, inputs_constant_where=""),
+        "a table without one": surveyed(
+            inputs_constant_features=0, inputs_features=30, inputs_constant_where=""
+        ),
     }

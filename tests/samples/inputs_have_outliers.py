@@ -12,7 +12,10 @@ def fires() -> dict[str, Run]:
         **several("outliers"),
         "one price of a million": told("healthy", inputs_max=1e6),
         "a table with a missing decimal point": surveyed(
-            inputs_outliers=1, inputs_outlier_share=0.0001, inputs_outlier_reach=900.0, inputs_outlier_where="price"
+            inputs_outliers=1,
+            inputs_outlier_share=0.0001,
+            inputs_outlier_reach=900.0,
+            inputs_outlier_where="price",
         ),
     }
 
@@ -24,5 +27,7 @@ def stays_quiet() -> dict[str, Run]:
         "a table whose features differ in scale": surveyed(
             inputs_outlier_share=0.0, inputs_outlier_reach=0.0, inputs_std_mean=34.9, inputs_max=4254.0
         ),
-        "a table with one value just outside": surveyed(inputs_outlier_share=0.0001, inputs_outlier_reach=12.0),
+        "a table with one value just outside": surveyed(
+            inputs_outlier_share=0.0001, inputs_outlier_reach=12.0
+        ),
     }

@@ -10,7 +10,9 @@ def fires() -> dict[str, Run]:
     return {
         **several("nan_input"),
         "one value of many, masked": told("healthy", inputs_nonfinite=1),
-        "in the batch that broke the loss": told("healthy", inputs_nonfinite=0, nonfinite_first_direction="targets"),
+        "in the batch that broke the loss": told(
+            "healthy", inputs_nonfinite=0, nonfinite_first_direction="targets"
+        ),
     }
 
 

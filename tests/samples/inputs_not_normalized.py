@@ -24,6 +24,10 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "unscaled_held_out"),
         "a mean of two": told("rate_tiny", inputs_mean_abs=2.0),
-        "unit size and outliers": told("outliers", batch_size=32, inputs_outlier_share=0.004, inputs_absmax_median=2.7),
-        "a file of unit size": surveyed(inputs_std_max=1.1, inputs_std_mean=1.0, inputs_mean_abs=0.1, data_is_raw=True),
+        "unit size and outliers": told(
+            "outliers", batch_size=32, inputs_outlier_share=0.004, inputs_absmax_median=2.7
+        ),
+        "a file of unit size": surveyed(
+            inputs_std_max=1.1, inputs_std_mean=1.0, inputs_mean_abs=0.1, data_is_raw=True
+        ),
     }

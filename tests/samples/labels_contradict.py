@@ -11,7 +11,9 @@ def fires() -> dict[str, Run]:
         "one in twenty": surveyed(
             samples_conflicting=100, samples_conflicting_share=0.05, samples_duplicate_chance=0.0
         ),
-        "few": surveyed(samples_conflicting=2, samples_conflicting_share=0.001, samples_duplicate_chance=0.0),
+        "few": surveyed(
+            samples_conflicting=2, samples_conflicting_share=0.001, samples_duplicate_chance=0.0
+        ),
         "answers of a survey": surveyed(
             samples_conflicting=300, samples_conflicting_share=0.3, samples_duplicate_chance=0.6
         ),

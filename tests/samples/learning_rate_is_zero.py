@@ -27,8 +27,12 @@ def fires() -> dict[str, Run]:
     return {
         "always, trained": train(Recipe(samples=20000, schedule=nothing)),
         "all groups": make.run({"lr/0": 0 * steady, "lr/1": 0 * steady, "train/loss": 1.4 + noise(n, 0.2)}),
-        "the first fifth": with_rate(np.where(t < 40, 0.0, 0.07), np.append(np.full(40, 2.3), fall(160, 2.3, 0.3))),
-        "a hole in the middle": with_rate(0.77 * hole, fall(n, 2.3, 0.3)[np.where(t < 80, t, np.maximum(t - 40, 80))]),
+        "the first fifth": with_rate(
+            np.where(t < 40, 0.0, 0.07), np.append(np.full(40, 2.3), fall(160, 2.3, 0.3))
+        ),
+        "a hole in the middle": with_rate(
+            0.77 * hole, fall(n, 2.3, 0.3)[np.where(t < 80, t, np.maximum(t - 40, 80))]
+        ),
         "the last third": with_rate(np.append(half_cosine(140), np.zeros(60))),
         "without a loss": make.run({"lr": np.append(half_cosine(140), np.zeros(60))}),
     }
@@ -45,8 +49,12 @@ def stays_quiet() -> dict[str, Run]:
         "skipped first steps": with_rate(np.where(t < 3, 0.0, linear)),
         "printed as 0.0000": with_rate(np.zeros(n), healthy),
         "printed with four digits": with_rate(np.round(5e-4 * (1 - t / n), 4), healthy),
-        "one group frozen on purpose": make.run({"lr/head": linear, "lr/trunk": 0 * linear, "train/loss": healthy}),
+        "one group frozen on purpose": make.run(
+            {"lr/head": linear, "lr/trunk": 0 * linear, "train/loss": healthy}
+        ),
         "tiny, not zero": with_rate(np.full(n, 1e-9)),
         "never zero": with_rate(linear),
-        "zero by the log, but learning": with_rate(np.where(t < 100, linear, 0.0), 2.3 - t / n + noise(n, 0.02)),
+        "zero by the log, but learning": with_rate(
+            np.where(t < 100, linear, 0.0), 2.3 - t / n + noise(n, 0.02)
+        ),
     }

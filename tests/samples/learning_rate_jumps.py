@@ -10,7 +10,9 @@ from traindx.vocabulary.run import Event, Run
 
 
 def rates(values: np.ndarray, **more: object) -> Run:
-    return make.run({"lr": np.asarray(values, dtype=np.float64), "train/loss": make.healthy_loss(len(values)), **more})
+    return make.run(
+        {"lr": np.asarray(values, dtype=np.float64), "train/loss": make.healthy_loss(len(values)), **more}
+    )
 
 
 def half_cosine(n: int, peak: float = 1e-3, floor: float = 0.0) -> np.ndarray:
@@ -41,9 +43,14 @@ def fires() -> dict[str, Run]:
         "back above the old peak": rates(late),
         "1.0 and 0.01 in turn": rates(swings),
         "the loss jumps along": make.run({"lr": up, "train/loss": bumped}),
-        "one of several groups": make.run({"lr/head": flat, "lr/trunk": up / 10, "train/loss": make.healthy_loss(n)}),
+        "one of several groups": make.run(
+            {"lr/head": flat, "lr/trunk": up / 10, "train/loss": make.healthy_loss(n)}
+        ),
         "after a resume": make.run(
-            {"lr": np.concatenate([np.full(120, 1e-4), np.full(80, 1e-3)]), "train/loss": make.healthy_loss(200)},
+            {
+                "lr": np.concatenate([np.full(120, 1e-4), np.full(80, 1e-3)]),
+                "train/loss": make.healthy_loss(200),
+            },
             events=(Event("resume", "resumed from a checkpoint", step=120.0),),
         ),
     }

@@ -13,9 +13,14 @@ def fires() -> dict[str, Run]:
     return {
         "ln 10 throughout": run({"train/loss": np.log(10) + 0.005 * noise.standard_normal(100)}),
         "fell to ln 1000": run({"train/loss": fell}),
-        "known classes": run({"train/loss": np.log(17) + 0.005 * noise.standard_normal(100)}, setup=Setup(classes=17)),
+        "known classes": run(
+            {"train/loss": np.log(17) + 0.005 * noise.standard_normal(100)}, setup=Setup(classes=17)
+        ),
         "with its accuracy": run(
-            {"train/loss": np.log(10) + 0.005 * noise.standard_normal(100), "val/accuracy": np.full(100, 0.1)}
+            {
+                "train/loss": np.log(10) + 0.005 * noise.standard_normal(100),
+                "val/accuracy": np.full(100, 0.1),
+            }
         ),
     }
 
@@ -24,12 +29,15 @@ def stays_quiet() -> dict[str, Run]:
     noise = rng(2)
     return {
         "healthy": run({"train/loss": healthy_loss()}),
-        "passes through": run({"train/loss": np.linspace(3.0, 2.0, 100) + 0.005 * noise.standard_normal(100)}),
+        "passes through": run(
+            {"train/loss": np.linspace(3.0, 2.0, 100) + 0.005 * noise.standard_normal(100)}
+        ),
         "another number of classes": run(
             {"train/loss": np.log(10) + 0.005 * noise.standard_normal(100)}, setup=Setup(classes=40)
         ),
         "on its way down": run(
-            {"train/loss": np.linspace(0.692, 0.684, 130) + 0.002 * noise.standard_normal(130)}, setup=Setup(classes=2)
+            {"train/loss": np.linspace(0.692, 0.684, 130) + 0.002 * noise.standard_normal(130)},
+            setup=Setup(classes=2),
         ),
         "the accuracy knows better": run(
             {"train/loss": 0.693 + 0.004 * noise.standard_normal(100), "val/accuracy": np.full(100, 0.93)}

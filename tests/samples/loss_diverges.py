@@ -15,7 +15,9 @@ def fires() -> dict[str, Run]:
     jump = np.concatenate([1.5 - 0.2 * np.arange(40) / 40, [36.8, 20.0, 12.0], np.full(60, 7.8)])
     jump *= 1 + 0.03 * noise.standard_normal(len(jump))
     blown_up = 2.3 * np.exp(-np.arange(120) / 9) + 0.017
-    blown_up[75:] += np.concatenate([0.02 * np.exp(np.arange(24) / 7), np.full(12, 0.55), np.linspace(0.4, 0.1, 9)])
+    blown_up[75:] += np.concatenate(
+        [0.02 * np.exp(np.arange(24) / 7), np.full(12, 0.55), np.linspace(0.4, 0.1, 9)]
+    )
     slow = healthy_loss(600, seed=5) + np.concatenate([np.zeros(300), np.linspace(0, 3, 300)])
     return {
         "late": run({"train/loss": late}),

@@ -19,5 +19,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "rare_class"),
         "several heads, the last of one output": told("healthy", outputs_width=1, loss_input_shape="40x10"),
-        "the last batch is smaller": told("healthy_values", loss_input_shape="50x1", loss_target_shape="50x1"),
+        "the last batch is smaller": told(
+            "healthy_values", loss_input_shape="50x1", loss_target_shape="50x1"
+        ),
     }

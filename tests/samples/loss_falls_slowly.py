@@ -23,7 +23,9 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "healthy": run({"train/loss": healthy_loss()}),
         "flat": run({"train/loss": 2.3 + 0.02 * noise.standard_normal(300)}),
-        "straight but far": run({"train/loss": np.linspace(2.3, 0.8, 300) + 0.02 * noise.standard_normal(300)}),
+        "straight but far": run(
+            {"train/loss": np.linspace(2.3, 0.8, 300) + 0.02 * noise.standard_normal(300)}
+        ),
         "a small gain, soon done": run(
             {"train/loss": power_law(300, 2.3, 2.0, 40, 1.2) + 0.01 * noise.standard_normal(300)}
         ),

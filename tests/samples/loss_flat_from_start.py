@@ -12,7 +12,9 @@ def fires() -> dict[str, Run]:
     chance = np.log(10) * (1 + 0.003 * noise.standard_normal(200))
     return {
         "ln 10": run({"train/loss": chance}),
-        "rate far too low": run({"train/loss": np.linspace(2.311, 2.309, 100) + 2e-4 * noise.standard_normal(100)}),
+        "rate far too low": run(
+            {"train/loss": np.linspace(2.311, 2.309, 100) + 2e-4 * noise.standard_normal(100)}
+        ),
         "exactly constant": run({"train/loss": np.full(50, 37.2)}),
         "noisy, long, level": run({"train/loss": 1.5 + 0.08 * noise.standard_normal(3000)}),
         "no rate": run({"train/loss": 1.5 + 0.05 * noise.standard_normal(400), "lr": np.zeros(400)}),
@@ -33,12 +35,16 @@ def stays_quiet() -> dict[str, Run]:
         "s-curve": run({"train/loss": s_curve()}),
         "warm-up": run({"train/loss": warm_up()[0]}),
         "slow but sure": run({"train/loss": np.linspace(2.3, 2.1, 300) + 0.02 * noise.standard_normal(300)}),
-        "the metric improves": run({"train/loss": 0.7 + 0.01 * noise.standard_normal(100), "train/accuracy": accuracy}),
+        "the metric improves": run(
+            {"train/loss": 0.7 + 0.01 * noise.standard_normal(100), "train/accuracy": accuracy}
+        ),
         "little in few points, and surely": run(
             {"train/loss": np.linspace(0.695, 0.686, 130) + 0.003 * noise.standard_normal(130)}
         ),
         "fine-tune": run({"train/loss": fine_tune(200)}),
-        "a score that is good from the start": run({"train/f1_score": 0.97 + 0.001 * noise.standard_normal(40)}),
+        "a score that is good from the start": run(
+            {"train/f1_score": 0.97 + 0.001 * noise.standard_normal(40)}
+        ),
     }
 
 

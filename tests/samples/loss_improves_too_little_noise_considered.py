@@ -16,6 +16,8 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         "healthy": run({"train/loss": healthy_loss()}),
-        "small but clear": run({"train/loss": np.linspace(1.5, 1.4, 300) + 0.01 * rng(2).standard_normal(300)}),
+        "small but clear": run(
+            {"train/loss": np.linspace(1.5, 1.4, 300) + 0.01 * rng(2).standard_normal(300)}
+        ),
         "rising": run({"train/loss": np.linspace(1, 3, 200) + 0.03 * rng(4).standard_normal(200)}),
     }

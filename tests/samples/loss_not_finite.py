@@ -22,7 +22,9 @@ def fires() -> dict[str, Run]:
         "once": run({"train/loss": once}),
         "said by a crash": run(
             {"train/loss": healthy_loss(20)},
-            events=(Event("crash", "FloatingPointError: Loss became infinite or NaN at iteration=27!", 19.0),),
+            events=(
+                Event("crash", "FloatingPointError: Loss became infinite or NaN at iteration=27!", 19.0),
+            ),
         ),
     }
 
@@ -32,5 +34,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "healthy": run({"train/loss": healthy_loss()}),
         "huge but finite": run({"train/loss": huge}),
-        "another crash": run({"train/loss": healthy_loss()}, events=(Event("crash", "KeyError: 'nan'", 5.0),)),
+        "another crash": run(
+            {"train/loss": healthy_loss()}, events=(Event("crash", "KeyError: 'nan'", 5.0),)
+        ),
     }

@@ -38,7 +38,9 @@ def stays_quiet() -> dict[str, Run]:
         "heavy-tailed": run({"train/loss": heavy_tailed()}),
         "log-normal": run({"train/loss": log_normal()}),
         "means since the epoch's start": means_of_epochs(),
-        "the same order again": run({"train/loss": 0.4 + 0.1 * np.tile(ORDER, 8) + 0.01 * noise.standard_normal(128)}),
+        "the same order again": run(
+            {"train/loss": 0.4 + 0.1 * np.tile(ORDER, 8) + 0.01 * noise.standard_normal(128)}
+        ),
         "a ripple on a real descent": run({"train/loss": healthy_loss(400) + 0.01 * np.sin(t / 5)}),
     }
 

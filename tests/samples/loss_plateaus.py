@@ -28,7 +28,9 @@ def stays_quiet() -> dict[str, Run]:
         "a slow power law": run(
             {"train/loss": power_law(500, 10.0, 1.0, 20, 0.5) + 0.02 * rng(5).standard_normal(500)}
         ),
-        "level only at the very end": run({"train/loss": np.concatenate([np.linspace(3, 1, 400), np.full(60, 1.0)])}),
+        "level only at the very end": run(
+            {"train/loss": np.concatenate([np.linspace(3, 1, 400), np.full(60, 1.0)])}
+        ),
         "straight": run({"train/loss": np.linspace(3, 1, 200) + 0.02 * rng(6).standard_normal(200)}),
         "never fell": run({"train/loss": 2.3 + 0.01 * rng(7).standard_normal(200)}),
     }

@@ -16,7 +16,9 @@ def fires() -> dict[str, Run]:
     lost = np.r_[make.healthy_loss(250), np.full(150, np.nan)]
     return {
         "with loss and gradients": make.run({"train/loss": lost, "loss_scale": sinking, "grad_norm": norm}),
-        "though the loss goes on falling": make.run({"train/loss": make.healthy_loss(), "loss_scale": sinking}),
+        "though the loss goes on falling": make.run(
+            {"train/loss": make.healthy_loss(), "loss_scale": sinking}
+        ),
         "below one in a short log": make.run(
             {
                 "train/loss": [9.1, 8.8, 8.6, 8.3, 8.1, 8.0, 7.9, 7.7],
@@ -32,9 +34,14 @@ def stays_quiet() -> dict[str, Run]:
     dip[200:230] = 2.0**10
     return {
         "the search at the start": make.run({"train/loss": make.healthy_loss(), "loss_scale": settled}),
-        "sixty-four times lower for a while": make.run({"train/loss": make.healthy_loss(), "loss_scale": dip}),
+        "sixty-four times lower for a while": make.run(
+            {"train/loss": make.healthy_loss(), "loss_scale": dip}
+        ),
         "no scaling": make.run({"train/loss": make.healthy_loss(), "loss_scale": np.ones(400)}),
         "four halvings": make.run(
-            {"train/loss": make.healthy_loss(), "loss_scale": np.r_[np.full(200, 2.0**16), np.full(200, 2.0**12)]}
+            {
+                "train/loss": make.healthy_loss(),
+                "loss_scale": np.r_[np.full(200, 2.0**16), np.full(200, 2.0**12)],
+            }
         ),
     }

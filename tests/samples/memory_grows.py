@@ -35,7 +35,9 @@ def stays_quiet() -> dict[str, Run]:
         "a library that is loaded at the end": make.run(
             {"mem/host": np.r_[350.6, np.full(8, 357.4), 357.5, 357.5, 357.6, 406.0, 406.1] * 1e6}
         ),
-        "the first step allocates": make.run({"mem/device": np.r_[1.0, 7.5, np.full(398, 8.0)] * GIB * noise}),
+        "the first step allocates": make.run(
+            {"mem/device": np.r_[1.0, 7.5, np.full(398, 8.0)] * GIB * noise}
+        ),
         "level": make.run({"mem/host": 8 * GIB * noise}),
         "caches fill up": make.run({"mem/device": filling * noise}),
         "a maximum that hardly moves": make.run({"mem/device": records}),

@@ -17,5 +17,7 @@ def fires() -> dict[str, Run]:
 
 def stays_quiet() -> dict[str, Run]:
     return {
-        "it fits": told("healthy", memory_available=16000000000.0, memory_needed=2000000000.0, memory_of="machine"),
+        "it fits": told(
+            "healthy", memory_available=16000000000.0, memory_needed=2000000000.0, memory_of="machine"
+        ),
     }

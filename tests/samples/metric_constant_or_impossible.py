@@ -17,9 +17,13 @@ def fires() -> dict[str, Run]:
         "more than all": run({"train/loss": LOSS, "val/accuracy": np.linspace(40.0, 104.0, 60)}),
         "less than nothing": run({"train/loss": LOSS, "val/auc": np.linspace(0.5, -0.2, 60)}),
         "perplexity below one": run({"train/loss": LOSS, "val/perplexity": np.linspace(9.0, 0.4, 60)}),
-        "a cross-entropy below zero": run({"train/loss": 0.6 - np.arange(60.0), "train/accuracy": np.full(60, 0.1)}),
+        "a cross-entropy below zero": run(
+            {"train/loss": 0.6 - np.arange(60.0), "train/accuracy": np.full(60, 0.1)}
+        ),
         "an absurd loss": run({"train/loss": np.full(60, 5e26)}),
-        "a player that died": run({"train/g_loss": dead, "train/d_loss": np.where(np.arange(60) < 20, 0.03, 0.5)}),
+        "a player that died": run(
+            {"train/g_loss": dead, "train/d_loss": np.where(np.arange(60) < 20, 0.03, 0.5)}
+        ),
     }
 
 
@@ -29,9 +33,13 @@ def stays_quiet() -> dict[str, Run]:
         "healthy": run({"train/loss": LOSS, "val/accuracy": 1 - 0.3 * LOSS}),
         "perfect": run({"train/loss": LOSS, "val/accuracy": np.ones(60)}),
         "perfect in percent": run({"train/loss": LOSS, "val/accuracy": 100 * solved}),
-        "nothing found yet": run({"train/loss": LOSS, "val/mAP_0.5": np.zeros(60), "epoch": np.arange(60) / 30}),
+        "nothing found yet": run(
+            {"train/loss": LOSS, "val/mAP_0.5": np.zeros(60), "epoch": np.arange(60) / 30}
+        ),
         "a running best": run({"train/loss": LOSS, "val/best_accuracy": np.full(60, 0.91)}),
-        "stands at the end": run({"train/loss": LOSS, "val/accuracy": np.minimum(0.97, np.linspace(0.5, 1.5, 60))}),
+        "stands at the end": run(
+            {"train/loss": LOSS, "val/accuracy": np.minimum(0.97, np.linspace(0.5, 1.5, 60))}
+        ),
         "memorized to the last digit": run({"train/loss": np.maximum(LOSS - 0.45, 0.0)}),
         "a likelihood of densities": run({"train/loss": 2 - 0.1 * np.arange(60.0)}),
         "a cosine": run({"train/loss": LOSS - 1.9, "val/accuracy": 1 - 0.3 * LOSS}),

@@ -11,7 +11,9 @@ from traindx.vocabulary.run import Run
 
 
 def curves(loss: np.ndarray, accuracy: np.ndarray, split: str = "val/") -> Run:
-    return make.run({split + "loss": loss, split + "accuracy": accuracy, "train/loss": fall(len(loss), 2.3, 0.05)})
+    return make.run(
+        {split + "loss": loss, split + "accuracy": accuracy, "train/loss": fall(len(loss), 2.3, 0.05)}
+    )
 
 
 def fires() -> dict[str, Run]:
@@ -41,7 +43,9 @@ def stays_quiet() -> dict[str, Run]:
         "plenty of data, trained": train(Recipe(samples=20000)),
         "overfits in both, trained": train(Recipe(samples=400, label_noise=0.4, hidden=64, steps=800)),
         "both improve": curves(fall(n, 2.3, 0.3), learned),
-        "both get worse": curves(0.4 + 1.9 * np.exp(-t / 6) + t * 0.006, learned - np.maximum(t - 15, 0) * 0.003),
+        "both get worse": curves(
+            0.4 + 1.9 * np.exp(-t / 6) + t * 0.006, learned - np.maximum(t - 15, 0) * 0.003
+        ),
         "score saturates": curves(fall(n, 2.3, 0.05), np.minimum(learned, 0.85) + noise(n, 0.003)),
         "level and noisy": curves(
             0.5 + 1.8 * np.exp(-t / 5) + noise(n, 0.05), 0.8 - 0.6 * np.exp(-t / 5) + noise(n, 0.03, 2)

@@ -16,7 +16,10 @@ def fires() -> dict[str, Run]:
             {"train/loss": make.healthy_loss()}, setup=Setup(parameters=1e6, dataset_size=5000.0)
         ),
         "and the held-out loss rises": make.run(
-            {"train/loss": make.healthy_loss(), "val/loss": np.r_[make.healthy_loss(100), np.linspace(0.35, 1.5, 300)]},
+            {
+                "train/loss": make.healthy_loss(),
+                "val/loss": np.r_[make.healthy_loss(100), np.linspace(0.35, 1.5, 300)],
+            },
             setup=Setup(parameters=1e6, dataset_size=5000.0),
         ),
     }

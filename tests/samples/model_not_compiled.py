@@ -14,7 +14,8 @@ def fires() -> dict[str, Run]:
             {"train/loss": make.healthy_loss(2400)}, setup=setup.with_facts({"compile": False}, "log")
         ),
         "written as text": make.run(
-            {"train/loss": make.healthy_loss(2400)}, setup=setup.with_facts({"torch_compile": "False"}, "log")
+            {"train/loss": make.healthy_loss(2400)},
+            setup=setup.with_facts({"torch_compile": "False"}, "log"),
         ),
     }
 

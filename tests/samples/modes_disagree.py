@@ -8,7 +8,9 @@ from traindx.vocabulary.run import Run
 
 def fires() -> dict[str, Run]:
     return {
-        "statistics that never moved": told("healthy", modes_loss_train=0.1, modes_loss_eval=2.1, modes_loss_first=2.3),
+        "statistics that never moved": told(
+            "healthy", modes_loss_train=0.1, modes_loss_eval=2.1, modes_loss_first=2.3
+        ),
     }
 
 

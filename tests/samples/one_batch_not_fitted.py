@@ -8,10 +8,18 @@ from traindx.vocabulary.run import Run
 
 def fires() -> dict[str, Run]:
     return {
-        "a floor": told("healthy", one_batch_start=2.3, one_batch_end=1.46, one_batch_steps=300, one_batch_pace=0.001),
-        "flat": told("healthy", one_batch_start=2.3, one_batch_end=2.29, one_batch_steps=300, one_batch_pace=0.002),
+        "a floor": told(
+            "healthy", one_batch_start=2.3, one_batch_end=1.46, one_batch_steps=300, one_batch_pace=0.001
+        ),
+        "flat": told(
+            "healthy", one_batch_start=2.3, one_batch_end=2.29, one_batch_steps=300, one_batch_pace=0.002
+        ),
         "it explodes": told(
-            "healthy", one_batch_start=2.3, one_batch_end=float("inf"), one_batch_steps=300, one_batch_pace=0.0
+            "healthy",
+            one_batch_start=2.3,
+            one_batch_end=float("inf"),
+            one_batch_steps=300,
+            one_batch_pace=0.0,
         ),
         "it grows, soon": told(
             "healthy", one_batch_start=2.3, one_batch_end=88.0, one_batch_steps=20, one_batch_pace=0.0

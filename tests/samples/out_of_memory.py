@@ -24,6 +24,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "nothing happened": make.run({"train/loss": make.healthy_loss(50)}),
         "another crash": make.run(
-            {"train/loss": make.healthy_loss(50)}, events=(Event("crash", "KeyboardInterrupt", 49.0, "line 60"),)
+            {"train/loss": make.healthy_loss(50)},
+            events=(Event("crash", "KeyboardInterrupt", 49.0, "line 60"),),
         ),
     }

@@ -10,10 +10,17 @@ def fires() -> dict[str, Run]:
     return {
         **several("relu_values", "sigmoid_values", "relu_scores"),
         "a binary cross-entropy of a ReLU": told(
-            "relu_scores", loss_name="binary_cross_entropy", loss="binary_cross_entropy", outputs_last_activation="relu"
+            "relu_scores",
+            loss_name="binary_cross_entropy",
+            loss="binary_cross_entropy",
+            outputs_last_activation="relu",
         ),
         "a function that the list of modules does not know": told(
-            "sigmoid_values", modules="0 Linear", outputs_min=0.2, outputs_max=0.8, outputs_last_activation="sigmoid"
+            "sigmoid_values",
+            modules="0 Linear",
+            outputs_min=0.2,
+            outputs_max=0.8,
+            outputs_last_activation="sigmoid",
         ),
     }
 
@@ -21,7 +28,9 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "healthy_adam"),
-        "a linear layer whose outputs lie between 0 and 1": told("sigmoid_values", outputs_last_activation="none"),
+        "a linear layer whose outputs lie between 0 and 1": told(
+            "sigmoid_values", outputs_last_activation="none"
+        ),
         "probabilities that touch 0, from nobody knows what": told(
             "relu_scores",
             loss_name="binary_cross_entropy",

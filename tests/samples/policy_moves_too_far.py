@@ -14,7 +14,11 @@ def agent(kl: float, name: str = "train/approx_kl", seed: int = 1) -> Run:
 
 
 def fires() -> dict[str, Run]:
-    return {"no clipping": agent(4.0), "a rate of .02": agent(0.25), "another name": agent(0.4, "losses/approx_kl")}
+    return {
+        "no clipping": agent(4.0),
+        "a rate of .02": agent(0.25),
+        "another name": agent(0.4, "losses/approx_kl"),
+    }
 
 
 def stays_quiet() -> dict[str, Run]:

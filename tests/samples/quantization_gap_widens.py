@@ -16,9 +16,13 @@ def fires() -> dict[str, Run]:
     late = np.maximum(0, np.arange(N) - 20) / N
     accuracy = 0.9 - 0.6 * np.exp(-np.arange(N) / 10)
     return {
-        "the gap itself, logged": make.run({"train/loss": loss, "quant/loss_gap": 0.05 + 0.8 * late + noise}),
+        "the gap itself, logged": make.run(
+            {"train/loss": loss, "quant/loss_gap": 0.05 + 0.8 * late + noise}
+        ),
         "two losses": make.run({"val/loss": loss, "val/quantized_loss": loss + 0.1 + late + noise}),
-        "two accuracies": make.run({"val/accuracy": accuracy, "val/int8_accuracy": accuracy - 0.02 - 0.4 * late}),
+        "two accuracies": make.run(
+            {"val/accuracy": accuracy, "val/int8_accuracy": accuracy - 0.02 - 0.4 * late}
+        ),
         "the gap alone": make.run({"quant/loss_gap": 0.02 + 0.3 * late + noise / 10}),
     }
 

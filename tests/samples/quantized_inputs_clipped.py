@@ -13,7 +13,9 @@ N = 20
 def on_ends(*ends: float, first: float = 0.01, loss: Floats | None = None) -> Run:
     """Shares of inputs on the ends of the range, from `first` to `ends` in half of the run."""
     t = np.minimum(1, np.arange(N) / (N / 2))[:, None]
-    values = np.clip((1 - t) * first + t * np.array(ends) + 0.004 * make.rng(2).standard_normal((N, len(ends))), 0, 1)
+    values = np.clip(
+        (1 - t) * first + t * np.array(ends) + 0.004 * make.rng(2).standard_normal((N, len(ends))), 0, 1
+    )
     panel = Panel(10.0 * np.arange(N), tuple(f"body.{i}" for i in range(len(ends))), values)
     loss = make.healthy_loss(10 * N) if loss is None else loss
     return make.run({"train/loss": loss}, panels={"quant/act_clipped": panel})

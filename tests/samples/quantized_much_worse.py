@@ -15,7 +15,9 @@ BOTH = Setup().with_facts({"quantized": True, "quantized_in": "both"}, "capture"
 
 def kept(*ends: float) -> dict[str, Panel]:
     values = np.array(ends)[None] + 0.01 * make.rng(7).standard_normal((N, len(ends)))
-    return {"quant/kept": Panel(np.arange(N, dtype=float), tuple(f"body.{i}" for i in range(len(ends))), values)}
+    return {
+        "quant/kept": Panel(np.arange(N, dtype=float), tuple(f"body.{i}" for i in range(len(ends))), values)
+    }
 
 
 def error(*ends: float) -> dict[str, Panel]:
@@ -66,7 +68,9 @@ def stays_quiet() -> dict[str, Run]:
         "rounded a little in evaluation": make.run(
             {"train/loss": loss}, setup=IN_USE, panels={**kept(0.99, 0.98), **error(0.1, 0.25)}
         ),
-        "plain signs in training": make.run({"train/loss": loss}, setup=BOTH, panels={**kept(12.0), **error(13.0)}),
+        "plain signs in training": make.run(
+            {"train/loss": loss}, setup=BOTH, panels={**kept(12.0), **error(13.0)}
+        ),
         "trained quantized, and overfitted": make.run(
             {"train/loss": loss, "val/loss": 0.1 * loss + 2.2}, setup=BOTH, panels=kept(0.9, 0.8)
         ),

@@ -13,7 +13,9 @@ N = 20
 def beyond(*ends: float, first: float = 0.02, loss: Floats | None = None) -> Run:
     """Shares of weights beyond the range, from `first` to the `ends` in half of the run."""
     t = np.minimum(1, np.arange(N) / (N / 2))[:, None]
-    values = np.clip((1 - t) * first + t * np.array(ends) + 0.004 * make.rng(2).standard_normal((N, len(ends))), 0, 1)
+    values = np.clip(
+        (1 - t) * first + t * np.array(ends) + 0.004 * make.rng(2).standard_normal((N, len(ends))), 0, 1
+    )
     panel = Panel(10.0 * np.arange(N), tuple(f"body.{i}" for i in range(len(ends))), values)
     return make.run(
         {"train/loss": make.healthy_loss(10 * N) if loss is None else loss}, panels={"quant/clipped": panel}

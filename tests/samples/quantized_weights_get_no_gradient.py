@@ -17,7 +17,8 @@ def passed(*ends: float, first: Floats | None = None) -> Run:
         values[: len(first)] = first[:, None]
     names = tuple(f"body.{i}" for i in range(len(ends)))
     return make.run(
-        {"train/loss": make.healthy_loss(10 * N)}, panels={"quant/gradient": Panel(10.0 * np.arange(N), names, values)}
+        {"train/loss": make.healthy_loss(10 * N)},
+        panels={"quant/gradient": Panel(10.0 * np.arange(N), names, values)},
     )
 
 

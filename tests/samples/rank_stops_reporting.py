@@ -48,6 +48,10 @@ def stays_quiet() -> dict[str, Run]:
         "a few rows behind": told(400, 393),
         "reports rarely": make.run({"train/loss": whole, "rank/1/train/loss": (STEPS[::16], whole[::16])}),
         "one rank alone evaluates": make.run(
-            {"train/loss": whole[:300], "rank/1/train/loss": whole[:300], "val/loss": (STEPS[::20], whole[::20])}
+            {
+                "train/loss": whole[:300],
+                "rank/1/train/loss": whole[:300],
+                "val/loss": (STEPS[::20], whole[::20]),
+            }
         ),
     }

@@ -78,7 +78,8 @@ def stays_quiet() -> dict[str, Run]:
             {**losses(), "grad_norm": same, "rank/1/grad_norm": same}, panels=weights(size, size)
         ),
         "the rounding of two devices": make.run(
-            {**losses(), "grad_norm": same, "rank/1/grad_norm": rounded}, panels=weights(size, size * (1 + 1e-6))
+            {**losses(), "grad_norm": same, "rank/1/grad_norm": rounded},
+            panels=weights(size, size * (1 + 1e-6)),
         ),
         "one that ended early": timed(150, every=1.0),
         "one torn row": make.run({**losses(), "grad_norm": same, "rank/1/grad_norm": torn}),

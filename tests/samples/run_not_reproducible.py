@@ -31,7 +31,11 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         "the same to the last bit": told(
-            "healthy", seeds_set="torch", repeat_difference=0.0, repeat_first_loss_difference=0.0, repeat_steps=100
+            "healthy",
+            seeds_set="torch",
+            repeat_difference=0.0,
+            repeat_first_loss_difference=0.0,
+            repeat_steps=100,
         ),
         "rounding": told(
             "healthy",

@@ -18,7 +18,8 @@ def fires() -> dict[str, Run]:
             setup=Setup(schedule="StepLR", facts={"scheduler_steps": 300, "optimizer_steps": 300}),
         ),
         "halved in every batch": make.run(
-            {"lr": 0.1 * 0.5 ** np.arange(300), "train/loss": make.healthy_loss(300)}, setup=Setup(schedule="StepLR")
+            {"lr": 0.1 * 0.5 ** np.arange(300), "train/loss": make.healthy_loss(300)},
+            setup=Setup(schedule="StepLR"),
         ),
     }
 

@@ -24,8 +24,12 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         **healthy(),
-        "log-probabilities": told("healthy", **{**NLL, "loss_input": "log-probabilities"}, outputs_max=-1e-7),
-        "scores, which cross-entropy expects": told("healthy", **{**NLL, "loss_name": "cross_entropy", "loss": ""}),
+        "log-probabilities": told(
+            "healthy", **{**NLL, "loss_input": "log-probabilities"}, outputs_max=-1e-7
+        ),
+        "scores, which cross-entropy expects": told(
+            "healthy", **{**NLL, "loss_name": "cross_entropy", "loss": ""}
+        ),
         "one number for each sample": told("healthy", **{**NLL, "loss_input_shape": "32"}, outputs_max=2.0),
         "another likelihood": told("healthy", **{**NLL, "loss_name": "gaussian_nll_loss"}, outputs_max=2.0),
     }

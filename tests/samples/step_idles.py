@@ -22,5 +22,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "a fifth": traced.run(traced.step(0.1, data=0.05, forward=0.3, backward=0.4, optimizer=0.05)),
         "idle while data is loaded": traced.run(waits, device=True),
-        "loading on the host": traced.run(traced.step(0.1, data=0.7, forward=0.1, backward=0.1, optimizer=0.05)),
+        "loading on the host": traced.run(
+            traced.step(0.1, data=0.7, forward=0.1, backward=0.1, optimizer=0.05)
+        ),
     }

@@ -35,8 +35,12 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "level": make.run({"time/step": 0.5 * noise}),
         "a batch that is ramped up": make.run({"time/step": 0.01 * batch * noise, "batch_size": batch}),
-        "an average that forgets a fast start": make.run({"time/step": 1.0 - 0.4 / (1 + np.arange(400) / 10)}),
+        "an average that forgets a fast start": make.run(
+            {"time/step": 1.0 - 0.4 / (1 + np.arange(400) / 10)}
+        ),
         "a sudden change": make.run({"time/step": slow * noise}),
-        "a machine that gets busier": make.run({"time/step": 0.5 * noise * busy(2, more=np.linspace(0, 0.6, 400))}),
+        "a machine that gets busier": make.run(
+            {"time/step": 0.5 * noise * busy(2, more=np.linspace(0, 0.6, 400))}
+        ),
         "a tenth slower": make.run({"time/step": np.linspace(1, 1.1, 400) * noise}),
     }

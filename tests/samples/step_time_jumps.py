@@ -23,7 +23,9 @@ def fires() -> dict[str, Run]:
         "ten times the time": make.run({"time/step": 0.05 * (9 * level - 8) * noise}),
         "for a while": make.run({"time/step": 0.05 * between * noise}),
         "among evaluations": make.run({"time/step": 0.05 * evaluated * noise}),
-        "a dozen rows": make.run({"time/step": [1.0, 1.02, 0.99, 1.0, 1.01, 1.0, 2.1, 2.05, 2.1, 2.08, 2.1, 2.11]}),
+        "a dozen rows": make.run(
+            {"time/step": [1.0, 1.02, 0.99, 1.0, 1.01, 1.0, 2.1, 2.05, 2.1, 2.08, 2.1, 2.11]}
+        ),
     }
 
 

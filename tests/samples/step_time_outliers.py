@@ -39,7 +39,9 @@ def stays_quiet() -> dict[str, Run]:
     few = 0.2 * np.exp(0.05 * rng.standard_normal(600))
     few[[100, 333]] = 1.5
     return {
-        "evaluation and compilation inside the step": make.run({"time/step": (steps, nano), "val/loss": held}),
+        "evaluation and compilation inside the step": make.run(
+            {"time/step": (steps, nano), "val/loss": held}
+        ),
         "two slow steps": make.run({"time/step": few}),
         "sequences of all lengths": make.run({"time/step": np.exp(0.4 * rng.standard_normal(600))}),
         "a new level": make.run({"time/step": np.r_[few[:300], 4 * few[:300]]}),

@@ -31,6 +31,8 @@ def stays_quiet() -> dict[str, Run]:
         "a tenth": make.run({"time/step": step, "time/data": data}),
         "the first row fills the queues": make.run({"time/step": step, "time/data": first}),
         "now and then a stall": make.run({"time/step": step, "time/data": stalls}),
-        "a batch that was drawn once": make.run({"time/step": step, "time/data": (np.array([0]), np.array([2.0]))}),
+        "a batch that was drawn once": make.run(
+            {"time/step": step, "time/data": (np.array([0]), np.array([2.0]))}
+        ),
         "two rows": make.run({"time/step": [0.81, 0.79], "time/data": [0.06, 0.01]}),
     }

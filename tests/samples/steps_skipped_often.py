@@ -17,12 +17,16 @@ def fires() -> dict[str, Run]:
     counts[0] = 10
     late = counts.copy()
     late[250:] = rng.integers(2, 7, 150)
-    skipped = tuple(Event("skipped-step", "overflow", float(s)) for s in np.flatnonzero(rng.random(300) < 0.3) + 100)
+    skipped = tuple(
+        Event("skipped-step", "overflow", float(s)) for s in np.flatnonzero(rng.random(300) < 0.3) + 100
+    )
     return {
         "per interval, from the middle on": make.run(
             {"train/loss": make.healthy_loss(), "skipped_steps": late}, steps=steps
         ),
-        "counted up": make.run({"train/loss": make.healthy_loss(), "skipped_steps": np.cumsum(late)}, steps=steps),
+        "counted up": make.run(
+            {"train/loss": make.healthy_loss(), "skipped_steps": np.cumsum(late)}, steps=steps
+        ),
         "one by one": make.run({"train/loss": make.healthy_loss()}, events=skipped),
     }
 
@@ -35,8 +39,14 @@ def stays_quiet() -> dict[str, Run]:
     tries[100::100] = 1
     few = tuple(Event("skipped-step", "overflow", float(s)) for s in range(16))
     return {
-        "the search at the start": make.run({"train/loss": make.healthy_loss(), "skipped_steps": start}, steps=steps),
-        "a try now and then": make.run({"train/loss": make.healthy_loss(), "skipped_steps": tries}, steps=steps),
-        "counted up": make.run({"train/loss": make.healthy_loss(), "skipped_steps": np.cumsum(tries)}, steps=steps),
+        "the search at the start": make.run(
+            {"train/loss": make.healthy_loss(), "skipped_steps": start}, steps=steps
+        ),
+        "a try now and then": make.run(
+            {"train/loss": make.healthy_loss(), "skipped_steps": tries}, steps=steps
+        ),
+        "counted up": make.run(
+            {"train/loss": make.healthy_loss(), "skipped_steps": np.cumsum(tries)}, steps=steps
+        ),
         "sixteen at the start, one by one": make.run({"train/loss": make.healthy_loss()}, events=few),
     }

@@ -11,7 +11,10 @@ def fires() -> dict[str, Run]:
         "as many classes as outputs, counted from 1": told("healthy", label_min=1, label_max=10),
         "every label masked": told("healthy", label_min=-100, label_max=-100, label_negative_share=1.0),
         "percent for a binary cross-entropy": told(
-            "healthy_values", loss_name="binary_cross_entropy_with_logits", targets_min=0.0, targets_max=100.0
+            "healthy_values",
+            loss_name="binary_cross_entropy_with_logits",
+            targets_min=0.0,
+            targets_max=100.0,
         ),
     }
 
@@ -20,5 +23,7 @@ def stays_quiet() -> dict[str, Run]:
     return {
         **several("healthy", "healthy_values", "rare_class"),
         "half of the labels masked": told("healthy", label_min=-100, label_negative_share=0.5),
-        "soft targets": told("healthy_values", loss_name="binary_cross_entropy", targets_min=0.02, targets_max=0.98),
+        "soft targets": told(
+            "healthy_values", loss_name="binary_cross_entropy", targets_min=0.02, targets_max=0.98
+        ),
     }

@@ -30,7 +30,10 @@ def fires() -> dict[str, Run]:
         "all layers": run_of({"quant/zero_fraction": shares(1.0, 1.0)}, flat),
         "all weights on the highest level": run_of(majority),
         "logged by the loop": make.run(
-            {"train/loss": flat, "quant/zero_fraction/fc1": 0.5 + 0.49 * np.minimum(1, np.arange(10 * N) / 100)}
+            {
+                "train/loss": flat,
+                "quant/zero_fraction/fc1": 0.5 + 0.49 * np.minimum(1, np.arange(10 * N) / 100),
+            }
         ),
     }
 
@@ -41,6 +44,8 @@ def stays_quiet() -> dict[str, Run]:
     return {
         "healthy ternary nets": run_of({"quant/zero_fraction": shares(0.3, 0.5, 0.7)}),
         "sparse": run_of({"quant/zero_fraction": shares(0.9, 0.6), "quant/majority": shares(0.9, 0.6)}),
-        "eight bits": run_of({"quant/zero_fraction": shares(0.01, 0.02), "quant/majority": shares(0.02, 0.02)}),
+        "eight bits": run_of(
+            {"quant/zero_fraction": shares(0.01, 0.02), "quant/majority": shares(0.02, 0.02)}
+        ),
         "zeros at the start only": run_of({"quant/zero_fraction": back}),
     }

@@ -22,14 +22,19 @@ def fires() -> dict[str, Run]:
             told("healthy", train_val_overlap_share=0.9, val_samples_hashed=100), "val/"
         ),
         "files that share rows": surveyed(
-            train_val_overlap_share=0.2, val_samples_hashed=100, train_samples_hashed=1000, samples_duplicate_chance=0.0
+            train_val_overlap_share=0.2,
+            val_samples_hashed=100,
+            train_samples_hashed=1000,
+            samples_duplicate_chance=0.0,
         ),
     }
 
 
 def without(run: Run, prefix: str) -> Run:
     """The run without the signals whose names begin so."""
-    return msgspec.structs.replace(run, series={n: s for n, s in run.series.items() if not n.startswith(prefix)})
+    return msgspec.structs.replace(
+        run, series={n: s for n, s in run.series.items() if not n.startswith(prefix)}
+    )
 
 
 def stays_quiet() -> dict[str, Run]:

@@ -15,4 +15,6 @@ def fires() -> dict[str, Run]:
 
 
 def stays_quiet() -> dict[str, Run]:
-    return several("healthy", "healthy_adam", "healthy_deep", "healthy_values", "never_cleared_slow", "rate_tiny")
+    return several(
+        "healthy", "healthy_adam", "healthy_deep", "healthy_values", "never_cleared_slow", "rate_tiny"
+    )

@@ -17,7 +17,9 @@ def fires() -> dict[str, Run]:
         "one feature of a file": surveyed(
             val_inputs_shift=0.1, val_shift_largest=0.6, val_shifted_features=1, val_shift_where="age"
         ),
-        "other classes in a file": surveyed(val_inputs_shift=0.1, val_target_shift=0.4, val_target_shift_chance=0.1),
+        "other classes in a file": surveyed(
+            val_inputs_shift=0.1, val_target_shift=0.4, val_target_shift_chance=0.1
+        ),
         "a file with outliers, and shifted": surveyed(
             val_inputs_shift=9.0, inputs_outlier_share=0.01, val_shift_largest=0.5, val_shifted_features=1
         ),
@@ -42,5 +44,7 @@ def stays_quiet() -> dict[str, Run]:
             val_target_shift=0.12,
             val_target_shift_chance=0.2,
         ),
-        "a file with outliers, alike": surveyed(val_inputs_shift=9.0, inputs_outlier_share=0.01, val_shift_largest=0.0),
+        "a file with outliers, alike": surveyed(
+            val_inputs_shift=9.0, inputs_outlier_share=0.01, val_shift_largest=0.0
+        ),
     }

@@ -95,10 +95,13 @@ def stays_quiet() -> dict[str, Run]:
         "noisy level": both(fall(60, 2.3, 0.4), 0.6 + 1.5 * np.exp(-t / 4) + noise(60, 0.05, 3)),
         "both wobble": both(healthy + wobble, healthy + 0.1 + wobble),
         "both diverge": both(
-            np.append(drawn, 0.5 + np.arange(20) * 0.1), np.append(drawn, 0.52 + np.arange(20) * 0.1) + noise(80, 0.01)
+            np.append(drawn, 0.5 + np.arange(20) * 0.1),
+            np.append(drawn, 0.52 + np.arange(20) * 0.1) + noise(80, 0.01),
         ),
         "rises and falls again": both(fall(60, 2.3, 0.01), hump),
         "levels off": both(fall(60, 2.3, 0.5), 0.7 + 1.6 * np.exp(-t / 5) + noise(60, 0.005)),
         "four noisy points": both(fall(400, 1.4, 0.6), np.array([1.20, 1.13, 1.15, 1.14]), 100),
-        "both losses near zero": both(fall(60, 2.3, 1e-5), 1e-4 + 2.3 * np.exp(-t) + np.maximum(t - 30, 0) * 2e-6),
+        "both losses near zero": both(
+            fall(60, 2.3, 1e-5), 1e-4 + 2.3 * np.exp(-t) + np.maximum(t - 30, 0) * 2e-6
+        ),
     }

@@ -20,9 +20,13 @@ def fires() -> dict[str, Run]:
     return {
         "ten epochs of loss": make.run(passed(100, 10.0)),
         "loss and accuracy": make.run(passed(300, 3.0) | {"train/accuracy": 1 - fall(300, 0.9, 0.1)}),
-        "with learning rate and norm": make.run(passed(400, 2.0, lr=np.full(400, 1e-3), grad_norm=np.ones(400))),
+        "with learning rate and norm": make.run(
+            passed(400, 2.0, lr=np.full(400, 1e-3), grad_norm=np.ones(400))
+        ),
         "few points of fine-tuning": make.run(passed(12, 3.0)),
-        "steps are epochs": msgspec.structs.replace(make.run({"train/loss": make.healthy_loss(100)}), axis="epoch"),
+        "steps are epochs": msgspec.structs.replace(
+            make.run({"train/loss": make.healthy_loss(100)}), axis="epoch"
+        ),
     }
 
 
@@ -36,7 +40,9 @@ def stays_quiet() -> dict[str, Run]:
         "not twice through the data": make.run(passed(400, 1.0)),
         "learns nothing": make.run(flat),
         "reinforcement learning": make.run(passed(400, 5.0) | {"train/reward": np.arange(400.0)}),
-        "adversarial": make.run(passed(400, 5.0) | {"train/d_loss": np.ones(400), "train/g_loss": np.ones(400)}),
+        "adversarial": make.run(
+            passed(400, 5.0) | {"train/d_loss": np.ones(400), "train/g_loss": np.ones(400)}
+        ),
         "a test score of its own": make.run(passed(400, 5.0) | {"bbox/AP": score}),
         "validation alone": make.run({"val/loss": make.healthy_loss(100), "epoch": np.arange(100.0)}),
     }

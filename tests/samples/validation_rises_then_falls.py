@@ -39,10 +39,14 @@ def stays_quiet() -> dict[str, Run]:
     both_bump = bump(n, 0.5, 0.1, 0.5)
     return {
         "plenty of data, trained": train(Recipe(samples=20000)),
-        "overfits and stays there, trained": train(Recipe(samples=400, label_noise=0.4, hidden=64, steps=800)),
+        "overfits and stays there, trained": train(
+            Recipe(samples=400, label_noise=0.4, hidden=64, steps=800)
+        ),
         "one spike": both(healthy, np.where(np.arange(n) == 40, 2.0, healthy)),
         "training has the hump too": both(healthy + both_bump, healthy + 0.1 + both_bump),
         "noise": both(healthy, healthy + noise(n, 0.1)),
         "no first minimum": both(fall(n, 2.3, 0.01), 2.3 + bump(n, 0.5, 0.2, 1.0)),
-        "rises and comes half back": both(fall(n, 2.3, 0.01), healthy + np.clip(np.arange(n) - 30, 0, 20) * 0.03),
+        "rises and comes half back": both(
+            fall(n, 2.3, 0.01), healthy + np.clip(np.arange(n) - 30, 0, 20) * 0.03
+        ),
     }

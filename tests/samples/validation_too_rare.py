@@ -14,7 +14,9 @@ def fires() -> dict[str, Run]:
     return {
         "three validations in 1500 steps, trained": train(Recipe(samples=20000, validate_every=500)),
         "one at the end": make.run({"train/loss": loss, "val/loss": ([999], [0.5])}),
-        "none after a third": make.run({"train/loss": loss, "val/loss": (np.arange(0, 330, 20), loss[:330:20])}),
+        "none after a third": make.run(
+            {"train/loss": loss, "val/loss": (np.arange(0, 330, 20), loss[:330:20])}
+        ),
     }
 
 

@@ -15,7 +15,10 @@ def fires() -> dict[str, Run]:
             inputs_missing_where="age",
         ),
         "a feature that is mostly empty": surveyed(
-            inputs_missing=770, inputs_missing_share=0.07, inputs_missing_worst_share=0.77, inputs_missing_where="cabin"
+            inputs_missing=770,
+            inputs_missing_share=0.07,
+            inputs_missing_worst_share=0.77,
+            inputs_missing_where="cabin",
         ),
         "targets": surveyed(inputs_missing=0, targets_missing=4),
         "ragged rows": surveyed(inputs_missing=0, rows_malformed=2),
@@ -26,6 +29,10 @@ def fires() -> dict[str, Run]:
 def stays_quiet() -> dict[str, Run]:
     return {
         "whole": surveyed(
-            inputs_missing=0, inputs_missing_share=0.0, targets_missing=0, rows_malformed=0, inputs_inconvertible=0
+            inputs_missing=0,
+            inputs_missing_share=0.0,
+            targets_missing=0,
+            rows_malformed=0,
+            inputs_inconvertible=0,
         ),
     }

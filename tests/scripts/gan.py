@@ -17,7 +17,9 @@ for step in range(40):
     batch = real[torch.randint(0, 512, (64,))]
     noise = torch.randn(64, 4)
     fake = generator(noise)
-    loss_d = bce(discriminator(batch), torch.ones(64, 1)) + bce(discriminator(fake.detach()), torch.zeros(64, 1))
+    loss_d = bce(discriminator(batch), torch.ones(64, 1)) + bce(
+        discriminator(fake.detach()), torch.zeros(64, 1)
+    )
     opt_d.zero_grad()
     loss_d.backward()
     opt_d.step()

@@ -19,7 +19,9 @@ def main():
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         squares = pool.map(seen, range(4))
     child = "import os; print([n for n in ('TRAINDX_CAPTURE', 'PYTHONPATH') if n in os.environ])"
-    shown = subprocess.run([sys.executable, "-c", child], capture_output=True, text=True, check=True).stdout.strip()
+    shown = subprocess.run(
+        [sys.executable, "-c", child], capture_output=True, text=True, check=True
+    ).stdout.strip()
     torch.manual_seed(22)
     x = torch.randn(64, 3)
     model = torch.nn.Linear(3, 1)

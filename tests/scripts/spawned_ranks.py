@@ -11,7 +11,9 @@ from torch.nn.parallel import DistributedDataParallel
 
 def train(rank, world):
     os.environ["MASTER_ADDR"] = "127.0.0.1"
-    dist.init_process_group("gloo", init_method="file://" + os.path.abspath("meeting"), rank=rank, world_size=world)
+    dist.init_process_group(
+        "gloo", init_method="file://" + os.path.abspath("meeting"), rank=rank, world_size=world
+    )
     torch.manual_seed(28)
     x = torch.randn(64, 5)
     model = DistributedDataParallel(torch.nn.Linear(5, 1))
@@ -26,7 +28,10 @@ def train(rank, world):
         losses.append(loss.item())
     torch.save(model.module.state_dict(), f"weights{rank}.pt")
     with open(f"truth{rank}.json", "w") as file:
-        json.dump({"loss": losses, "lr": [0.02] * 20, "seen": sorted(n for n in os.environ if "TRAINDX" in n)}, file)
+        json.dump(
+            {"loss": losses, "lr": [0.02] * 20, "seen": sorted(n for n in os.environ if "TRAINDX" in n)},
+            file,
+        )
     dist.destroy_process_group()
 
 

@@ -55,7 +55,9 @@ model = GPT()
 decay = [p for p in model.parameters() if p.dim() > 1]
 plain = [p for p in model.parameters() if p.dim() <= 1]
 optimizer = torch.optim.AdamW(
-    [{"params": decay, "weight_decay": 0.1}, {"params": plain, "weight_decay": 0.0}], lr=3e-3, betas=(0.9, 0.95)
+    [{"params": decay, "weight_decay": 0.1}, {"params": plain, "weight_decay": 0.0}],
+    lr=3e-3,
+    betas=(0.9, 0.95),
 )
 truth = {"loss": [], "lr": [], "val_loss": []}
 for it in range(30):

@@ -36,9 +36,13 @@ def facts(data: Any, target: Any = "label", **options: Any) -> dict[str, Any]:
     return dict(measured(data, target, **options).measured.facts)
 
 
-def write_csv(path: Path, columns: dict[str, Any], *, delimiter: str = ",", rows: Sequence[str] = ()) -> Path:
+def write_csv(
+    path: Path, columns: dict[str, Any], *, delimiter: str = ",", rows: Sequence[str] = ()
+) -> Path:
     """Columns as a CSV file, and further lines as they are."""
     lines = [delimiter.join(columns)]
-    lines += [delimiter.join(str(v) for v in row) for row in zip(*(list(c) for c in columns.values()), strict=True)]
+    lines += [
+        delimiter.join(str(v) for v in row) for row in zip(*(list(c) for c in columns.values()), strict=True)
+    ]
     path.write_text("\n".join([*lines, *rows]) + "\n", encoding="utf-8")
     return path

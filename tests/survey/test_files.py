@@ -26,7 +26,12 @@ def png(seed: int, side: int = 8) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     head = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(rows))
+        + chunk(b"IEND", b"")
+    )
 
 
 def wav(seed: int, frames: int = 4000) -> bytes:
@@ -95,7 +100,9 @@ def test_a_folder_of_images(tmp_path: Path) -> None:
     facts = found.measured.facts
     assert (facts["files_checked"], facts["files_unreadable"], facts["classes"]) == (50, 0, 2)
     assert facts["class_counts_max_min_ratio"] == 1
-    assert facts["train_val_overlap_share"] == facts["samples_duplicates"] == facts["label_unseen_classes"] == 0
+    assert (
+        facts["train_val_overlap_share"] == facts["samples_duplicates"] == facts["label_unseen_classes"] == 0
+    )
     assert found.format == "folder"
 
 

@@ -86,7 +86,11 @@ def test_healthy_features_have_no_outliers(draw: str) -> None:
 
 
 def test_values_of_another_world_are_found() -> None:
-    for bulk in (rng().standard_normal(1000), np.exp(rng().standard_normal(1000)), 50 + rng().standard_normal(1000)):
+    for bulk in (
+        rng().standard_normal(1000),
+        np.exp(rng().standard_normal(1000)),
+        50 + rng().standard_normal(1000),
+    ):
         spoilt = bulk.copy()
         spoilt[[3, 500]] *= 1000
         if np.abs(spoilt[[3, 500]] - np.median(bulk)).min() > 50:
@@ -118,7 +122,9 @@ def test_skill_of_one_feature() -> None:
     label = chance.integers(0, 4, 2000).astype(float)
     assert skill(label * 3 + 1, label, "number", "classes") == 1
     assert skill(chance.permutation(label), label, "number", "classes") < 0.1
-    assert skill(chance.permutation(2000).astype(float), label, "category", "classes") < 0.1  # a name for each row
+    assert (
+        skill(chance.permutation(2000).astype(float), label, "category", "classes") < 0.1
+    )  # a name for each row
     target = chance.standard_normal(2000)
     assert skill(np.exp(target), target, "number", "numbers") > 0.98
     assert skill(chance.standard_normal(2000), target, "number", "numbers") < 0.1

@@ -190,7 +190,11 @@ def test_columns_that_are_not_there(tmp_path: Path) -> None:
 
 
 def test_names_are_escaped_and_no_sample_is_told(tmp_path: Path) -> None:
-    columns = {"\x1b[31mred\u202e": rng().standard_normal(60), "secret": ["hunter2"] * 59 + [""], "label": [0, 1] * 30}
+    columns = {
+        "\x1b[31mred\u202e": rng().standard_normal(60),
+        "secret": ["hunter2"] * 59 + [""],
+        "label": [0, 1] * 30,
+    }
     found = measured(write_csv(tmp_path / "x.csv", columns))
     said = repr(found.measured.facts) + repr(found.notes) + repr(found.measured.reasons)
     assert "\x1b" not in said
@@ -224,12 +228,18 @@ def test_tensors_and_data_sets_of_torch(columns: dict[str, Any], held: dict[str,
     torch = pytest.importorskip("torch")
     from torch.utils.data import DataLoader, TensorDataset
 
-    values = torch.tensor(np.stack([columns[c] for c in COLUMNS], axis=1), dtype=torch.float64, requires_grad=True)
+    values = torch.tensor(
+        np.stack([columns[c] for c in COLUMNS], axis=1), dtype=torch.float64, requires_grad=True
+    )
     label = torch.tensor(columns["label"])
     torch.manual_seed(1)
     expected = torch.rand(1)
     torch.manual_seed(1)
     items = TensorDataset(values.detach(), label)
-    for found in (facts(values, label), facts(items, None), facts(DataLoader(items, 32, shuffle=True), None)):
+    for found in (
+        facts(values, label),
+        facts(items, None),
+        facts(DataLoader(items, 32, shuffle=True), None),
+    ):
         alike(found, held)
     assert torch.equal(torch.rand(1), expected)

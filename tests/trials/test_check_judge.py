@@ -20,7 +20,9 @@ def judged(
     run: Run, severity: Severity = "medium", reasons: dict[str, str] | None = None, asked: set[str] = KNOWN
 ) -> dict[str, CheckResult]:
     diagnosis = pipeline.diagnose(run)
-    found = results(CHECKS, diagnosis.first, diagnosis.runs[0].setup, reasons or {}, asked=asked, severity=severity)
+    found = results(
+        CHECKS, diagnosis.first, diagnosis.runs[0].setup, reasons or {}, asked=asked, severity=severity
+    )
     return {result.slug: result for result in found}
 
 
@@ -36,7 +38,9 @@ def test_every_new_rule_is_asked_by_a_check() -> None:
     asked = {slug for check in CHECKS for slug in check.rules}
     families = {r.slug for r in rules.catalogue() if r.family == "ENV"}
     assert families <= asked
-    needs_check = {r.slug for r in rules.catalogue() if "(made by traindx check)" in " ".join(r.page.split())}
+    needs_check = {
+        r.slug for r in rules.catalogue() if "(made by traindx check)" in " ".join(r.page.split())
+    }
     assert needs_check
     assert needs_check <= asked
 
@@ -57,7 +61,9 @@ def test_a_fault_fails_its_check(case: str, failed: str) -> None:
     assert judged(captured(case))[failed].status == "failed"
 
 
-@pytest.mark.parametrize("case", ["healthy", "healthy_adam", "healthy_dropout", "healthy_norm", "healthy_frozen_base"])
+@pytest.mark.parametrize(
+    "case", ["healthy", "healthy_adam", "healthy_dropout", "healthy_norm", "healthy_frozen_base"]
+)
 def test_nothing_fails_on_healthy_runs(case: str) -> None:
     found = judged(captured(case))
     assert {slug: r.message for slug, r in found.items() if r.status == "failed"} == {}
@@ -65,7 +71,9 @@ def test_nothing_fails_on_healthy_runs(case: str) -> None:
 
 
 def test_what_was_not_tried_is_not_run_and_says_why() -> None:
-    found = judged(captured("healthy"), reasons={ONE_BATCH: "the time was used up", BLANK: "the time was used up"})
+    found = judged(
+        captured("healthy"), reasons={ONE_BATCH: "the time was used up", BLANK: "the time was used up"}
+    )
     assert (found["one-batch"].status, found["one-batch"].message) == ("not-run", "the time was used up")
     assert found["disk"].status == "not-run"
     assert "setup:" not in found["disk"].message

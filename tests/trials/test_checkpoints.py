@@ -22,7 +22,11 @@ def safetensors(tensors: dict[str, np.ndarray], kinds: dict[str, str] | None = N
     for name, values in tensors.items():
         raw = values.tobytes()
         kind = (kinds or {}).get(name, names[str(values.dtype)])
-        header[name] = {"dtype": kind, "shape": list(values.shape), "data_offsets": [len(data), len(data) + len(raw)]}
+        header[name] = {
+            "dtype": kind,
+            "shape": list(values.shape),
+            "data_offsets": [len(data), len(data) + len(raw)],
+        }
         data += raw
     head = json.dumps({"__metadata__": {"format": "pt"}, **header}).encode()
     return struct.pack("<Q", len(head)) + head + data
@@ -34,7 +38,12 @@ def written(path: Path, data: bytes) -> Looked:
 
 
 def test_whole_and_finite(tmp_path: Path) -> None:
-    tensors = {"w": np.ones((3, 5), np.float32), "n": np.arange(4), "h": np.ones(3, np.float16), "s": np.float64(2)}
+    tensors = {
+        "w": np.ones((3, 5), np.float32),
+        "n": np.arange(4),
+        "h": np.ones(3, np.float16),
+        "s": np.float64(2),
+    }
     found = written(tmp_path / "a.safetensors", safetensors({k: np.asarray(v) for k, v in tensors.items()}))
     assert found == Looked(tmp_path / "a.safetensors")
 
@@ -112,10 +121,17 @@ def test_a_pickle_of_nonsense_is_broken(tmp_path: Path) -> None:
 
 def test_what_torch_writes(tmp_path: Path) -> None:
     torch = pytest.importorskip("torch")
-    model = torch.nn.Sequential(torch.nn.Linear(20, 30), torch.nn.BatchNorm1d(30), torch.nn.Linear(30, 5).double())
+    model = torch.nn.Sequential(
+        torch.nn.Linear(20, 30), torch.nn.BatchNorm1d(30), torch.nn.Linear(30, 5).double()
+    )
     optimizer = torch.optim.Adam(model.parameters())
     for dtype in (torch.float32, torch.float16, torch.bfloat16, torch.float64):
-        state = {"model": model.to(dtype).state_dict(), "optimizer": optimizer.state_dict(), "epoch": 3, "x": [1, "a"]}
+        state = {
+            "model": model.to(dtype).state_dict(),
+            "optimizer": optimizer.state_dict(),
+            "epoch": 3,
+            "x": [1, "a"],
+        }
         torch.save(state, tmp_path / "good.pt")
         assert look_at(tmp_path / "good.pt", SOON) == Looked(tmp_path / "good.pt")
         state["model"]["0.weight"] = state["model"]["0.weight"].clone()
@@ -140,14 +156,21 @@ def test_damage_to_what_torch_writes(tmp_path: Path) -> None:
 def test_facts_of_a_folder(tmp_path: Path) -> None:
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / ".venv").mkdir()
-    good, bad = safetensors({"w": np.ones(3, np.float32)}), safetensors({"w": np.full(3, np.nan, np.float32)})
+    good, bad = (
+        safetensors({"w": np.ones(3, np.float32)}),
+        safetensors({"w": np.full(3, np.nan, np.float32)}),
+    )
     (tmp_path / "a.safetensors").write_bytes(good)
     (tmp_path / "deep" / "er" / "b.safetensors").write_bytes(bad)
     (tmp_path / ".venv" / "c.safetensors").write_bytes(bad)
     (tmp_path / "notes.txt").write_text("nothing")
     (tmp_path / "d.ckpt").write_bytes(b"PK\x03\x04rest")
     found = checkpoints.facts(tmp_path)
-    assert (found["checkpoints_seen"], found["checkpoints_unreadable"], found["checkpoints_not_finite"]) == (3, 1, 1)
+    assert (found["checkpoints_seen"], found["checkpoints_unreadable"], found["checkpoints_not_finite"]) == (
+        3,
+        1,
+        1,
+    )
     assert found["checkpoints_not_finite_names"] == "deep/er/b.safetensors (w)"
     assert "d.ckpt" in str(found["checkpoints_unreadable_names"])
     assert checkpoints.facts(tmp_path / "deep" / "er")["checkpoints_seen"] == 1

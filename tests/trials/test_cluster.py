@@ -92,7 +92,9 @@ def test_the_verdicts_are_those_of_the_local_pool(
         place = tmp_path / name
         place.mkdir()
         reports.append(
-            searched(place, start, Options(steps=60), jobs=2, command=[sys.executable, "high.py", "5", "0"]).report
+            searched(
+                place, start, Options(steps=60), jobs=2, command=[sys.executable, "high.py", "5", "0"]
+            ).report
         )
     far, near = reports
     assert far.verdict == near.verdict

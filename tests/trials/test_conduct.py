@@ -45,7 +45,11 @@ def test_what_is_told_of_an_end(tmp_path: Path) -> None:
 
 def test_interventions_and_steps_go_to_the_record(tmp_path: Path) -> None:
     done = run(
-        "import os; print(os.environ['TOLD'])", tmp_path / "p", interventions=("clip=1.0", "seed=0"), steps=7, threads=1
+        "import os; print(os.environ['TOLD'])",
+        tmp_path / "p",
+        interventions=("clip=1.0", "seed=0"),
+        steps=7,
+        threads=1,
     )
     assert done.tail == "clip=1.0 seed=0 7\n"
     assert done.interventions == ("clip=1.0", "seed=0")

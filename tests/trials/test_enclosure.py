@@ -117,11 +117,19 @@ def test_a_cache_is_read_and_what_is_written_there_is_gone_afterwards(project: P
     assert done.tail.startswith("kept kept\nchanged\nchanged\nchanged\n")
     assert "['a', 'known', 'linked', 'new']" in done.tail
     if stated(done, WRITING):
-        assert sorted(path.name for path in (home / ".cache").rglob("*")) == ["gone", "known", "linked", "weights"]
+        assert sorted(path.name for path in (home / ".cache").rglob("*")) == [
+            "gone",
+            "known",
+            "linked",
+            "weights",
+        ]
         assert (home / ".cache" / "known" / "weights").read_text() == "kept"
         assert (models / "token").read_text() == "kept"
         allowed = run(
-            f"open({str(models / 'token')!r}, 'w').write('allowed')", project, base=base, writable=[str(models)]
+            f"open({str(models / 'token')!r}, 'w').write('allowed')",
+            project,
+            base=base,
+            writable=[str(models)],
         )
         assert allowed.ok, allowed.tail
         assert (models / "token").read_text() == "allowed"

@@ -44,7 +44,11 @@ def test_a_lock_file_counts_before_everything_else(folder: Path) -> None:
         f'[[package]]\nname = "{n}"\nversion = "{v}"\n' for n, v in (("torch", "2.13.0"), ("numpy", "2.1.0"))
     )
     (folder / "uv.lock").write_text("version = 1\n" + lock)
-    assert pins(COMMAND, folder, RUNNING) == {"pins_file": "uv.lock", "pins_mismatched": "", "pins_missing": ""}
+    assert pins(COMMAND, folder, RUNNING) == {
+        "pins_file": "uv.lock",
+        "pins_mismatched": "",
+        "pins_missing": "",
+    }
 
 
 def test_files_of_other_tools(tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ def told(interventions: Sequence[str], steps: int) -> tuple[np.ndarray, int]:
     return np.full(steps, float(named["lr"])), int(named["seed"])
 
 
-def training(noise: float, limit: int = 10_000, crash_above: float = np.inf) -> tuple[Start, list[tuple[str, ...]]]:
+def training(
+    noise: float, limit: int = 10_000, crash_above: float = np.inf
+) -> tuple[Start, list[tuple[str, ...]]]:
     """A script that makes at most `limit` steps, and raises where its loss is too high."""
     asked: list[tuple[str, ...]] = []
 
@@ -43,8 +45,12 @@ def training(noise: float, limit: int = 10_000, crash_above: float = np.inf) -> 
             x = float(np.clip(x - rate * CURVATURE * x, -1e9, 1e9))
         at = np.arange(len(losses))
         built = {"lr": series(at, rates[: len(losses)]), "train/loss": series(at, np.array(losses))}
-        run = Run(id="r", source="", format="traindx", framework="torch", series=built, originals={}, events=())
-        done = Conducted(Path(), "finished", status, 0, 0.1, "ValueError: too high", tuple(interventions), True, (), ())
+        run = Run(
+            id="r", source="", format="traindx", framework="torch", series=built, originals={}, events=()
+        )
+        done = Conducted(
+            Path(), "finished", status, 0, 0.1, "ValueError: too high", tuple(interventions), True, (), ()
+        )
         return Attempt(done, run)
 
     return start, asked

@@ -29,7 +29,9 @@ def changed(
 def here(tmp_path: Path) -> Path:
     folder = tmp_path / "p"
     (folder / "data").mkdir(parents=True)
-    (folder / "train.py").write_text("import os, json\nrate = os.environ.get('RATE')\nopen('../shared/x.bin')\n")
+    (folder / "train.py").write_text(
+        "import os, json\nrate = os.environ.get('RATE')\nopen('../shared/x.bin')\n"
+    )
     (folder / "cfg.json").write_text('{"lr": 50}')
     (folder / "data" / "x.npy").write_bytes(b"0" * 100)
     (tmp_path / "shared").mkdir()
@@ -56,10 +58,15 @@ def test_data_counts_by_size_and_time_wherever_it_is(here: Path) -> None:
     assert "linked.csv" in changed(here, lambda: os.utime(named, (2, 2)))
 
 
-def test_variables_that_the_project_or_a_library_reads_count(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_variables_that_the_project_or_a_library_reads_count(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert changed(here, lambda: monkeypatch.setenv("RATE", "1")) == "the variable RATE"
     assert changed(here, lambda: monkeypatch.setenv("RATE", "2")) == "the variable RATE"
-    assert changed(here, lambda: monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7")) == "the variable CUDA_VISIBLE_DEVICES"
+    assert (
+        changed(here, lambda: monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "7"))
+        == "the variable CUDA_VISIBLE_DEVICES"
+    )
     assert changed(here, lambda: monkeypatch.setenv("SSH_TTY", "/dev/pts/77")) == ""
     monkeypatch.setenv("RATE", "a secret")
     assert "a secret" not in str(inputs(COMMAND, here))

@@ -51,4 +51,7 @@ def test_the_newest_that_is_not_finished_is_found(tmp_path: Path) -> None:
     (tmp_path / "train-3" / "fix.json").write_text("{}")
     assert unfinished(tmp_path, "train", {"of": "a"}, "fix.json") == (tmp_path / "train-2", "")
     assert unfinished(tmp_path, "other", {"of": "a"}, "fix.json") == (None, "")
-    assert unfinished(tmp_path, "train", {"of": "c"}, "fix.json") == (None, f"of changed since {tmp_path / 'train-4'}")
+    assert unfinished(tmp_path, "train", {"of": "c"}, "fix.json") == (
+        None,
+        f"of changed since {tmp_path / 'train-4'}",
+    )

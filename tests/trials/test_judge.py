@@ -24,7 +24,14 @@ from traindx.trials.judge import (
 
 @pytest.mark.parametrize(
     ("level", "freedom", "t"),
-    [(0.975, 1, 12.706), (0.975, 2, 4.303), (0.95, 2, 2.920), (0.975, 4, 2.776), (0.99, 5, 3.365), (0.975, 30, 2.042)],
+    [
+        (0.975, 1, 12.706),
+        (0.975, 2, 4.303),
+        (0.95, 2, 2.920),
+        (0.975, 4, 2.776),
+        (0.99, 5, 3.365),
+        (0.975, 30, 2.042),
+    ],
 )
 def test_quantiles_are_those_of_the_tables(level: float, freedom: int, t: float) -> None:
     assert student(level, freedom) == pytest.approx(t, abs=6e-4)
@@ -97,7 +104,9 @@ def sequential(draw: object, beside: int) -> bool:
 @pytest.mark.parametrize("kind", ["normal", "heavy", "skewed"])
 @pytest.mark.parametrize("spread", [0.03, 0.15, 0.6])
 @pytest.mark.parametrize("fixes", [1, 4])
-def test_of_200_healthy_scripts_at_most_one_in_twenty_is_said_to_be_fixed(kind: str, spread: float, fixes: int) -> None:
+def test_of_200_healthy_scripts_at_most_one_in_twenty_is_said_to_be_fixed(
+    kind: str, spread: float, fixes: int
+) -> None:
     chance = np.random.default_rng(7)
 
     def draw() -> float:

@@ -19,5 +19,7 @@ Keeper({**request, "place": sys.argv[1], "lifeline": lifeline, "answer": 1}).run
 
 
 def test_a_signal_that_came_before_the_keeper_could_hear_it_is_heard(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", PENDING, str(tmp_path / "x")], capture_output=True, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-c", PENDING, str(tmp_path / "x")], capture_output=True, timeout=30
+    )
     assert json.loads(done.stdout)["ended"] == "stopped", done.stderr

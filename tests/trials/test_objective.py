@@ -25,14 +25,18 @@ def test_a_metric_on_held_out_data_comes_first_then_its_loss_then_training() -> 
     everything = run(train__loss=FALLING, val__loss=FALLING, val__accuracy=RISING, outputs_accuracy=RISING)
     assert choose(everything, ["lr=*0.1"]).signal == "val/accuracy"
     assert choose(run(train__loss=FALLING, val__loss=FALLING), ["lr=*0.1"]).signal == "val/loss"
-    assert choose(run(train__loss=FALLING, outputs_accuracy=RISING), ["lr=*0.1"]).signal == "outputs_accuracy"
+    assert (
+        choose(run(train__loss=FALLING, outputs_accuracy=RISING), ["lr=*0.1"]).signal == "outputs_accuracy"
+    )
     assert choose(run(train__loss=FALLING), ["lr=*0.1"]).signal == "train/loss"
 
 
 def test_a_number_whose_meaning_the_change_alters_is_not_compared() -> None:
     plain = run(train__loss=FALLING, val__loss=FALLING)
     assert choose(plain, ["logits=on"]).signal == ""
-    assert choose(run(train__loss=FALLING, outputs_accuracy=RISING), ["logits=on"]).signal == "outputs_accuracy"
+    assert (
+        choose(run(train__loss=FALLING, outputs_accuracy=RISING), ["logits=on"]).signal == "outputs_accuracy"
+    )
     assert choose(plain, ["mode=train"]).signal == "val/loss"
     assert choose(run(train__loss=FALLING), ["data=shuffle"]).signal == ""
 
@@ -75,7 +79,10 @@ def test_a_loss_below_zero_gains_by_what_it_had_moved() -> None:
 @pytest.mark.parametrize(("before", "after", "expected"), [(math.inf, 1.0, CAP), (1.0, math.inf, -CAP)])
 def test_what_is_not_finite_has_lost(before: float, after: float, expected: float) -> None:
     assert gain(before, after, made(run(train__loss=FALLING), "train/loss", "lower", "")) == expected
-    assert gain(before, before, made(run(train__loss=FALLING), "train/loss", "lower", "")) in (0.0, expected * 0)
+    assert gain(before, before, made(run(train__loss=FALLING), "train/loss", "lower", "")) in (
+        0.0,
+        expected * 0,
+    )
 
 
 def test_the_level_is_that_of_the_end_by_a_common_step() -> None:
@@ -89,7 +96,11 @@ def test_the_level_is_that_of_the_end_by_a_common_step() -> None:
 
 def test_a_side_has_students_interval() -> None:
     half = 4.303 / math.sqrt(3)  # the quantile of two degrees of freedom, from a table
-    for values, low in (([11.0, 12.0, 13.0], 12 - half), ([1.0, 2.0, 3.0], 0.0), ([-3.0, -2.0, -1.0], -2 - half)):
+    for values, low in (
+        ([11.0, 12.0, 13.0], 12 - half),
+        ([1.0, 2.0, 3.0], 0.0),
+        ([-3.0, -2.0, -1.0], -2 - half),
+    ):
         found = side(values)
         assert found is not None
         assert found.mean == sum(values) / 3

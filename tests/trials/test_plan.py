@@ -12,7 +12,9 @@ from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.setup import Setup
 
 
-def planned(*beliefs: tuple[str, float], record: object = None, setup: Setup = Setup()) -> tuple[Candidate, ...]:
+def planned(
+    *beliefs: tuple[str, float], record: object = None, setup: Setup = Setup()
+) -> tuple[Candidate, ...]:
     hypotheses = [Hypothesis(cause=c, title=c, probability=p) for c, p in beliefs]
     more = {} if record is None else {"record": record}
     return candidates(hypotheses, catalogue(), setup, CURES, refusal, **more)[0]  # type: ignore[arg-type]
@@ -29,7 +31,13 @@ def test_the_likely_cause_comes_first_and_health_asks_for_nothing() -> None:
 
 def test_what_was_confirmed_before_comes_earlier() -> None:
     def record(fix: str, cause: str) -> tuple[float, float]:
-        return (8.0, 0.0) if fix == "clip-gradients" else (0.0, 8.0) if fix == "lower-learning-rate" else (0.0, 0.0)
+        return (
+            (8.0, 0.0)
+            if fix == "clip-gradients"
+            else (0.0, 8.0)
+            if fix == "lower-learning-rate"
+            else (0.0, 0.0)
+        )
 
     belief = ("learning-rate-too-high", 0.9)
     assert planned(belief)[0].fix == "lower-learning-rate"
@@ -49,7 +57,8 @@ def test_a_fix_whose_parts_belong_together_is_tried_as_one() -> None:
 
 def test_what_cannot_be_tried_says_why() -> None:
     belief = [
-        Hypothesis(cause=c, title=c, probability=0.3) for c in ("too-little-data", "out-of-memory", "memory-leak")
+        Hypothesis(cause=c, title=c, probability=0.3)
+        for c in ("too-little-data", "out-of-memory", "memory-leak")
     ]
     _, left = candidates(belief, catalogue(), Setup(), CURES, refusal)
     why = {u.fix: u.why for u in left}
@@ -76,7 +85,9 @@ def test_every_cause_with_an_experiment_has_a_fix_that_can_be_tried(cause: str) 
         (("lr=3e-05",), ("lr=*0.1",), ("lr=3e-06",)),
     ],
 )
-def test_changes_on_top_of_each_other(base: tuple[str, ...], more: tuple[str, ...], together: tuple[str, ...]) -> None:
+def test_changes_on_top_of_each_other(
+    base: tuple[str, ...], more: tuple[str, ...], together: tuple[str, ...]
+) -> None:
     assert merged(base, more) == together
 
 

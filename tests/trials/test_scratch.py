@@ -60,7 +60,12 @@ def contents(folder: Path) -> dict[str, tuple[str, int, int]]:
 def world(tmp_path: Path) -> Path:
     """A project with data, a link and a file beside it, in `tmp_path`/world."""
     project = tmp_path / "world" / "project"
-    for folder in (project / "data", project / ".git", tmp_path / "world" / "beside", tmp_path / "world" / "home"):
+    for folder in (
+        project / "data",
+        project / ".git",
+        tmp_path / "world" / "beside",
+        tmp_path / "world" / "home",
+    ):
         folder.mkdir(parents=True)
     (project / "weights.txt").write_text("weights")
     (project / "big.bin").write_bytes(b"b" * 5000)
@@ -81,7 +86,9 @@ def test_the_users_files_are_byte_identical(tmp_path: Path, copied_bytes: int) -
     base = {**os.environ, "HOME": str(tmp_path / "world" / "home")}
     outside = str(tmp_path / "world" / "beside")
     done = run(HOSTILE, project, str(project), outside, base=base, copied_bytes=copied_bytes)
-    after = {name: what for name, what in contents(tmp_path / "world").items() if not name.startswith("record-")}
+    after = {
+        name: what for name, what in contents(tmp_path / "world").items() if not name.startswith("record-")
+    }
     del before["project/train.py"], after["project/train.py"]  # written again by `run`
     assert after == {**before, "project": after["project"]}
     assert done.ok, done.tail
@@ -91,7 +98,9 @@ def test_the_users_files_are_byte_identical(tmp_path: Path, copied_bytes: int) -
     assert ("big.bin" in done.linked) == (copied_bytes == 3000)
 
 
-def test_without_a_fence_changes_through_links_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_fence_changes_through_links_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project = world(tmp_path)
     copy = scratch.make(project, copied_bytes=3000)
     try:
@@ -101,7 +110,13 @@ def test_without_a_fence_changes_through_links_are_told(tmp_path: Path, monkeypa
         (copy.folder / "data" / "x.csv").unlink()
         after = scratch.state(project)
         assert scratch.changes(before, after) == ("big.bin",)
-        assert scratch.changes(after, {}, besides="data") == (".", "big.bin", "linked.txt", "train.py", "weights.txt")
+        assert scratch.changes(after, {}, besides="data") == (
+            ".",
+            "big.bin",
+            "linked.txt",
+            "train.py",
+            "weights.txt",
+        )
     finally:
         scratch.remove(copy.place)
     assert not copy.place.exists()
@@ -137,7 +152,9 @@ def test_of_very_many_files_some_are_linked(tmp_path: Path) -> None:
     copy = scratch.make(tmp_path, copied_files=20)
     try:
         assert copy.linked[0] == "images"  # more than 20 in one folder
-        assert sorted(copy.linked[1:]) == sorted(f"runs/{i % 3}/{i:02}.txt" for i in range(19, 30))  # the largest
+        assert sorted(copy.linked[1:]) == sorted(
+            f"runs/{i % 3}/{i:02}.txt" for i in range(19, 30)
+        )  # the largest
         assert not (copy.folder / "runs" / "0").is_symlink()  # new files can be made there
         assert (copy.folder / "runs" / "2" / "29.txt").read_text() == "x" * 29
         assert sorted(p.name for p in copy.folder.iterdir()) == ["images", "runs", "train.py"]

@@ -155,7 +155,12 @@ def test_a_traced_start_leaves_a_trace_and_no_record(project: Path, monkeypatch:
     written(project, train=TRAINS, net=NET)
     monkeypatch.chdir(project)
     tried = attempt(
-        [sys.executable, "train.py", "5", "0"], project.parent / "traced", (), None, threads=1, profile=(3, 6)
+        [sys.executable, "train.py", "5", "0"],
+        project.parent / "traced",
+        (),
+        None,
+        threads=1,
+        profile=(3, 6),
     )
     assert tried.run is not None, tried.why
     assert len(tried.run.series["time/step"]) == 6
@@ -200,7 +205,10 @@ def test_a_fork_ends_as_a_start_does(project: Path, warm: Warm, how: str, status
 
 
 def test_forks_do_not_share_chance(project: Path, warm: Warm) -> None:
-    written(project, train="import torch, random, numpy; print(random.random(), numpy.random.rand(), torch.rand(1))")
+    written(
+        project,
+        train="import torch, random, numpy; print(random.random(), numpy.random.rand(), torch.rand(1))",
+    )
     one, other = (run(warm, project, "train.py") for _ in range(2))
     assert one.ok
     assert not set(one.tail.split()) & set(other.tail.split())
@@ -236,7 +244,12 @@ def test_a_fork_sees_what_a_start_sees(project: Path, warm: Warm, command: tuple
 def test_ends_are_told_alike(project: Path, warm: Warm, word: str) -> None:
     script = "import sys, os\nif sys.argv[1] == 'kill': os.kill(os.getpid(), 9)\nsys.exit(int(sys.argv[1]))"
     one, other = both(warm, written(project, train=script), "train.py", word)
-    assert (one.ended, one.status, one.signal, one.fenced) == (other.ended, other.status, other.signal, other.fenced)
+    assert (one.ended, one.status, one.signal, one.fenced) == (
+        other.ended,
+        other.status,
+        other.signal,
+        other.fenced,
+    )
     assert one.tail.splitlines()[-1:] == other.tail.splitlines()[-1:]
 
 
@@ -260,7 +273,12 @@ def test_a_fork_ends_at_its_limit_with_its_children(project: Path, warm: Warm) -
     )
     pipe = Pipe(project.parent / "pipe")
     done = run(
-        warm, written(project, train=script), "train.py", str(pipe.path), seconds=20.0, writable=[str(pipe.path)]
+        warm,
+        written(project, train=script),
+        "train.py",
+        str(pipe.path),
+        seconds=20.0,
+        writable=[str(pipe.path)],
     )
     assert done.ended == "out-of-time"
     assert pipe.read() == b"here"
@@ -367,7 +385,12 @@ def test_imports_are_followed_through_the_project(project: Path) -> None:
 
 
 def test_options_of_python() -> None:
-    assert options(["python3.11", "-u", "-W", "ignore", "train.py", "-O"]) == ["python3.11", "-u", "-W", "ignore"]
+    assert options(["python3.11", "-u", "-W", "ignore", "train.py", "-O"]) == [
+        "python3.11",
+        "-u",
+        "-W",
+        "ignore",
+    ]
     assert options(["python", "-m", "pkg"]) == ["python"]
     assert options(["python", "-i", "train.py"]) is None
     assert options(["bash", "train.py"]) is None

@@ -56,7 +56,9 @@ def several(given: Any) -> list[Any]:
 
 def news(run: RunDiagnosis, told: Container[str]) -> list[tuple[str, str]]:
     """What a look at a recording finds beyond what was `told`: each finding's slug, and the sentence to say."""
-    return [(f.slug, f"step {f.onset_step or 0:.0f}: {f.message}") for f in run.findings if f.slug not in told]
+    return [
+        (f.slug, f"step {f.onset_step or 0:.0f}: {f.message}") for f in run.findings if f.slug not in told
+    ]
 
 
 def why_stop(run: RunDiagnosis) -> str:

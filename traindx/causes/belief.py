@@ -27,7 +27,11 @@ HEALTHY = {"confirmed": 0.03}  # of a healthy run nothing is improved by that mu
 
 
 def updated(
-    hypotheses: Sequence[Hypothesis], cured: Collection[str], verdict: Verdict, name: str, helped: Collection[str] = ()
+    hypotheses: Sequence[Hypothesis],
+    cured: Collection[str],
+    verdict: Verdict,
+    name: str,
+    helped: Collection[str] = (),
 ) -> tuple[Hypothesis, ...]:
     """The hypotheses after an experiment `name` that would cure the causes `cured` and do some good to those `helped`
     (of which its outcome tells half as much); they sum to 1, and each has the term that moved it."""
@@ -38,7 +42,11 @@ def updated(
     found = []
     for hypothesis, score, p in zip(hypotheses, scores, likely, strict=True):
         term = EvidenceTerm(f"trial:{name}", round(math.log(p / no), 3))
-        sides = {"for_": (*hypothesis.for_, term)} if term.log_odds > 0 else {"against": (*hypothesis.against, term)}
+        sides = (
+            {"for_": (*hypothesis.for_, term)}
+            if term.log_odds > 0
+            else {"against": (*hypothesis.against, term)}
+        )
         named = sides if term.log_odds else {}
         found.append(msgspec.structs.replace(hypothesis, probability=score / total, interval=None, **named))
     return tuple(sorted(found, key=lambda h: (-h.probability, h.cause)))

@@ -52,7 +52,9 @@ def beside(
     if first == healthy or not len(others):
         return probabilities
     open_ = {key for key, sign in signs.items() if not (sign.held and sign.group in explained)}
-    scores = np.array([fsum((bases[i], *(v for key, v in terms[i].items() if key in open_))) for i in others])
+    scores = np.array(
+        [fsum((bases[i], *(v for key, v in terms[i].items() if key in open_))) for i in others]
+    )
     rest = probabilities[others]
     mixed = rest + SECOND * probabilities[first] * believed(scores)
     told = probabilities.copy()

@@ -20,7 +20,11 @@ from traindx.vocabulary.run import Run
 ANSWER, EDIT, LOOK, TYPICAL_RUN = 1.0, 1.0, 10.0, 60.0
 # Basis: measured (docs/check.md): five starts of small scripts took 22 to 35 s, most of it Python with PyTorch.
 START = 0.1
-CHECK_STARTS, CHECK_STEPS, CHECK_MOST = 5, 1300, 2.0  # of `traindx check`: starts, their steps, minutes (--budget)
+CHECK_STARTS, CHECK_STEPS, CHECK_MOST = (
+    5,
+    1300,
+    2.0,
+)  # of `traindx check`: starts, their steps, minutes (--budget)
 SWEEP_STARTS, SWEEP_STEPS = 2, 400  # of `traindx find-lr`: two seeds of 200 steps
 LEAST_STEPS = 300  # an experiment has at least so many, as those of `traindx check`
 BEYOND = 1.2  # and goes a fifth beyond the step at which the finding began
@@ -40,12 +44,18 @@ class Clock(msgspec.Struct, frozen=True):
     @property
     def check(self) -> float:
         """Minutes of `traindx check`."""
-        return CHECK_MOST if self.step is None else min(CHECK_STARTS * START + CHECK_STEPS * self.step, CHECK_MOST)
+        return (
+            CHECK_MOST
+            if self.step is None
+            else min(CHECK_STARTS * START + CHECK_STEPS * self.step, CHECK_MOST)
+        )
 
     @property
     def find_lr(self) -> float:
         """Minutes of `traindx find-lr`."""
-        return SWEEP_STARTS * START + (self.part(SWEEP_STEPS) if self.step is None else SWEEP_STEPS * self.step)
+        return SWEEP_STARTS * START + (
+            self.part(SWEEP_STEPS) if self.step is None else SWEEP_STEPS * self.step
+        )
 
     @property
     def step(self) -> float | None:
@@ -54,7 +64,9 @@ class Clock(msgspec.Struct, frozen=True):
 
     def part(self, steps: float | None) -> float:
         """Minutes of the first `steps` of the run (None: of all of it), without the start."""
-        return self.minutes if steps is None or not self.steps else self.minutes * min(steps / self.steps, 1.0)
+        return (
+            self.minutes if steps is None or not self.steps else self.minutes * min(steps / self.steps, 1.0)
+        )
 
     def reach(self, onset: float | None) -> int | None:
         """How many steps show whether a finding that began at step `onset` comes back; None: the whole run."""

@@ -21,7 +21,9 @@ def tight_clip(
     run: Run,
     features: Features,
     *,
-    share: float = threshold(0.05, "of the median norm", basis="convention", source="cuts every update twentyfold"),
+    share: float = threshold(
+        0.05, "of the median norm", basis="convention", source="cuts every update twentyfold"
+    ),
 ) -> bool | None:
     """The clip norm is far below the norm that the gradients usually have."""
     norm, curve = run.setup.number("clip_norm"), features.curve("grad_norm")
@@ -34,7 +36,9 @@ def starts_above_chance(
     run: Run,
     features: Features,
     *,
-    factor: float = threshold(1.5, "x ln k", basis="theory", source="a calm net starts at ln k nats on k classes"),
+    factor: float = threshold(
+        1.5, "x ln k", basis="theory", source="a calm net starts at ln k nats on k classes"
+    ),
 ) -> bool | None:
     """The first training loss is well above that of guessing."""
     loss, classes = features.curve("train/loss"), run.setup.number("classes")
@@ -47,7 +51,9 @@ def double_softmax_floor(
     run: Run,
     features: Features,
     *,
-    near: float = threshold(0.04, "of the floor", basis="theory", source="softmax twice cannot go below ln(1+(k-1)/e)"),
+    near: float = threshold(
+        0.04, "of the floor", basis="theory", source="softmax twice cannot go below ln(1+(k-1)/e)"
+    ),
 ) -> bool | None:
     """The training loss levels at ln(1 + (k-1)/e), the least that softmax of probabilities allows."""
     loss, classes = features.curve("train/loss"), run.setup.number("classes")
@@ -61,7 +67,9 @@ def huge_loss(
     run: Run,
     features: Features,
     *,
-    above: float = threshold(1000.0, "loss", basis="convention", source="E[y^2] of raw targets, not a log-loss"),
+    above: float = threshold(
+        1000.0, "loss", basis="convention", source="E[y^2] of raw targets, not a log-loss"
+    ),
 ) -> bool | None:
     """The loss starts in the thousands, as a squared error of unscaled targets does."""
     loss = features.curve("train/loss")
@@ -74,10 +82,16 @@ def validation_never_improves(
     run: Run,
     features: Features,
     *,
-    learned: float = threshold(0.3, "of the first training loss", basis="convention", source="clearly more than noise"),
-    shared: float = threshold(0.1, "of training's fall", basis="convention", source="the least that would be progress"),
+    learned: float = threshold(
+        0.3, "of the first training loss", basis="convention", source="clearly more than noise"
+    ),
+    shared: float = threshold(
+        0.1, "of training's fall", basis="convention", source="the least that would be progress"
+    ),
     own: float = threshold(0.05, "of its first value", basis="convention", source="evaluation noise"),
-    worse: float = threshold(1.25, "x training's level", basis="convention", source="else it began where training was"),
+    worse: float = threshold(
+        1.25, "x training's level", basis="convention", source="else it began where training was"
+    ),
     chance: float = threshold(0.9, "x ln k", basis="theory", source="guessing among k classes"),
 ) -> bool | None:
     """Training loss falls, and validation loss shows none of it from the first evaluation on."""
@@ -90,14 +104,18 @@ def validation_never_improves(
     first, best = float(val.oriented[0]), float(val.trend.min())
     classes = run.setup.number("classes")
     beside = float(np.interp(val.steps[0], train.steps, train.trend))
-    bad = first > worse * beside or (classes is not None and classes > 1 and best > chance * math.log(classes))
+    bad = first > worse * beside or (
+        classes is not None and classes > 1 and best > chance * math.log(classes)
+    )
     return bool(bad and best >= train.start - shared * fall and first - best < own * abs(first))
 
 
 def evaluated_late(
     features: Features,
     *,
-    passes: float = threshold(3.0, "epochs", basis="convention", source="enough to learn a small set by heart"),
+    passes: float = threshold(
+        3.0, "epochs", basis="convention", source="enough to learn a small set by heart"
+    ),
 ) -> bool:
     """Whether the first evaluation comes after so many passes over the data that overfitting may explain it."""
     val, epoch = features.curve("val/loss"), features.curve("epoch")
@@ -110,8 +128,12 @@ def validation_bad_at_once(
     run: Run,
     features: Features,
     *,
-    worse: float = threshold(4.0, "x training's level", basis="convention", source="no overfit is that quick"),
-    early: float = threshold(0.2, "of the run", basis="convention", source="the first evaluation must be early"),
+    worse: float = threshold(
+        4.0, "x training's level", basis="convention", source="no overfit is that quick"
+    ),
+    early: float = threshold(
+        0.2, "of the run", basis="convention", source="the first evaluation must be early"
+    ),
 ) -> bool | None:
     """The first validation loss is several times the training loss beside it, and never gets near."""
     train, val = features.curve("train/loss"), features.curve("val/loss")
@@ -137,8 +159,12 @@ def answers_one_class(
     run: Run,
     features: Features,
     *,
-    same: float = threshold(0.8, "of the points", basis="convention", source="a net that learns changes its answers"),
-    perfect: float = threshold(0.98, "accuracy", basis="convention", source="a solved task is constant as well"),
+    same: float = threshold(
+        0.8, "of the points", basis="convention", source="a net that learns changes its answers"
+    ),
+    perfect: float = threshold(
+        0.98, "accuracy", basis="convention", source="a solved task is constant as well"
+    ),
 ) -> bool | None:
     """Validation accuracy stays at one and the same value from the start: one answer for every sample."""
     accuracy = features.curve("val/accuracy")

@@ -35,7 +35,9 @@ def decide(
     features: Features,
 ) -> tuple[Health, Decision]:
     """Health of the run, and continue / stop / inspect with the reason and a confidence in 0..1."""
-    case = Case(tuple(findings), tuple(hypotheses), run, features, pattern(outcomes, run, features), fired(outcomes))
+    case = Case(
+        tuple(findings), tuple(hypotheses), run, features, pattern(outcomes, run, features), fired(outcomes)
+    )
     health = health_of(case)
     return health, next(d for reason in REASONS if (d := reason(case, health)) is not None)
 
@@ -55,16 +57,24 @@ def stop_without_rate(case: Case, health: Health) -> Decision | None:
     if "always" in where:
         return Decision("stop", "the learning rate is 0, so no step can change the model", 0.95)
     if "at-end" in where and not case.run.complete:
-        return Decision("stop", "the learning rate has come to 0, so no further step can change the model", 0.8)
+        return Decision(
+            "stop", "the learning rate has come to 0, so no further step can change the model", 0.8
+        )
     return None
 
 
 def stop_unmoved(case: Case, health: Health) -> Decision | None:
     """A loss that is constant to the last digit."""
     curve = case.features.objective
-    if "never-moved" not in case.aspects.get("loss-flat-from-start", frozenset()) or curve is None or curve.sign < 0:
+    if (
+        "never-moved" not in case.aspects.get("loss-flat-from-start", frozenset())
+        or curve is None
+        or curve.sign < 0
+    ):
         return None
-    return Decision("stop", "the loss has not changed by a single digit: the model does not learn at all", 0.85)
+    return Decision(
+        "stop", "the loss has not changed by a single digit: the model does not learn at all", 0.85
+    )
 
 
 def stop_overfitted(
@@ -72,7 +82,9 @@ def stop_overfitted(
     health: Health,
     *,
     past: float = threshold(1.0, "x time to best", basis="convention", source="as long after as before"),
-    above: float = threshold(0.1, "of the best loss", basis="convention", source="clear of evaluation noise"),
+    above: float = threshold(
+        0.1, "of the best loss", basis="convention", source="clear of evaluation noise"
+    ),
 ) -> Decision | None:
     """Validation had its best long ago and is clearly worse now. A late drop (grokking) is excepted."""
     curve, gap = case.features.curve("val/loss"), case.aspects.get("validation-gap-grows")
@@ -98,7 +110,9 @@ def stop_stuck(
     case: Case,
     health: Health,
     *,
-    sure: float = threshold(0.9, "P(cause)", basis="convention", source="words of probability: almost certain"),
+    sure: float = threshold(
+        0.9, "P(cause)", basis="convention", source="words of probability: almost certain"
+    ),
 ) -> Decision | None:
     """Nothing learned, for a reason that a recording leaves no doubt of: no waiting mends it."""
     stuck = any(f.slug in STUCK and f.severity in ("critical", "high") for f in case.findings)
@@ -121,7 +135,9 @@ def wait_if_flat(case: Case, health: Health) -> Decision | None:
     until = min(case.run.last_step + 2 * span, max(planned or float("inf"), case.run.last_step))
     unit = case.run.axis
     return Decision(
-        "inspect", f"nothing learned in {span:g} {unit}s; late starts exist: wait until {unit} {until:g}", 0.6
+        "inspect",
+        f"nothing learned in {span:g} {unit}s; late starts exist: wait until {unit} {until:g}",
+        0.6,
     )
 
 
@@ -153,11 +169,21 @@ def go_on_short(case: Case, health: Health) -> Decision | None:
         return Decision("inspect", f"too short for a verdict, and yet: {seen.message}", 0.5)
     curve = case.features.objective
     if (curve is None or curve.n == 0) and any(e.kind == "skipped-step" for e in case.run.events):
-        return Decision("continue", "a few skipped steps are how a loss scaler finds its range; no loss is told", 0.5)
+        return Decision(
+            "continue", "a few skipped steps are how a loss scaler finds its range; no loss is told", 0.5
+        )
     if curve is None or curve.n == 0:
-        return Decision("inspect", "the log holds no loss and no score: whether it learns cannot be told", 0.5)
-    if curve.n > 1 and curve.oriented[-1] >= curve.oriented[0] and curve.oriented[-1] >= curve.oriented.max():
-        return Decision("inspect", f"too short to tell; {curve.name} is no better than at its first point", 0.5)
+        return Decision(
+            "inspect", "the log holds no loss and no score: whether it learns cannot be told", 0.5
+        )
+    if (
+        curve.n > 1
+        and curve.oriented[-1] >= curve.oriented[0]
+        and curve.oriented[-1] >= curve.oriented.max()
+    ):
+        return Decision(
+            "inspect", f"too short to tell; {curve.name} is no better than at its first point", 0.5
+        )
     points = f"{curve.n} point{'s' * (curve.n > 1)}"
     return Decision("continue", f"too short to tell either way: {points} of {curve.name}", 0.5)
 
@@ -167,7 +193,9 @@ def inspect_doubt(case: Case, health: Health) -> Decision | None:
     leading = case.leading
     if health != "watch" or leading is None or leading.probability <= case.healthy:
         return None
-    if undecided(case.hypotheses) and not any(f.severity in ("critical", "high", "medium") for f in case.findings):
+    if undecided(case.hypotheses) and not any(
+        f.severity in ("critical", "high", "medium") for f in case.findings
+    ):
         return None
     return Decision("inspect", f"possibly: {lowered(leading.title)}", leading.probability)
 
@@ -207,7 +235,9 @@ def go_on(case: Case, health: Health) -> Decision:
     }
     reason = reasons.get(case.shape or "", "nothing speaks against going on")
     if case.features.loss_is_no_score and case.shape != "adversarial-balance":
-        who = "the agent acts: log its rewards" if case.features.is_reinforcement else "the nets work together"
+        who = (
+            "the agent acts: log its rewards" if case.features.is_reinforcement else "the nets work together"
+        )
         reason = f"nothing speaks against going on, and no loss tells how well {who}"
     return Decision("continue", reason, case.healthy)
 

@@ -8,7 +8,10 @@ from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Event, Run
 
-ENDED_BADLY = {"crash": "the log shows an error that ended the run", "out-of-memory": "the device ran out of memory"}
+ENDED_BADLY = {
+    "crash": "the log shows an error that ended the run",
+    "out-of-memory": "the device ran out of memory",
+}
 
 
 def ended_badly(
@@ -16,7 +19,9 @@ def ended_badly(
     features: Features,
     *,
     survived: bool = False,
-    more: float = threshold(5, "points", basis="convention", source="what other processes still print as it dies"),
+    more: float = threshold(
+        5, "points", basis="convention", source="what other processes still print as it dies"
+    ),
 ) -> Event | None:
     """The first error after which the log tells of no further start and hardly any point; lacking memory counts
     unless the run `survived` it."""

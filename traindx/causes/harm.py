@@ -20,7 +20,9 @@ OWN_SCORES = ("outputs_accuracy", "outputs_explained")  # of the batches that it
 def accused(
     leading: Hypothesis,
     *,
-    least: float = threshold(1.0, "log-odds", basis="measured", source="gym: faults without a finding have one"),
+    least: float = threshold(
+        1.0, "log-odds", basis="measured", source="gym: faults without a finding have one"
+    ),
 ) -> bool:
     """Whether one sign at least speaks plainly for the leading cause: many faint ones condemn no run."""
     return any(term.log_odds >= least for term in leading.for_)
@@ -45,7 +47,9 @@ def learns_well(
     run: Run,
     features: Features,
     *,
-    beyond: float = threshold(0.98, "of what simple predictors gain", basis="theory", source="as good, or better"),
+    beyond: float = threshold(
+        0.98, "of what simple predictors gain", basis="theory", source="as good, or better"
+    ),
 ) -> bool | None:
     """Whether the net answers its samples as well as simple predictors that were fitted on them, or better; None where
     there are none to compare with."""

@@ -52,7 +52,9 @@ class Case(Struct, frozen=True):
     @property
     def healthy(self) -> float:
         """Probability that nothing is wrong that does harm."""
-        return sum(h.probability for h in self.hypotheses if h.cause == "healthy" or h.cause in self.harmless)
+        return sum(
+            h.probability for h in self.hypotheses if h.cause == "healthy" or h.cause in self.harmless
+        )
 
     @property
     def leading(self) -> Hypothesis | None:
@@ -69,12 +71,17 @@ def without_harm(
     features: Features,
     *,
     least: float = threshold(
-        0.9, "P(healthy)", basis="measured", source="of 89 recordings of unseen programs without harm, 85 had no fault"
+        0.9,
+        "P(healthy)",
+        basis="measured",
+        source="of 89 recordings of unseen programs without harm, 85 had no fault",
     ),
 ) -> tuple[Hypothesis, ...]:
     """The hypotheses once harm was asked for: where a recording shows none, `healthy` comes first, and the causes that
     its signs speak for share what is left."""
-    case = Case(tuple(findings), tuple(hypotheses), run, features, pattern(outcomes, run, features), fired(outcomes))
+    case = Case(
+        tuple(findings), tuple(hypotheses), run, features, pattern(outcomes, run, features), fired(outcomes)
+    )
     well = next((h for h in case.hypotheses if h.cause == "healthy"), None)
     if not case.recorded or well is None or well.probability >= least or health_of(case) != "healthy":
         return case.hypotheses
@@ -89,9 +96,15 @@ def health_of(
     *,
     doubted: float = threshold(0.5, "P(healthy)", basis="convention", source="more likely ill than not"),
     unlikely: float = threshold(0.3, "P(healthy)", basis="convention", source="ill by more than two to one"),
-    hardly: float = threshold(0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"),
-    likely: float = threshold(0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"),
-    sure: float = threshold(0.9, "P(cause)", basis="convention", source="words of probability: almost certain"),
+    hardly: float = threshold(
+        0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"
+    ),
+    likely: float = threshold(
+        0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"
+    ),
+    sure: float = threshold(
+        0.9, "P(cause)", basis="convention", source="words of probability: almost certain"
+    ),
 ) -> Health:
     """failed: broken beyond use; sick: a grave finding, or a lesser one that health hardly explains; watch: something
     to keep an eye on, or nothing that can be judged; else healthy. Where modules were recorded, a probable cause
@@ -104,7 +117,9 @@ def health_of(
     if gravest & {"critical", "high"}:
         return "sick" if healthy < doubted else "watch"
     if case.recorded and (case.features.loss_is_no_score or case.features.is_reinforcement):
-        stands = any(f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings)  # of the rewards
+        stands = any(
+            f.code.startswith(CURVES) and f.severity == "medium" for f in case.findings
+        )  # of the rewards
         return "watch" if stands or (leading is not None and leading.probability >= sure) else "healthy"
     if "medium" in gravest:
         return "sick" if healthy < unlikely else "watch"
@@ -134,9 +149,15 @@ def is_slow(case: Case) -> bool:
 def is_doubtful(
     case: Case,
     *,
-    hardly: float = threshold(0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"),
-    likely: float = threshold(0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"),
-    sure: float = threshold(0.6, "P(healthy)", basis="measured", source="gym: 95 % of healthy recordings have more"),
+    hardly: float = threshold(
+        0.2, "P(healthy)", basis="measured", source="gym: 1 % of healthy recordings have less"
+    ),
+    likely: float = threshold(
+        0.5, "P(cause)", basis="theory", source="one fault more likely than all else together"
+    ),
+    sure: float = threshold(
+        0.6, "P(healthy)", basis="measured", source="gym: 95 % of healthy recordings have more"
+    ),
 ) -> bool:
     """Whether a fault explains what was seen better than health does; of a net that does what it is there for, whether
     one fault stands out."""
@@ -157,7 +178,9 @@ def is_unknown(case: Case) -> bool:
 def nothing_carries_over(
     case: Case,
     *,
-    good: float = threshold(0.7, "of the way to perfect", basis="convention", source="a held-out score of use"),
+    good: float = threshold(
+        0.7, "of the way to perfect", basis="convention", source="a held-out score of use"
+    ),
 ) -> bool:
     """Validation stands far from training, or still while training goes on, and no score says that it is good all the
     same: converged, and yet not simply healthy."""
@@ -168,11 +191,21 @@ def nothing_carries_over(
 def poor_and_settled(
     features: Features,
     *,
-    poor: float = threshold(0.4, "of the way to perfect", basis="convention", source="an accuracy that helps nobody"),
-    none: float = threshold(0.05, "of the way to perfect", basis="convention", source="mAP and BLEU are low by nature"),
-    least: float = threshold(5, "points", basis="convention", source="fewer do not show that it has settled"),
-    moves: float = threshold(0.03, "of the scale", basis="convention", source="an improvement worth waiting for"),
-    fair: float = threshold(0.15, "of the way to perfect", basis="convention", source="overlaps that find nothing"),
+    poor: float = threshold(
+        0.4, "of the way to perfect", basis="convention", source="an accuracy that helps nobody"
+    ),
+    none: float = threshold(
+        0.05, "of the way to perfect", basis="convention", source="mAP and BLEU are low by nature"
+    ),
+    least: float = threshold(
+        5, "points", basis="convention", source="fewer do not show that it has settled"
+    ),
+    moves: float = threshold(
+        0.03, "of the scale", basis="convention", source="an improvement worth waiting for"
+    ),
+    fair: float = threshold(
+        0.15, "of the way to perfect", basis="convention", source="overlaps that find nothing"
+    ),
 ) -> str:
     """The held-out score (of training, where there is none) that has come to rest at a poor place, "" for none:
     silence of the other rules is no health then."""
@@ -199,8 +232,12 @@ def poor_and_settled(
 def validation_worsens(
     case: Case,
     *,
-    few: float = threshold(4, "points", basis="convention", source="the rule on growing gaps asks for as many"),
-    worse: float = threshold(0.02, "of the first", basis="convention", source="beyond what an evaluation wavers by"),
+    few: float = threshold(
+        4, "points", basis="convention", source="the rule on growing gaps asks for as many"
+    ),
+    worse: float = threshold(
+        0.02, "of the first", basis="convention", source="beyond what an evaluation wavers by"
+    ),
 ) -> bool:
     """Too few evaluations for a verdict, and the last is worse than the first."""
     curve = case.features.curve("val/loss")
@@ -213,7 +250,9 @@ def clearly_improving(
     case: Case,
     *,
     least: float = threshold(3, "points", basis="convention", source="two are no trend"),
-    much: float = threshold(0.1, "of the first", basis="convention", source="few points: better each time, by this"),
+    much: float = threshold(
+        0.1, "of the first", basis="convention", source="few points: better each time, by this"
+    ),
     surely: float = threshold(4.0, "x standard error", basis="theory", source="a trend beyond doubt"),
 ) -> bool:
     """Whether even a short curve leaves no doubt that it improves."""
@@ -221,7 +260,11 @@ def clearly_improving(
     if curve is None or curve.n < least or not others_agree(case.features):
         return False
     y = curve.oriented
-    if least < curve.n < 2 * least + 2 and float(np.diff(y).max()) < 0 and y[0] - y[-1] > much * abs(float(y[0])):
+    if (
+        least < curve.n < 2 * least + 2
+        and float(np.diff(y).max()) < 0
+        and y[0] - y[-1] > much * abs(float(y[0]))
+    ):
         return True
     fit = slope(y)
     return bool(fit.change < -surely * fit.error)
@@ -230,13 +273,16 @@ def clearly_improving(
 def others_agree(
     features: Features,
     *,
-    worse: float = threshold(0.02, "of the first", basis="convention", source="beyond what an evaluation wavers by"),
+    worse: float = threshold(
+        0.02, "of the first", basis="convention", source="beyond what an evaluation wavers by"
+    ),
 ) -> bool:
     """Whether no held-out loss and no score ends worse than it began, or never moves."""
     val = features.curve("val/loss")
     others = [*([val] if val is not None and val.n > 1 else []), *scores(features, "val/", 2)]
     return not any(
-        c.oriented[-1] - c.oriented[0] > worse * abs(float(c.values[0])) or (c.n > 2 and np.ptp(c.values) == 0)
+        c.oriented[-1] - c.oriented[0] > worse * abs(float(c.values[0]))
+        or (c.n > 2 and np.ptp(c.values) == 0)
         for c in others
     )
 
@@ -258,7 +304,9 @@ def broken(case: Case) -> str | None:
     if diverged_for_good(case):
         return "the loss has diverged, and what had been learned is lost"
     if "scale-lost" in case.aspects.get("steps-skipped-often", frozenset()):
-        return "the loss scale has sunk to nothing: the gradients are not finite, and no step is taken any more"
+        return (
+            "the loss scale has sunk to nothing: the gradients are not finite, and no step is taken any more"
+        )
     if "frozen" in case.aspects.get("loss-at-chance", frozenset()):
         return "the loss repeats the value of a guess digit for digit: nothing reaches the outputs any more"
     return None

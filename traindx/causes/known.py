@@ -6,7 +6,18 @@ import numpy as np
 
 from traindx.vocabulary.run import Run
 
-ADAPTIVE = ("adam", "lamb", "adagrad", "adadelta", "rmsprop", "adafactor", "lion", "radam", "novograd", "shampoo")
+ADAPTIVE = (
+    "adam",
+    "lamb",
+    "adagrad",
+    "adadelta",
+    "rmsprop",
+    "adafactor",
+    "lion",
+    "radam",
+    "novograd",
+    "shampoo",
+)
 
 
 def optimizer_family(run: Run) -> str:

@@ -87,7 +87,8 @@ def carried(signs: Mapping[str, Sign], run: Run, features: Features) -> float:
     if run.panels or run.axis == "sample":
         return 1.0
     seen = any(
-        s.held and s.severity != "info" and "=" not in s.key and not s.key.startswith("fact:") for s in signs.values()
+        s.held and s.severity != "info" and "=" not in s.key and not s.key.startswith("fact:")
+        for s in signs.values()
     )
     told = signs.get("fact:ended-in-error")
     curve = features.objective

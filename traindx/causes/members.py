@@ -36,7 +36,9 @@ class Members(msgspec.Struct, frozen=True):
     def differences(self) -> Floats:
         """Of the weights[member, key, cause], in log-odds."""
         raw = np.frombuffer(zlib.decompress(base64.b64decode(self.weights)), np.int8)
-        return np.multiply(raw.reshape(len(self.scale), len(self.keys), len(self.causes)), STEP, dtype=np.float64)
+        return np.multiply(
+            raw.reshape(len(self.scale), len(self.keys), len(self.causes)), STEP, dtype=np.float64
+        )
 
 
 @cache
@@ -60,7 +62,9 @@ def moved(
     place = {cause: i for i, cause in enumerate(members.causes)}
     known = np.array([place.get(cause, -1) for cause in causes])
     added = []
-    for scale, surprise, base, own in zip(members.scale, members.surprise, members.base, weights, strict=True):
+    for scale, surprise, base, own in zip(
+        members.scale, members.surprise, members.base, weights, strict=True
+    ):
         fitted = np.append(np.array(base) + row @ own, 0.0)  # a cause younger than the fit has nothing
         added.append(scale * np.asarray(hand) + surprise * np.asarray(rest) + fitted[known])
     return added

@@ -95,7 +95,9 @@ def chosen(measures: Iterable[NextMeasure], shown: int = SHOWN) -> tuple[NextMea
 
 def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Cause]) -> list[Candidate]:
     """One candidate per signal that rules lack: the questions of all rules it would wake."""
-    captured = run.format == CAPTURED  # what modules tell is all there: those of another kind are not to be had
+    captured = (
+        run.format == CAPTURED
+    )  # what modules tell is all there: those of another kind are not to be had
     lacking: dict[str, list[Question]] = {}
     for outcome in outcomes:
         if outcome.status != "not-evaluated":
@@ -141,13 +143,19 @@ def checks_missing(outcomes: Iterable[Outcome], causes: Sequence[Cause]) -> list
     for key in sorted(keys):
         asked = question(key, causes, RULE_RATE)
         slug = key.partition(":")[0]
-        if asked is not None and (slug not in best or np.ptp(asked.likelihood) > np.ptp(best[slug].likelihood)):
+        if asked is not None and (
+            slug not in best or np.ptp(asked.likelihood) > np.ptp(best[slug].likelihood)
+        ):
             best[slug] = asked
     return [Candidate(*CHECKED, strongest(list(best.values())))] if best else []
 
 
 def experiments(
-    hypotheses: Sequence[Hypothesis], outcomes: Iterable[Outcome], run: Run, causes: Sequence[Cause], clock: Clock
+    hypotheses: Sequence[Hypothesis],
+    outcomes: Iterable[Outcome],
+    run: Run,
+    causes: Sequence[Cause],
+    clock: Clock,
 ) -> list[Candidate]:
     """The measurements that causes with evidence for them name themselves as decisive, and the runs with one change
     that would cure them; each as long as it takes to see whether the finding comes back."""
@@ -160,7 +168,9 @@ def experiments(
         likelihood[index] = EXPERIMENT_RIGHT
         asked = (Question(cause.slug, likelihood),)
         steps = clock.reach(seen_from(hypothesis, onsets))
-        made += [Candidate(m, command((), steps) if h == WITH_CAPTURE else h, asked) for m, h in looks(cause, run)]
+        made += [
+            Candidate(m, command((), steps) if h == WITH_CAPTURE else h, asked) for m, h in looks(cause, run)
+        ]
         if cause.slug in TRIED:
             measure, interventions = TRIED[cause.slug]
             made.append(Candidate(measure, command(interventions, steps), asked))
@@ -225,7 +235,9 @@ def decides(
     questions: Sequence[Question],
     belief: Floats,
     *,
-    likely: float = threshold(0.1, "P(answers)", basis="convention", source="answers that are not far-fetched"),
+    likely: float = threshold(
+        0.1, "P(answers)", basis="convention", source="answers that are not far-fetched"
+    ),
 ) -> bool:
     """Whether answers that have a chance of `likely` or more, taken together, put another cause first."""
     joint = answered(questions, belief)

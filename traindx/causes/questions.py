@@ -9,7 +9,10 @@ from traindx.vocabulary.signals import SIGNALS
 WITH_CAPTURE = "traindx run -- python train.py"
 WITH_A_TRACE = "traindx profile -- python train.py"
 # What `traindx check` finds out by starting the script in several ways (docs/check.md).
-CHECKED = ("whether it learns one batch, needs its inputs and its labels", "traindx check -- python train.py")
+CHECKED = (
+    "whether it learns one batch, needs its inputs and its labels",
+    "traindx check -- python train.py",
+)
 
 HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "objective": ("a training loss", "log the loss with its step"),
@@ -37,7 +40,10 @@ HOW_TO_LOG: Mapping[str, tuple[str, str]] = {
     "throughput": ("samples per second", "log samples per second"),
     "mem/host": ("the memory of the process", f"log it, or: {WITH_CAPTURE}"),
     "mem/device": ("the memory of the device", f"log torch.cuda.memory_allocated(), or: {WITH_CAPTURE}"),
-    "util/device": ("the utilization of the accelerator", "log it (nvidia-smi, or the system metrics of your logger)"),
+    "util/device": (
+        "the utilization of the accelerator",
+        "log it (nvidia-smi, or the system metrics of your logger)",
+    ),
     "epoch": ("the epoch of each row", "log the (fractional) epoch"),
     "rank": ("the time of a step of every rank", "log rank/<i>/time/step"),
 }

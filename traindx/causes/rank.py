@@ -41,7 +41,13 @@ TOLD_FROM = 0.1
 
 # Log-odds that a cause pays for a finding it has no weight for; a weight of EXPLAINS or more frees it, a
 # smaller one in part. Basis: convention, about how rarely a rule of that severity fires on a run without the fault.
-UNEXPLAINED: Mapping[Severity, float] = {"critical": -5.5, "high": -4.0, "medium": -2.4, "low": -0.5, "info": 0.0}
+UNEXPLAINED: Mapping[Severity, float] = {
+    "critical": -5.5,
+    "high": -4.0,
+    "medium": -2.4,
+    "low": -0.5,
+    "info": 0.0,
+}
 EXPLAINS = 0.5
 # Findings that faults of many kinds bring along count as lesser ones: what does not explain them loses little.
 # Basis: measured. Of 40 recorded faults with a loss that jumps at once and stays there, 6 were too high rates.
@@ -68,7 +74,9 @@ def rank(
     values, open_ = values_of(signs), findings_of(signs)
     parts = [halves(c, signs, open_) for c in chosen]
     bases, terms = weighed(chosen, parts, values, view_of(run), fit)
-    if causes is None:  # what is known of logs, and of how far a run is from others, is known of our own causes
+    if (
+        causes is None
+    ):  # what is known of logs, and of how far a run is from others, is known of our own causes
         alone, part = log_terms(signs, run), carried(signs, run, features)
         terms = [tempered(t, alone.get(slug, {}), part) for slug, t in zip(slugs, terms, strict=True)]
     far = distance_from_home(values) if is_comparable(run) and causes is None else None
@@ -102,7 +110,9 @@ def listed(probabilities: Floats, slugs: Sequence[str]) -> list[int]:
     """Which causes are told, the most probable first."""
     order = sorted(range(len(slugs)), key=lambda i: (-probabilities[i], slugs[i]))
     wanted = enumerate(order)
-    return [i for n, i in wanted if n < SHOWN_AT_LEAST or probabilities[i] >= SHOWN_FROM or slugs[i] == "healthy"]
+    return [
+        i for n, i in wanted if n < SHOWN_AT_LEAST or probabilities[i] >= SHOWN_FROM or slugs[i] == "healthy"
+    ]
 
 
 def weighed(
@@ -135,7 +145,9 @@ def cooled(
     return [b / heat for b in bases], [{key: value / heat for key, value in t.items()} for t in terms]
 
 
-def halves(cause: Cause, signs: Mapping[str, Sign], found: Sequence[Sign]) -> tuple[dict[str, float], dict[str, float]]:
+def halves(
+    cause: Cause, signs: Mapping[str, Sign], found: Sequence[Sign]
+) -> tuple[dict[str, float], dict[str, float]]:
     """The terms of a cause by the weights it has, and what is added to them for those of the findings `found` that it
     does not explain."""
     weighed = weighed_by(cause, signs)
@@ -157,7 +169,11 @@ def halves(cause: Cause, signs: Mapping[str, Sign], found: Sequence[Sign]) -> tu
 
 
 def together(
-    own: Mapping[str, float], rest: Mapping[str, float], scale: float, surprise: float, more: Mapping[str, float]
+    own: Mapping[str, float],
+    rest: Mapping[str, float],
+    scale: float,
+    surprise: float,
+    more: Mapping[str, float],
 ) -> dict[str, float]:
     """Terms by hand, scaled, with those that the fit adds."""
     keys = {**own, **rest, **more}
@@ -169,7 +185,9 @@ def tempered(terms: Mapping[str, float], alone: Mapping[str, float], part: float
     return {k: part * (terms.get(k, 0.0) + alone.get(k, 0.0)) for k in {**terms, **alone}}
 
 
-def hypothesis(cause: Cause, probability: float, terms: Mapping[str, float], shape: str | None) -> Hypothesis:
+def hypothesis(
+    cause: Cause, probability: float, terms: Mapping[str, float], shape: str | None
+) -> Hypothesis:
     """The published form: evidence for and against, strongest first."""
     ordered = sorted(terms.items(), key=lambda item: (-abs(item[1]), item[0]))
     rounded = [EvidenceTerm(name, round(value, 3)) for name, value in ordered if abs(value) >= TOLD_FROM]
@@ -198,7 +216,9 @@ def weighed_by(cause: Cause, signs: Mapping[str, Sign]) -> dict[str, float]:
 def findings_of(signs: Mapping[str, Sign]) -> list[Sign]:
     """The signs that are findings: something a cause has to explain."""
     return [
-        sign for sign in signs.values() if sign.held and sign.severity in GRAVE and not sign.key.startswith("fact:")
+        sign
+        for sign in signs.values()
+        if sign.held and sign.severity in GRAVE and not sign.key.startswith("fact:")
     ]
 
 
@@ -224,4 +244,6 @@ def discounted(
 def parsed(keys: tuple[str, ...]) -> tuple[tuple[str, str, str], ...]:
     """(key, subject, aspect) of weight keys: "slug", "slug:aspect" and "fact:name"."""
     cut = ((key, key.partition(":")) for key in keys)
-    return tuple((key, key, "") if subject == "fact" else (key, subject, aspect) for key, (subject, _, aspect) in cut)
+    return tuple(
+        (key, key, "") if subject == "fact" else (key, subject, aspect) for key, (subject, _, aspect) in cut
+    )

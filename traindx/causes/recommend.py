@@ -44,7 +44,12 @@ def recommend(
 
 def keep_the_best(scene: Scene) -> Recommendation | None:
     curve = scene.features.curve("val/loss")
-    if not scene.has("validation-gap-grows") or curve is None or curve.n < 3 or curve.values[-1] <= curve.values.min():
+    if (
+        not scene.has("validation-gap-grows")
+        or curve is None
+        or curve.n < 3
+        or curve.values[-1] <= curve.values.min()
+    ):
         return None
     step = curve.steps[int(np.argmin(curve.values))]
     return Recommendation(
@@ -55,7 +60,9 @@ def keep_the_best(scene: Scene) -> Recommendation | None:
 
 
 def overfit_one_batch(scene: Scene) -> Recommendation | None:
-    if scene.features.is_reinforcement or not scene.has("loss-flat-from-start", "loss-at-chance", "losses-stay-high"):
+    if scene.features.is_reinforcement or not scene.has(
+        "loss-flat-from-start", "loss-at-chance", "losses-stay-high"
+    ):
         return None
     return Recommendation(
         "sanity",
@@ -76,7 +83,9 @@ def explore(scene: Scene) -> Recommendation | None:
 
 
 def clip_spikes(scene: Scene) -> Recommendation | None:
-    if not scene.has("loss-spikes-recur", "gradient-norm-spikes", "loss-spikes-then-fails", "gradient-norm-explodes"):
+    if not scene.has(
+        "loss-spikes-recur", "gradient-norm-spikes", "loss-spikes-then-fails", "gradient-norm-explodes"
+    ):
         return None
     if scene.run.setup.number("clip_norm") or "clip_ratio" in scene.run.series:
         return None
@@ -108,7 +117,9 @@ def validate(scene: Scene) -> Recommendation | None:
 def decay_rate(
     scene: Scene,
     *,
-    constant: float = threshold(0.01, "relative range", basis="convention", source="a rate that hardly changes"),
+    constant: float = threshold(
+        0.01, "relative range", basis="convention", source="a rate that hardly changes"
+    ),
 ) -> Recommendation | None:
     lr = scene.features.curve("lr")
     if lr is None or lr.n < 10 or not scene.has("loss-oscillates", "loss-plateaus"):

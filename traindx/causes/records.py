@@ -59,7 +59,9 @@ def rule_words(slug: str) -> str:
 
 def cause_words(slug: str) -> str:
     seen = records().causes.get(slug)
-    return f"first in {seen.first} and among three in {seen.three} of {seen.runs} recorded runs" if seen else ""
+    return (
+        f"first in {seen.first} and among three in {seen.three} of {seen.runs} recorded runs" if seen else ""
+    )
 
 
 def speaks(cause: Cause) -> tuple[str, str]:
@@ -74,5 +76,9 @@ def speaks(cause: Cause) -> tuple[str, str]:
             shown = f"no {key.removeprefix(CLEAR)}" if key.startswith(CLEAR) else key
             weights[shown] = weights.get(shown, 0.0) + row[cause.slug]
     ordered = sorted(weights.items(), key=lambda item: (-abs(item[1]), item[0]))
-    told = [(f"{k.replace('fact:', '').replace('=', ' ')} {w:+.1f}", w) for k, w in ordered if abs(w) >= TOLD_FROM]
+    told = [
+        (f"{k.replace('fact:', '').replace('=', ' ')} {w:+.1f}", w)
+        for k, w in ordered
+        if abs(w) >= TOLD_FROM
+    ]
     return ", ".join([t for t, w in told if w > 0][:SHOWN]), ", ".join([t for t, w in told if w < 0][:SHOWN])

@@ -20,7 +20,9 @@ def half_precision(run: Run, features: Features) -> bool | None:
     if "bfloat16" in run.setup.word("gradients_rounded_to").split():
         return None  # the range is not the matter, the rounding may be
     if name:
-        return any(w in name for w in ("16", "half", "amp", "o1", "o2", "mixed")) and not bfloat16(run, features)
+        return any(w in name for w in ("16", "half", "amp", "o1", "o2", "mixed")) and not bfloat16(
+            run, features
+        )
     scale = features.curve("loss_scale")
     return True if scale is not None and float(scale.values.max(initial=0.0)) > 1.0 else None
 
@@ -36,8 +38,12 @@ def lr_high_for_optimizer(
     features: Features,
     *,
     adaptive: float = threshold(3e-3, "peak lr", basis="convention", source="10x the 3e-4 usual for Adam"),
-    momentum: float = threshold(0.5, "peak lr", basis="convention", source="5x the 0.1 usual for SGD with momentum"),
-    other: float = threshold(1.0, "peak lr", basis="convention", source="above 1 hardly any optimizer is stable"),
+    momentum: float = threshold(
+        0.5, "peak lr", basis="convention", source="5x the 0.1 usual for SGD with momentum"
+    ),
+    other: float = threshold(
+        1.0, "peak lr", basis="convention", source="above 1 hardly any optimizer is stable"
+    ),
 ) -> bool | None:
     """The peak learning rate is beyond what this kind of optimizer usually stands."""
     rate = peak_rate(run)
@@ -49,8 +55,12 @@ def lr_low_for_optimizer(
     run: Run,
     features: Features,
     *,
-    adaptive: float = threshold(2e-6, "peak lr", basis="convention", source="a tenth of small fine-tuning rates"),
-    momentum: float = threshold(5e-4, "peak lr", basis="convention", source="a 200th of the 0.1 usual for SGD"),
+    adaptive: float = threshold(
+        2e-6, "peak lr", basis="convention", source="a tenth of small fine-tuning rates"
+    ),
+    momentum: float = threshold(
+        5e-4, "peak lr", basis="convention", source="a 200th of the 0.1 usual for SGD"
+    ),
     other: float = threshold(1e-6, "peak lr", basis="convention", source="too low for any optimizer family"),
 ) -> bool | None:
     """The peak learning rate is below what this kind of optimizer usually needs."""
@@ -63,7 +73,9 @@ def no_warmup(
     run: Run,
     features: Features,
     *,
-    near_peak: float = threshold(0.9, "of the peak lr", basis="convention", source="a ramp starts well below its peak"),
+    near_peak: float = threshold(
+        0.9, "of the peak lr", basis="convention", source="a ramp starts well below its peak"
+    ),
 ) -> bool | None:
     """The learning rate begins at its peak."""
     if (steps := run.setup.number("warmup_steps")) is not None:
@@ -86,7 +98,9 @@ def few_updates(
     run: Run,
     features: Features,
     *,
-    least: float = threshold(100, "optimizer steps", basis="convention", source="SGD on small tasks needs hundreds"),
+    least: float = threshold(
+        100, "optimizer steps", basis="convention", source="SGD on small tasks needs hundreds"
+    ),
 ) -> bool | None:
     """The whole run was a handful of optimizer steps."""
     count = updates(run)
@@ -97,7 +111,9 @@ def parameters_exceed_data(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(10.0, "parameters per sample", basis="seed", source="training-debugging practice, 10:1"),
+    ratio: float = threshold(
+        10.0, "parameters per sample", basis="seed", source="training-debugging practice, 10:1"
+    ),
 ) -> bool | None:
     """Many more parameters than samples (counted only for nets trained from scratch)."""
     size, samples = run.setup.number("parameters"), run.setup.number("dataset_size")
@@ -110,7 +126,9 @@ def small_dataset(
     run: Run,
     features: Features,
     *,
-    few: float = threshold(2000, "samples", basis="convention", source="below this nets memorize within minutes"),
+    few: float = threshold(
+        2000, "samples", basis="convention", source="below this nets memorize within minutes"
+    ),
 ) -> bool | None:
     """Few training samples."""
     samples = run.setup.number("dataset_size")
@@ -121,7 +139,9 @@ def small_batch(
     run: Run,
     features: Features,
     *,
-    few: float = threshold(4, "samples per update", basis="convention", source="statistics of 4 samples are noise"),
+    few: float = threshold(
+        4, "samples per update", basis="convention", source="statistics of 4 samples are noise"
+    ),
 ) -> bool | None:
     """Very few samples per update."""
     batch = run.setup.number("batch_size")
@@ -132,7 +152,9 @@ def normalizes_few(
     run: Run,
     features: Features,
     *,
-    few: float = threshold(4, "samples", basis="paper", source="Wu and He (2018), Group Normalization: error by batch"),
+    few: float = threshold(
+        4, "samples", basis="paper", source="Wu and He (2018), Group Normalization: error by batch"
+    ),
 ) -> bool | None:
     """Batch normalization over very few samples: accumulating gradients does not help it."""
     batch = run.setup.number("batch_size")
@@ -145,7 +167,9 @@ def large_batch(
     run: Run,
     features: Features,
     *,
-    few: float = threshold(10, "updates per epoch", basis="convention", source="an epoch is then hardly any training"),
+    few: float = threshold(
+        10, "updates per epoch", basis="convention", source="an epoch is then hardly any training"
+    ),
 ) -> bool | None:
     """The batch is so large that an epoch has only a few updates."""
     batch, samples = run.setup.number("batch_size"), run.setup.number("dataset_size")
@@ -173,14 +197,18 @@ def recurrent_model(run: Run, features: Features) -> bool | None:
     name = " ".join((run.setup.word("model"), run.setup.word("modules"))).strip()
     if not name:
         return None
-    return any(w in name for w in ("lstm", "gru", "rnn", "recurrent")) and not any(w in name for w in ("rcnn", "r-cnn"))
+    return any(w in name for w in ("lstm", "gru", "rnn", "recurrent")) and not any(
+        w in name for w in ("rcnn", "r-cnn")
+    )
 
 
 def high_momentum(
     run: Run,
     features: Features,
     *,
-    above: float = threshold(0.98, "momentum", basis="theory", source="memory of 1/(1-b) > 50 steps: swings that long"),
+    above: float = threshold(
+        0.98, "momentum", basis="theory", source="memory of 1/(1-b) > 50 steps: swings that long"
+    ),
 ) -> bool | None:
     """Momentum so close to 1 that the velocity forgets slowly."""
     beta = run.setup.number("momentum")
@@ -191,8 +219,12 @@ def high_weight_decay(
     run: Run,
     features: Features,
     *,
-    coupled: float = threshold(0.02, "weight decay", basis="convention", source="100x and more of the usual 1e-4"),
-    decoupled: float = threshold(0.4, "weight decay", basis="convention", source="AdamW recipes end near 0.3"),
+    coupled: float = threshold(
+        0.02, "weight decay", basis="convention", source="100x and more of the usual 1e-4"
+    ),
+    decoupled: float = threshold(
+        0.4, "weight decay", basis="convention", source="AdamW recipes end near 0.3"
+    ),
 ) -> bool | None:
     """Weight decay far above recipes (the limit is higher for decoupled decay)."""
     decay = run.setup.number("weight_decay")

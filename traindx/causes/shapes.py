@@ -26,7 +26,11 @@ def pattern(outcomes: Sequence[Outcome], run: Run, features: Features) -> str | 
 
 def fired(outcomes: Sequence[Outcome]) -> dict[str, frozenset[str]]:
     """Aspects of every rule that fired, by slug."""
-    return {o.rule.slug: frozenset(a for e in o.evidence for a in e.aspects) for o in outcomes if o.status == "fired"}
+    return {
+        o.rule.slug: frozenset(a for e in o.evidence for a in e.aspects)
+        for o in outcomes
+        if o.status == "fired"
+    }
 
 
 def too_short_to_tell(
@@ -34,10 +38,18 @@ def too_short_to_tell(
     run: Run,
     features: Features,
     *,
-    points: float = threshold(10, "points", basis="convention", source="fewer do not tell a trend from noise"),
-    epochs: float = threshold(4, "epochs", basis="convention", source="a point that averages an epoch says more"),
-    early: float = threshold(0.1, "of the plan", basis="convention", source="most of what matters is to come"),
-    first: float = threshold(0.01, "of the plan", basis="convention", source="hardly begun, however closely logged"),
+    points: float = threshold(
+        10, "points", basis="convention", source="fewer do not tell a trend from noise"
+    ),
+    epochs: float = threshold(
+        4, "epochs", basis="convention", source="a point that averages an epoch says more"
+    ),
+    early: float = threshold(
+        0.1, "of the plan", basis="convention", source="most of what matters is to come"
+    ),
+    first: float = threshold(
+        0.01, "of the plan", basis="convention", source="hardly begun, however closely logged"
+    ),
     close: float = threshold(60, "points", basis="convention", source="enough to judge even a beginning"),
     many: float = threshold(20, "points", basis="convention", source="enough to judge whatever was planned"),
 ) -> bool:
@@ -70,7 +82,9 @@ def warmup_phase(
     run: Run,
     features: Features,
     *,
-    at_peak: float = threshold(0.999, "of the peak lr", basis="convention", source="rounding of logged rates"),
+    at_peak: float = threshold(
+        0.999, "of the peak lr", basis="convention", source="rounding of logged rates"
+    ),
     ramp: float = threshold(1.5, "x", basis="convention", source="clear of a constant rate"),
 ) -> bool:
     """The learning rate has only risen so far, or fewer steps are done than its warm-up takes."""
@@ -81,7 +95,9 @@ def warmup_phase(
     if lr is None or lr.n < 4 or lr.values.max() <= 0:
         return False
     rises = np.diff(lr.values)
-    rising = bool(np.all(rises >= 0)) and int(np.count_nonzero(rises > 0)) >= max(3, lr.n // 2)  # not one jump
+    rising = bool(np.all(rises >= 0)) and int(np.count_nonzero(rises > 0)) >= max(
+        3, lr.n // 2
+    )  # not one jump
     at_end, halfway = lr.values[-1], lr.values[lr.n // 2]
     return rising and bool(at_end >= at_peak * lr.values.max()) and bool(at_end > ramp * halfway)
 
@@ -95,7 +111,9 @@ def restart_bump(seen: Seen, run: Run, features: Features) -> bool:
 def converged(seen: Seen, run: Run, features: Features) -> bool:
     """Level at the end, well below the start; never at the level of guessing."""
     plateau = seen.get("loss-plateaus", frozenset())
-    if {"at-chance", "high"} & plateau or {"loss-at-chance", "loss-flat-from-start", "loss-diverges"} & set(seen):
+    if {"at-chance", "high"} & plateau or {"loss-at-chance", "loss-flat-from-start", "loss-diverges"} & set(
+        seen
+    ):
         return False
     if {"low", "metric-good"} & plateau:
         return True
@@ -109,11 +127,15 @@ def converged(seen: Seen, run: Run, features: Features) -> bool:
 def rate_spent(
     features: Features,
     *,
-    left: float = threshold(0.02, "of the peak lr", basis="convention", source="steps that small change nothing more"),
+    left: float = threshold(
+        0.02, "of the peak lr", basis="convention", source="steps that small change nothing more"
+    ),
 ) -> bool:
     """Whether the learning rate has decayed to next to nothing."""
     lr = features.curve("lr")
-    return lr is not None and lr.n > 1 and lr.values.max() > 0 and bool(lr.values[-1] <= left * lr.values.max())
+    return (
+        lr is not None and lr.n > 1 and lr.values.max() > 0 and bool(lr.values[-1] <= left * lr.values.max())
+    )
 
 
 def is_flat(
@@ -140,9 +162,15 @@ def arrived(
 def levelled_off(
     curve: Curve,
     *,
-    last: float = threshold(0.25, "of the run", basis="convention", source="stretch on which an end is judged"),
-    rest: float = threshold(0.05, "of the fall", basis="convention", source="a quarter of the run for 5 % of the gain"),
-    clear: float = threshold(4.0, "x spread", basis="convention", source="the fall must be beyond the noise"),
+    last: float = threshold(
+        0.25, "of the run", basis="convention", source="stretch on which an end is judged"
+    ),
+    rest: float = threshold(
+        0.05, "of the fall", basis="convention", source="a quarter of the run for 5 % of the gain"
+    ),
+    clear: float = threshold(
+        4.0, "x spread", basis="convention", source="the fall must be beyond the noise"
+    ),
 ) -> bool:
     """Whether the last stretch of the curve changed by less than a small part of the whole fall."""
     fall = curve.start - curve.end
@@ -163,7 +191,9 @@ def still_learning(seen: Seen, run: Run, features: Features) -> bool:
     if level or {"loss-flat-from-start", "loss-at-chance", "loss-diverges"} & set(seen):
         return False
     curve = features.objective
-    return "loss-still-falling-at-end" in seen or (curve is not None and curve.start - curve.end > 2 * curve.spread)
+    return "loss-still-falling-at-end" in seen or (
+        curve is not None and curve.start - curve.end > 2 * curve.spread
+    )
 
 
 def saw(slug: str) -> Callable[[Seen, Run, Features], bool]:

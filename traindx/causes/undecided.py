@@ -11,7 +11,9 @@ from traindx.vocabulary.rule import threshold
 def undecided(
     hypotheses: Sequence[Hypothesis],
     *,
-    told: float = threshold(0.3, "P(cause)", basis="convention", source="below it the rest is twice as likely"),
+    told: float = threshold(
+        0.3, "P(cause)", basis="convention", source="below it the rest is twice as likely"
+    ),
 ) -> tuple[Hypothesis, ...]:
     """The two most probable faults where no cause, health among them, reaches a probability that says something;
     none where one does. A report then says that the log does not tell, names these two and what separates them."""

@@ -42,7 +42,9 @@ SYMPTOMS = (
 def require_terminal(paths: Sequence[str]) -> None:
     """Questions need somebody to answer them. Raises ConfigError before any work is done."""
     if "-" in paths:
-        raise ConfigError("--ask cannot be used with '-': stdin holds the log (give facts with --fact key=value)")
+        raise ConfigError(
+            "--ask cannot be used with '-': stdin holds the log (give facts with --fact key=value)"
+        )
     if not sys.stdin.isatty():
         raise ConfigError("--ask needs a terminal to ask at (give facts with --fact key=value)")
 

@@ -57,11 +57,15 @@ class Asking:
 
     def show(self, search: Search) -> None:
         """The causes that are suspected, with what speaks for them."""
-        self.causes = [h for h in search.hypotheses if h.probability >= LEAST and h.cause != "healthy"][:SHOWN]
+        self.causes = [h for h in search.hypotheses if h.probability >= LEAST and h.cause != "healthy"][
+            :SHOWN
+        ]
         click.echo("What may be behind it:", err=True)
         for number, one in enumerate(self.causes, 1):
             why = ", ".join(term.finding for term in one.for_[:3])
-            click.echo(f"  {number}. {one.title} ({percent(one.probability)}){f': {why}' if why else ''}", err=True)
+            click.echo(
+                f"  {number}. {one.title} ({percent(one.probability)}){f': {why}' if why else ''}", err=True
+            )
 
     def agree(self, candidate: Candidate) -> bool:
         """Whether a change is to be tried, with what that takes."""

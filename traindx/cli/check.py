@@ -13,7 +13,15 @@ from traindx import pipeline
 from traindx.cli.check_data import DataRequest, check_data, data_options
 from traindx.cli.check_pages import listing, rendered
 from traindx.cli.check_run import Bench, gather
-from traindx.cli.options import FENCE_OPTIONS, Output, codes, config_options, output_options, state_limits, with_options
+from traindx.cli.options import (
+    FENCE_OPTIONS,
+    Output,
+    codes,
+    config_options,
+    output_options,
+    state_limits,
+    with_options,
+)
 from traindx.cli.streams import emit, note, progress
 from traindx.config import Config
 from traindx.trials.check.judge import picked
@@ -46,7 +54,10 @@ Exit status:
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, metavar="-- COMMAND…")
 @click.option(
-    "--only", multiple=True, metavar="CHECKS", help="Only these checks or groups, comma-separated. Repeatable."
+    "--only",
+    multiple=True,
+    metavar="CHECKS",
+    help="Only these checks or groups, comma-separated. Repeatable.",
 )
 @click.option("--skip", multiple=True, metavar="CHECKS", help="Not these checks or groups. Repeatable.")
 @click.option(
@@ -92,7 +103,11 @@ def check(
     if not command:
         raise click.UsageError("give the command to check, such as: traindx check -- python train.py")
     bench = Bench(
-        command, config, budget, Path(records) if records else None, {"writable": writable, "network": network}
+        command,
+        config,
+        budget,
+        Path(records) if records else None,
+        {"writable": writable, "network": network},
     )
     state_limits(network, out.quiet)
     return examined(bench, checks, config, out)
@@ -105,7 +120,9 @@ def examined(bench: Bench, checks: Sequence[Check], config: Config, out: Output)
     with progress("checking", len(experiments), show=not out.quiet) as at:
         gathered = gather(bench, experiments, report=at)
     if gathered.run is None:
-        note(f"traindx: nothing could be checked: {next(iter(gathered.reasons.values()), 'nothing was recorded')}")
+        note(
+            f"traindx: nothing could be checked: {next(iter(gathered.reasons.values()), 'nothing was recorded')}"
+        )
         return 2
     found = pipeline.checked(
         gathered.run,

@@ -62,7 +62,12 @@ def data_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def check_data(
-    request: DataRequest, config: Config, out: Output, only: Sequence[str], skip: Sequence[str], listed: bool = False
+    request: DataRequest,
+    config: Config,
+    out: Output,
+    only: Sequence[str],
+    skip: Sequence[str],
+    listed: bool = False,
 ) -> int:
     """Check the data that were asked for and print the page; the exit status."""
     from traindx import inspection

@@ -108,7 +108,12 @@ class Bench:
             start_folder(out)
             patient = planned.name == FIRST
             request = Request(
-                out, steps, interventions=tuple(interventions), patient=patient, probes=planned.probes, asked=True
+                out,
+                steps,
+                interventions=tuple(interventions),
+                patient=patient,
+                probes=planned.probes,
+                asked=True,
             )
             return environment(request, base, folder)
 
@@ -128,7 +133,9 @@ class Bench:
         ended = Ended(conducted.status, conducted.signal, conducted.seconds)
         if not recorded(conducted.out):
             failed = conducted.ended != "finished" or bool(ended.shell_status)
-            why = conducted.words() if failed else why_nothing(conducted.out, self.command, ended, EXPERIMENTS)
+            why = (
+                conducted.words() if failed else why_nothing(conducted.out, self.command, ended, EXPERIMENTS)
+            )
             self.reasons[planned.name] = f"the script {why}" if failed else why
             return 0
         if conducted.ended == "finished":
@@ -175,7 +182,9 @@ def versions(run: Run) -> dict[str, str]:
     return {n: v for n, v in told.items() if n not in ("python", "traindx")}
 
 
-def gather(bench: Bench, experiments: Sequence[Planned], report: Report = lambda _done, _label: None) -> Gathered:
+def gather(
+    bench: Bench, experiments: Sequence[Planned], report: Report = lambda _done, _label: None
+) -> Gathered:
     """Carry out the experiments one after the other. Raises ConfigError where there is no such program."""
     make_folder(bench.records)
     try:

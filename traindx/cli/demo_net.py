@@ -57,7 +57,9 @@ FAULTS = {
         "the learning rate rises to 3.0 over 3,000 steps; for this network 0.05 works",
     ),
     "learning-rate-too-low": Fault(
-        Recipe(lr=2e-6), ("learning-rate-too-low",), "the learning rate is 0.000002; for this network 0.05 works"
+        Recipe(lr=2e-6),
+        ("learning-rate-too-low",),
+        "the learning rate is 0.000002; for this network 0.05 works",
     ),
     "overfitting": Fault(
         Recipe(samples=200, width=128, weight_decay=0.0, label_noise=0.2, lr=0.02, steps=2000),
@@ -112,7 +114,9 @@ def train(recipe: Recipe, log: Path, seed: int, on_step: Callable[[int], None]) 
             lr = recipe.lr * min(1.0, (step + 1) / max(1, recipe.warmup))
             loss, accuracy, gradients = gradients_of(layers, data.inputs[rows], data.labels[rows])
             if step % LOG_EVERY == 0:
-                writer.writerow([step, epoch, loss, accuracy, *validation(step, layers, data), lr, norm(gradients)])
+                writer.writerow(
+                    [step, epoch, loss, accuracy, *validation(step, layers, data), lr, norm(gradients)]
+                )
                 on_step(step)
             update(layers, velocity, gradients, recipe, lr)
 
@@ -126,7 +130,9 @@ def make_data(recipe: Recipe, rng: np.random.Generator) -> Data:
     inputs = np.sin(angle + phases[labels]) + rng.normal(0, 0.5, (n, FEATURES))
     cut = recipe.samples
     if not recipe.shuffle:
-        labels[:cut], inputs[:cut] = (x[:cut][np.argsort(labels[:cut], kind="stable")] for x in (labels, inputs))
+        labels[:cut], inputs[:cut] = (
+            x[:cut][np.argsort(labels[:cut], kind="stable")] for x in (labels, inputs)
+        )
     noisy = labels.copy()
     wrong = rng.random(n) < recipe.label_noise
     noisy[wrong] = rng.integers(0, CLASSES, int(wrong.sum()))

@@ -49,7 +49,9 @@ Exit status:
 @full_option
 @click.option("--ask", is_flag=True, help="Ask for facts that the log does not tell (needs a terminal).")
 @click.option("--figures", metavar="DIR", help="Also draw each run's figures as PNG files into DIR.")
-def diagnose(paths: tuple[str, ...], config: Config, out: Output, ask: bool, figures: str | None, full: bool) -> int:
+def diagnose(
+    paths: tuple[str, ...], config: Config, out: Output, ask: bool, figures: str | None, full: bool
+) -> int:
     """Read training logs and say what is wrong with the run.
 
     PATH is a log file of any format (also .gz), a folder with logs, or a quoted glob; "-" reads
@@ -82,7 +84,9 @@ def expand(paths: Sequence[str]) -> list[str]:
         wild = path != "-" and glob.has_magic(path) and not os.path.exists(path)
         matches = sorted(glob.glob(path, recursive=True)) if wild else [path]
         if not matches:
-            raise ReadError(path, "nothing matches this pattern", hint="quote it to keep the shell from changing it")
+            raise ReadError(
+                path, "nothing matches this pattern", hint="quote it to keep the shell from changing it"
+            )
         found += [match for match in matches if match not in found]
     return found
 

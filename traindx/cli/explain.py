@@ -71,6 +71,8 @@ def contents(everything: Sequence[Page]) -> str:
     for kind in dict.fromkeys(page.kind for page in everything):
         lines.append("fixes" if kind == "fix" else f"{kind}s")
         mine = [page for page in everything if page.kind == kind]
-        lines += [f"  {page.code:6}  {page.slug:{width}}  {page.title}"[: stdout_width()].rstrip() for page in mine]
+        lines += [
+            f"  {page.code:6}  {page.slug:{width}}  {page.title}"[: stdout_width()].rstrip() for page in mine
+        ]
         lines.append("")
     return "\n".join(lines).rstrip()

@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from traindx.cli.options import FENCE_OPTIONS, OUTPUT_OPTIONS, Format, Output, settle_output, state_limits, with_options
+from traindx.cli.options import (
+    FENCE_OPTIONS,
+    OUTPUT_OPTIONS,
+    Format,
+    Output,
+    settle_output,
+    state_limits,
+    with_options,
+)
 from traindx.cli.streams import emit, note, stdout_width
 from traindx.errors import ConfigError
 
@@ -52,7 +60,9 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
     def settled(*, form: Format | None, output: str | None, quiet: bool, no_color: bool, **rest: Any) -> int:
         out = settle_output(form, output, quiet, no_color)
         if out.format not in FORMATS:
-            raise ConfigError(f"--output {output}: there is no HTML form of this report (use .md, .json or .txt)")
+            raise ConfigError(
+                f"--output {output}: there is no HTML form of this report (use .md, .json or .txt)"
+            )
         return command(out=out, **rest)
 
     return with_options(settled, OPTIONS)
@@ -60,11 +70,19 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
 
 @click.command("find-lr", epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
-@click.option("--low", type=float, default=1e-7, show_default=True, help="The rate that the sweep begins with.")
+@click.option(
+    "--low", type=float, default=1e-7, show_default=True, help="The rate that the sweep begins with."
+)
 @click.option("--high", type=float, default=10.0, show_default=True, help="The rate that it ends with.")
-@click.option("--steps", type=click.IntRange(min=40), default=200, show_default=True, help="Steps of each sweep.")
-@click.option("--seeds", default="0,1", show_default=True, metavar="N,N…", help="One sweep for each of these seeds.")
-@click.option("--sensitivity", is_flag=True, help="Also train at seven constant rates around the suggestion.")
+@click.option(
+    "--steps", type=click.IntRange(min=40), default=200, show_default=True, help="Steps of each sweep."
+)
+@click.option(
+    "--seeds", default="0,1", show_default=True, metavar="N,N…", help="One sweep for each of these seeds."
+)
+@click.option(
+    "--sensitivity", is_flag=True, help="Also train at seven constant rates around the suggestion."
+)
 @click.option(
     "--seconds", type=click.FloatRange(min=1), default=600.0, show_default=True, metavar="S",
     help="Time limit of each start of the script.",

@@ -48,15 +48,23 @@ Exit status:
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
 @click.option(
-    "--seeds", type=click.IntRange(FIRST, MOST), default=FIRST, show_default=True, help="Pairs for a verdict."
+    "--seeds",
+    type=click.IntRange(FIRST, MOST),
+    default=FIRST,
+    show_default=True,
+    help="Pairs for a verdict.",
 )
 @click.option(
     "--min-effect", type=click.FloatRange(0.01, 0.9), default=MIN_EFFECT, show_default=True, metavar="SHARE",
     help="The least improvement that counts, of the loss or of the errors that are left.",
 )  # fmt: skip
-@click.option("--metric", metavar="NAME:max|min", help="Judge by this signal. Default: a validation metric, or loss.")
 @click.option(
-    "--test", is_flag=True, help="Keep what the script says of a test set out of the choice, and tell it at last."
+    "--metric", metavar="NAME:max|min", help="Judge by this signal. Default: a validation metric, or loss."
+)
+@click.option(
+    "--test",
+    is_flag=True,
+    help="Keep what the script says of a test set out of the choice, and tell it at last.",
 )
 @click.option(
     "--slices", multiple=True, metavar="COLUMN",
@@ -64,10 +72,14 @@ Exit status:
 )  # fmt: skip
 @click.option("--diff", is_flag=True, help="Print the edit of the source instead of the report.")
 @click.option(
-    "--write", is_flag=True, help="Also edit the source in place once it is proven; a backup stays beside it."
+    "--write",
+    is_flag=True,
+    help="Also edit the source in place once it is proven; a backup stays beside it.",
 )
 @click.option("--ask", is_flag=True, help="Ask what is known, and before each change whether to try it.")
-@click.option("--no-knowledge", is_flag=True, help="Neither use nor add to what is remembered of earlier trials.")
+@click.option(
+    "--no-knowledge", is_flag=True, help="Neither use nor add to what is remembered of earlier trials."
+)
 @proof_options(BUDGET)
 @output_options
 @config_options
@@ -124,7 +136,9 @@ def judged_by(
     """What changes are judged by, as it was asked for. Raises ConfigError."""
     from traindx.repair.search import Options
 
-    return Options(starts.steps, seeds, min_effect, None if metric is None else direction(metric), test, slices)
+    return Options(
+        starts.steps, seeds, min_effect, None if metric is None else direction(metric), test, slices
+    )
 
 
 def run_through(search: Search, asking: Asking | None) -> None:

@@ -63,7 +63,9 @@ def orderly(again: float = AGAIN) -> Iterator[None]:
             shown(lost)
 
     sys.unraisablehook = show
-    before = {one: signal.getsignal(one) for one in ASKED if signal.getsignal(one) not in (signal.SIG_IGN, None)}
+    before = {
+        one: signal.getsignal(one) for one in ASKED if signal.getsignal(one) not in (signal.SIG_IGN, None)
+    }
     for one in before:
         signal.signal(one, end)
     alarm = signal.getsignal(signal.SIGALRM)

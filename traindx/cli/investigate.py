@@ -73,7 +73,12 @@ def investigate(
         journal = opened(command, FOLDER, starts.folder, options, starts.reach, told.say, jobs=starts.jobs)
         with starts.bench(command, journal, told) as bench:
             found = looking.investigate(
-                bench, config, steps=starts.steps, show=plan_of(out.quiet), tell=told.say, believed=told.believe
+                bench,
+                config,
+                steps=starts.steps,
+                show=plan_of(out.quiet),
+                tell=told.say,
+                believed=told.believe,
             )
     document = Document(traindx_version=VERSION, runs=(found.diagnosis,))
     diagnosis = pipeline.Diagnosis(document, (found.run,))

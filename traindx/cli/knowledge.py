@@ -81,7 +81,9 @@ def show(number: int) -> int:
 
 
 @knowledge.command()
-@click.option("--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all, instead of stdout.")
+@click.option(
+    "--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all, instead of stdout."
+)
 def export(output: str | None) -> int:
     """All outcomes as JSON, one to a line."""
     import msgspec

@@ -104,7 +104,12 @@ def show_version(ctx: click.Context, _param: click.Parameter, value: bool) -> No
     options_metavar="[-h] [--version]",
 )
 @click.option(
-    "--version", is_flag=True, expose_value=False, is_eager=True, callback=show_version, help="Print the version."
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=show_version,
+    help="Print the version.",
 )
 def cli() -> None:
     """Say what is wrong with a neural-network training run, since which step, why that is likely,
@@ -115,8 +120,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit status."""
     libraries = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
     ours = [name for name in libraries if name not in os.environ]  # no matter for a script that is started
-    gc.set_threshold(100_000)  # little here is cyclic, and looking for it after every 700 objects takes its time
-    os.environ |= {**dict.fromkeys(ours, "1"), OWN_THREADS: ",".join(ours)}  # more threads only wait: small matrices
+    gc.set_threshold(
+        100_000
+    )  # little here is cyclic, and looking for it after every 700 objects takes its time
+    os.environ |= {
+        **dict.fromkeys(ours, "1"),
+        OWN_THREADS: ",".join(ours),
+    }  # more threads only wait: small matrices
     open_closed()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that cannot be shown is replaced, not an exception

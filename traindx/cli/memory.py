@@ -70,7 +70,9 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
     metavar="N",
     help="Steps before it is measured.",
 )
-@click.option("--limit", callback=size, metavar="SIZE", help="The memory to fit into. Default: that of the device.")
+@click.option(
+    "--limit", callback=size, metavar="SIZE", help="The memory to fit into. Default: that of the device."
+)
 @output_options
 @config_options
 @full_option
@@ -100,7 +102,11 @@ def memory(
 
 
 def how_far(run: Run) -> str:
-    return f"the script ended after {run.points} steps" if run.complete is not False else "the script did not end well"
+    return (
+        f"the script ended after {run.points} steps"
+        if run.complete is not False
+        else "the script did not end well"
+    )
 
 
 def with_limit(run: Run, limit: float | None) -> Run:

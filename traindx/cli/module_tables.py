@@ -78,7 +78,9 @@ def table_options(command: Callable[..., int]) -> Callable[..., int]:
     ) -> int:
         out = settle_output(form, output, quiet, no_color)
         if out.format not in FORMATS:
-            raise ConfigError(f"--output {output}: there is no HTML form of this table (use .md, .json or .txt)")
+            raise ConfigError(
+                f"--output {output}: there is no HTML form of this table (use .md, .json or .txt)"
+            )
         return command(out=out, config=config.override(severity=severity), **rest)
 
     return with_options(reading_options(settled), OPTIONS)
@@ -88,7 +90,9 @@ def limits(config: Config | None = None) -> Limits:
     """The thresholds of the rules, with those that the settings change."""
     defaults = {rule.slug: rule.thresholds for rule in rules.catalogue()}
     given = (config or Config()).thresholds
-    chosen = {name: given.get(slug, {}).get(key, defaults[slug][key]) for name, (slug, key) in LIMITS.items()}
+    chosen = {
+        name: given.get(slug, {}).get(key, defaults[slug][key]) for name, (slug, key) in LIMITS.items()
+    }
     return Limits(**{name: float(value) for name, value in chosen.items()})
 
 
@@ -121,7 +125,9 @@ def without_modules(path: str, kind: Kind, runs: tuple[Run, ...]) -> ReadError:
     other: Kind = "activations" if kind == "gradients" else "gradients"
     blank = Limits(**dict.fromkeys(LIMITS, 0.0))
     if any(table(run, other, blank) is not None for run in runs):
-        return ReadError(path, f"has {other} by module, but no {kind}", hint=f"traindx {other} {path} shows those")
+        return ReadError(
+            path, f"has {other} by module, but no {kind}", hint=f"traindx {other} {path} shows those"
+        )
     return ReadError(
         path,
         f"has no {kind} by module, as logs seldom do",

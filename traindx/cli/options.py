@@ -46,7 +46,9 @@ OUTPUT_OPTIONS = (
 )  # fmt: skip
 
 full_option = click.option(
-    "--full", is_flag=True, help="Text: everything that was found, not only the first screen. (HTML and JSON hold all.)"
+    "--full",
+    is_flag=True,
+    help="Text: everything that was found, not only the first screen. (HTML and JSON hold all.)",
 )
 
 FENCE_OPTIONS = (
@@ -191,5 +193,7 @@ def settle_output(form: Format | None, output: str | None, quiet: bool, no_color
         raise ConfigError(f"--output {output}: there is no folder {path.parent}")
     form = form or (SUFFIXES.get(path.suffix.lower(), "text") if path else "text")
     if form == "html" and path is None and sys.stdout.isatty():
-        raise ConfigError("HTML is for a browser, not for a terminal (add --output report.html, or redirect stdout)")
+        raise ConfigError(
+            "HTML is for a browser, not for a terminal (add --output report.html, or redirect stdout)"
+        )
     return Output(form, path, path is None and stdout_colors(no_color), quiet)

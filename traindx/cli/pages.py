@@ -141,7 +141,9 @@ def find(word: str) -> list[Page]:
     """The pages of a code or slug, or those about some words. Raises UnknownPage with the nearest names."""
     everything = pages()
     wanted = word.strip().lower().replace("_", "-").replace(" ", "-")
-    found = [page for page in everything if wanted in (page.code.lower(), page.slug)] or about(wanted, everything)
+    found = [page for page in everything if wanted in (page.code.lower(), page.slug)] or about(
+        wanted, everything
+    )
     if found:
         return found
     near = nearest(wanted, everything)
@@ -154,9 +156,13 @@ def about(wanted: str, everything: Sequence[Page], *, least: int = 3) -> list[Pa
     gradients" finds gradients-vanish-with-depth. Those with the words in their name first, causes before rules."""
     words = [ENDING.sub("", word) for word in wanted.split("-") if len(word) >= least]
     starts = [re.compile(rf"\b{re.escape(word)}", re.IGNORECASE) for word in words]
-    matching = [page for page in everything if starts and all(s.search(f"{page.slug} {page.title}") for s in starts)]
+    matching = [
+        page for page in everything if starts and all(s.search(f"{page.slug} {page.title}") for s in starts)
+    ]
     order = ("cause", "pattern", "rule", "fix")
-    return sorted(matching, key=lambda p: (-sum(bool(s.search(p.slug)) for s in starts), order.index(p.kind)))
+    return sorted(
+        matching, key=lambda p: (-sum(bool(s.search(p.slug)) for s in starts), order.index(p.kind))
+    )
 
 
 def nearest(wanted: str, everything: Sequence[Page]) -> list[str]:

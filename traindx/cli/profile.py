@@ -53,7 +53,12 @@ Exit status:
     help="Optimizer steps before the first that is traced: caches and compilers warm up in them.",
 )
 @click.option(
-    "--steps", type=click.IntRange(min=1), default=20, show_default=True, metavar="N", help="Optimizer steps to trace."
+    "--steps",
+    type=click.IntRange(min=1),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="Optimizer steps to trace.",
 )
 @output_options
 @config_options

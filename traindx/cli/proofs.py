@@ -76,7 +76,9 @@ class Starts(NamedTuple):
             finally:
                 cluster.close()
             return
-        starter = experiments.Starter(command, Path.cwd(), threads_each(self.jobs) if self.jobs > 1 else None)
+        starter = experiments.Starter(
+            command, Path.cwd(), threads_each(self.jobs) if self.jobs > 1 else None
+        )
         try:
             yield starter, starter.note
         finally:
@@ -197,7 +199,9 @@ class Told:
             passed = time.monotonic() - self.begun
             if self.status is not None:
                 left = "" if self.budget is None else f", {max(self.budget - passed, 0):.0f} s left"
-                self.status.update(f"{markup_free(what)}  ({passed:.0f} s so far{left}){markup_free(self.belief)}")
+                self.status.update(
+                    f"{markup_free(what)}  ({passed:.0f} s so far{left}){markup_free(self.belief)}"
+                )
             else:
                 note(f"  {passed:5.0f} s  {what}", self.quiet)
 
@@ -223,4 +227,6 @@ class Told:
             note("  nothing that can be tried from outside", self.quiet)
             return
         each, starts = price(search)
-        note(f"  one proof: {starts} starts of about {each:.0f} s, {search.bench.jobs} at a time", self.quiet)
+        note(
+            f"  one proof: {starts} starts of about {each:.0f} s, {search.bench.jobs} at a time", self.quiet
+        )

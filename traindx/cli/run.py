@@ -12,7 +12,14 @@ import msgspec
 from traindx import pipeline
 from traindx.capture.launch.command import Ended, Request
 from traindx.capture.launch.signals import end_like
-from traindx.capture.launch.stages import PRINTED, experiment_stopped, how_it_ended, note_end, recorded, why_nothing
+from traindx.capture.launch.stages import (
+    PRINTED,
+    experiment_stopped,
+    how_it_ended,
+    note_end,
+    recorded,
+    why_nothing,
+)
 from traindx.capture.torch.interventions import parse
 from traindx.cli.diagnose import draw, rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
@@ -67,7 +74,9 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
 
 @click.command(epilog=EXAMPLES, context_settings={"allow_interspersed_args": False})
 @start_options()
-@click.option("--steps", type=click.IntRange(min=1), metavar="N", help="End the script after N optimizer steps.")
+@click.option(
+    "--steps", type=click.IntRange(min=1), metavar="N", help="End the script after N optimizer steps."
+)
 @click.option(
     "--every",
     type=click.IntRange(min=1),
@@ -84,7 +93,9 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
 )
 @click.option("--curvature", is_flag=True, help="Also measure the curvature of the loss on sampled batches.")
 @click.option(
-    "--no-updates", is_flag=True, help="Copy no weights: cheaper, but without update ratios and gradient directions."
+    "--no-updates",
+    is_flag=True,
+    help="Copy no weights: cheaper, but without update ratios and gradient directions.",
 )
 @click.option(
     "--overhead",
@@ -134,10 +145,14 @@ def run(
     if settle is not None and given:
         raise ConfigError("--settle tries changes of the script as it is: leave out --with")
     start = Start(command, folder_name)
-    request = Request(start.folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead)
+    request = Request(
+        start.folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead
+    )
     why = "--steps ends it early" if steps is not None else "--with changes its training" if given else ""
     if why and not in_place:
-        ended = start.launch_apart(request, out, f", because {why}; use --in-place to run it in this folder", **reach)
+        ended = start.launch_apart(
+            request, out, f", because {why}; use --in-place to run it in this folder", **reach
+        )
     else:
         ended = start.launch(request, out)
     experiments = None if settle is None else Settling(command, steps, settle)
@@ -165,7 +180,10 @@ def diagnosed(
     if unrecorded and not found:
         return start.nothing(f"nothing was recorded: {unrecorded}", ended)
     if unrecorded:
-        note(f"traindx: nothing was recorded: {unrecorded}. What the script printed is diagnosed instead.", out.quiet)
+        note(
+            f"traindx: nothing was recorded: {unrecorded}. What the script printed is diagnosed instead.",
+            out.quiet,
+        )
     note_end(folder, ended)
     if ended.shell_status:
         note(f"traindx: {how_it_ended(ended)}", out.quiet)

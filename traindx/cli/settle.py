@@ -21,7 +21,9 @@ class Settling(NamedTuple):
     steps: int | None
     seconds: float
 
-    def after(self, diagnosis: pipeline.Diagnosis, ended: Ended, *, quiet: bool) -> tuple[pipeline.Diagnosis, str]:
+    def after(
+        self, diagnosis: pipeline.Diagnosis, ended: Ended, *, quiet: bool
+    ) -> tuple[pipeline.Diagnosis, str]:
         """The diagnosis with what experiments made of it, and how the belief went; unchanged and "" where the
         leading answer is likely enough. The run that has ended stands for the script as it is."""
         place = max(range(len(diagnosis.runs)), key=lambda i: diagnosis.runs[i].points)
@@ -44,7 +46,9 @@ class Settling(NamedTuple):
                 bench.steps, bench.limit = self.steps, max(LEAST_LIMIT, TIMES * ran.seconds)
                 found = looking.settled(bench, ran, told, show=verb.plan_of(quiet), tell=said.say)
         runs = [found.diagnosis if i == place else one for i, one in enumerate(diagnosis.document.runs)]
-        made = pipeline.Diagnosis(msgspec.structs.replace(diagnosis.document, runs=tuple(runs)), diagnosis.runs)
+        made = pipeline.Diagnosis(
+            msgspec.structs.replace(diagnosis.document, runs=tuple(runs)), diagnosis.runs
+        )
         (journal.path.parent / DONE).write_text(made.to_json(), encoding="utf-8")
         note(f"The experiments: {journal.path.parent}", quiet)
         return made, verb.trail(found)

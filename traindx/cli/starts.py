@@ -35,7 +35,10 @@ REFUSED = ("Permission denied", "Read-only file system")
 def start_options(what: str = "record") -> Callable[[Any], Any]:
     """The command to start, `--out` for `what` is kept of it, and the options of the fence."""
     out = click.option(
-        "--out", "folder_name", metavar="DIR", help=f"Keep the {what} in DIR. Default: {RUNS}/<script>-<time>."
+        "--out",
+        "folder_name",
+        metavar="DIR",
+        help=f"Keep the {what} in DIR. Default: {RUNS}/<script>-<time>.",
     )
     command = click.argument("command", nargs=-1, required=True, metavar="-- COMMAND…")
     return lambda verb: command(out(with_options(verb, FENCE_OPTIONS)))
@@ -78,7 +81,10 @@ class Start:
         if done.ended == "full-disk":
             note(f"traindx: the script {done.words()}")
         elif done.status and any(words in done.tail for words in REFUSED):
-            note("The script can write to its scratch copy only; to allow another place: --writable PATH", out.quiet)
+            note(
+                "The script can write to its scratch copy only; to allow another place: --writable PATH",
+                out.quiet,
+            )
         for line in fence_notes(done):
             note(f"traindx: {line}", out.quiet)
         return Ended(done.status, done.signal, done.seconds, relay.asked)
@@ -133,7 +139,9 @@ class Relay:
         self.keeper: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Relay:
-        heeded = [number for number in ASKING if signal.getsignal(number) is not signal.SIG_IGN]  # as under nohup
+        heeded = [
+            number for number in ASKING if signal.getsignal(number) is not signal.SIG_IGN
+        ]  # as under nohup
         self.before = {number: signal.signal(number, self.pass_on) for number in heeded}
         return self
 
@@ -162,7 +170,9 @@ class Relay:
         if self.keeper is None:
             self.keeper = keeper
             signal.pthread_sigmask(signal.SIG_UNBLOCK, ASKING)
-            self.relayed.begun(0)  # no process: if we are killed, the keeper ends the script and all that it started
+            self.relayed.begun(
+                0
+            )  # no process: if we are killed, the keeper ends the script and all that it started
 
     def take(self, keeper: subprocess.Popen[bytes], patience: float) -> None:
         """Wait for up to `patience` seconds."""

@@ -75,7 +75,9 @@ def progress(title: str, total: int, *, show: bool) -> Iterator[Callable[[int, s
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, total=total)
-        yield lambda done, label: bar.update(task, completed=done, description=f"{title} {markup_free(label)}")
+        yield lambda done, label: bar.update(
+            task, completed=done, description=f"{title} {markup_free(label)}"
+        )
 
 
 def markup_free(label: str) -> str:

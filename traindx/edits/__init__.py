@@ -23,7 +23,10 @@ def catalogue() -> tuple[Kind, ...]:
     """All kinds of edits, by name. Raises MissingExtra where LibCST is not installed."""
     from traindx.edits import kinds as home
 
-    modules = (importlib.import_module(f"{home.__name__}.{info.name}") for info in pkgutil.iter_modules(home.__path__))
+    modules = (
+        importlib.import_module(f"{home.__name__}.{info.name}")
+        for info in pkgutil.iter_modules(home.__path__)
+    )
     return tuple(module.KIND for module in modules)
 
 
@@ -57,7 +60,9 @@ def edit(
     for intervention in interventions or ("",):
         kind = kind_of(fix, intervention)
         if kind is None:
-            return Advice(file="", line=0, write=intervention or fix, why="no edit of the source is known for it")
+            return Advice(
+                file="", line=0, write=intervention or fix, why="no edit of the source is known for it"
+            )
         project = Project(now, script, arguments, facts)
         try:
             kind.edit(project, intervention.partition("=")[2])

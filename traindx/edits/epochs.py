@@ -10,7 +10,9 @@ from traindx.edits.project import NotCertain, Project
 from traindx.edits.source import Source, dotted
 from traindx.edits.training import backwards
 
-VALIDATION = re.compile(r"(val|valid|validation|test|eval|dev|v)_?loss|loss_?(val|valid|test|eval|dev)", re.IGNORECASE)
+VALIDATION = re.compile(
+    r"(val|valid|validation|test|eval|dev|v)_?loss|loss_?(val|valid|test|eval|dev)", re.IGNORECASE
+)
 
 
 def epochs(project: Project) -> tuple[Source, cst.For]:
@@ -26,7 +28,9 @@ def epochs(project: Project) -> tuple[Source, cst.For]:
         elif loops:
             found.append((back.source, loops[-1]))
     if len({id(loop) for _, loop in found}) != 1:
-        raise NotCertain("the change goes to the loop of epochs", "which loop that is is not certain", project.script)
+        raise NotCertain(
+            "the change goes to the loop of epochs", "which loop that is is not certain", project.script
+        )
     return found[0]
 
 

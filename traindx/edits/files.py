@@ -38,7 +38,9 @@ def texts(folder: Path) -> Iterator[Path]:
         folders[:] = sorted(
             name
             for name in folders
-            if not name.startswith(".") and name not in LEFT_OUT and not (here / name / "pyvenv.cfg").exists()
+            if not name.startswith(".")
+            and name not in LEFT_OUT
+            and not (here / name / "pyvenv.cfg").exists()
         )
         for name in sorted(names):
             path = here / name

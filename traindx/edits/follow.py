@@ -49,7 +49,11 @@ def named(project: Project, source: Source, node: cst.Name) -> Found | None:
     home = found[0].node
     parent = source.parents.get(home)
     param = home if isinstance(home, cst.Param) else parent
-    return parameter(project, source, param) if isinstance(param, cst.Param) else assigned(project, source, home)
+    return (
+        parameter(project, source, param)
+        if isinstance(param, cst.Param)
+        else assigned(project, source, home)
+    )
 
 
 def assigned(project: Project, source: Source, target: cst.CSTNode) -> Found | None:
@@ -107,7 +111,9 @@ def imported(project: Project, source: Source, found: ImportAssignment, name: st
     if not isinstance(found.node, cst.ImportFrom) or isinstance(found.node.names, cst.ImportStar):
         return None
     module = "." * len(found.node.relative) + (dotted(found.node.module) if found.node.module else "")
-    own_names = {dotted(a.asname.name) if a.asname else dotted(a.name): dotted(a.name) for a in found.node.names}
+    own_names = {
+        dotted(a.asname.name) if a.asname else dotted(a.name): dotted(a.name) for a in found.node.names
+    }
     return constant(project, project.file_of(module, source.path), own_names.get(name, name))
 
 
@@ -170,8 +176,12 @@ def attribute(project: Project, source: Source, node: cst.Attribute) -> Found | 
         given = own(source, owner, name)
         return assigned(project, source, given[0]) if len(given) == 1 else None
     if base.endswith("hparams") and owner is not None:
-        starts = [f for f in source.all(cst.FunctionDef) if f.name.value == "__init__" and source.owner(f) is owner]
-        params = [p for f in starts for p in (*f.params.params, *f.params.kwonly_params) if p.name.value == name]
+        starts = [
+            f for f in source.all(cst.FunctionDef) if f.name.value == "__init__" and source.owner(f) is owner
+        ]
+        params = [
+            p for f in starts for p in (*f.params.params, *f.params.kwonly_params) if p.name.value == name
+        ]
         return parameter(project, source, params[0]) if len(params) == 1 else None
     return constant(project, project.file_of(source.name(node.value), source.path), name) if base else None
 

@@ -10,7 +10,9 @@ from traindx.edits.source import Source, argument, dotted
 
 NAMESPACES = ("SimpleNamespace", "Namespace", "dict", "EasyDict", "DotDict", "AttrDict", "Munch", "Box")
 ADDING, PARSING = ("add_argument", "add_option"), ("parse_args", "parse_known_args")
-Option = tuple[Source, cst.CSTNode, tuple[str, ...]]  # where its value stands, and what sets it on a command line
+Option = tuple[
+    Source, cst.CSTNode, tuple[str, ...]
+]  # where its value stands, and what sets it on a command line
 
 
 def members(project: Project, source: Source, name: str, maker: str = "") -> list[Option]:

@@ -9,7 +9,16 @@ import libcst as cst
 from traindx.edits.project import Project
 from traindx.edits.source import Source, dotted
 
-LAYERS = ("Linear", "Conv1d", "Conv2d", "Conv3d", "LazyLinear", "Bilinear", "ConvTranspose2d", "ConvTranspose1d")
+LAYERS = (
+    "Linear",
+    "Conv1d",
+    "Conv2d",
+    "Conv3d",
+    "LazyLinear",
+    "Bilinear",
+    "ConvTranspose2d",
+    "ConvTranspose1d",
+)
 SEQUENTIAL = "torch.nn.Sequential"
 Elements = list[tuple[cst.Call, str]]  # (the call that makes a module, its kind: "Linear")
 

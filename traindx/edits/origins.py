@@ -160,12 +160,16 @@ def member(
     if len(keys) > 1 and maker not in LOADING:
         maker = ""  # it made the outer object: what made the inner one is not known
     loaded = maker in LOADING
-    options = [] if loaded else [o for other in project.sources for o in members(project, other, keys[-1], maker)]
+    options = (
+        [] if loaded else [o for other in project.sources for o in members(project, other, keys[-1], maker)]
+    )
     traced = [(trace(project, home, node, depth + 1), words) for home, node, words in options]
     if any(one is None for one, _ in traced):
         return None
     found = [
-        one._replace(origin=one.origin._replace(options=words or one.origin.options)) for one, words in traced if one
+        one._replace(origin=one.origin._replace(options=words or one.origin.options))
+        for one, words in traced
+        if one
     ]
     found += in_configs(project, keys) if loaded or not maker else []
     places = {one.origin.place: one for one in found}
@@ -260,7 +264,9 @@ def put(project: Project, found: Origin, value: float | int | str | bool, why: s
             found.path, project.configs.get(found.path, project.files[found.path]), found.keys, text
         )
         if new is None:
-            raise NotCertain(f"{'.'.join(found.keys)}: {text}", "the entry's place is not certain", found.path)
+            raise NotCertain(
+                f"{'.'.join(found.keys)}: {text}", "the entry's place is not certain", found.path
+            )
         line = configs.line_of(found.path, project.files[found.path], found.keys)
         project.configs[found.path] = new
     project.say(found.path, line, f"{why}: {old} becomes {text}")

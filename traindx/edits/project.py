@@ -30,7 +30,11 @@ class Project:
     in one mapping ("lr", "where/step" ...)."""
 
     def __init__(
-        self, files: Mapping[str, str], script: str, arguments: Sequence[str] = (), facts: Mapping[str, Fact] = {}
+        self,
+        files: Mapping[str, str],
+        script: str,
+        arguments: Sequence[str] = (),
+        facts: Mapping[str, Fact] = {},
     ) -> None:
         self.files, self.script = dict(files), script
         self.arguments, self.facts = tuple(arguments), dict(facts)
@@ -56,7 +60,9 @@ class Project:
         try:
             return Source(path, self.files[path])
         except cst.ParserSyntaxError as error:
-            raise NotCertain("(nothing)", f"the file is not read as Python: {error.message}", path) from error
+            raise NotCertain(
+                "(nothing)", f"the file is not read as Python: {error.message}", path
+            ) from error
 
     @property
     def main(self) -> Source:
@@ -86,7 +92,11 @@ class Project:
         name, _, line = told.rpartition(":")
         if not line.isdigit():
             return None
-        fitting = [s for s in self.sources if s.path == name or posixpath.basename(s.path) == posixpath.basename(name)]
+        fitting = [
+            s
+            for s in self.sources
+            if s.path == name or posixpath.basename(s.path) == posixpath.basename(name)
+        ]
         return (fitting[0], int(line)) if len(fitting) == 1 else None
 
     def number(self, fact: str) -> float | None:

@@ -166,7 +166,11 @@ class Applied(cst.CSTTransformer):
         if isinstance(updated, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
             return self.line(original, updated)  # type: ignore[arg-type]
         before, after = self.source.before.get(original, []), self.source.after.get(original, [])
-        return self.around(updated, before, after) if isinstance(original, cst.BaseCompoundStatement) else updated
+        return (
+            self.around(updated, before, after)
+            if isinstance(original, cst.BaseCompoundStatement)
+            else updated
+        )
 
     def line(
         self,
@@ -185,8 +189,13 @@ class Applied(cst.CSTTransformer):
             body += [self.simple(code) for code in before.get(small, [])]
             body.append(new)
             body += [self.simple(code) for code in after.get(small, [])]
-        joined = [one.with_changes(semicolon=cst.Semicolon(whitespace_after=cst.SimpleWhitespace(" "))) for one in body]
-        return updated.with_changes(body=[*joined[:-1], body[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
+        joined = [
+            one.with_changes(semicolon=cst.Semicolon(whitespace_after=cst.SimpleWhitespace(" ")))
+            for one in body
+        ]
+        return updated.with_changes(
+            body=[*joined[:-1], body[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)]
+        )
 
     def simple(self, code: str) -> Small:
         line = self.parsed(code)

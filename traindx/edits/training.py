@@ -43,7 +43,9 @@ class Found(NamedTuple):
     def small(self) -> cst.BaseSmallStatement:
         small = self.source.small(self.call)
         if small is None:
-            raise NotCertain("(nothing)", "the call is no part of a simple statement", self.source.path, self.line)
+            raise NotCertain(
+                "(nothing)", "the call is no part of a simple statement", self.source.path, self.line
+            )
         return small
 
     def given(self, name: str, place: int | None = None) -> cst.BaseExpression | None:
@@ -98,7 +100,9 @@ def steps(project: Project) -> list[Found]:
         for call in source.methods("step"):
             at = dotted(call.func.value).rpartition(".")[2] if isinstance(call.func, cst.Attribute) else ""
             inside = dotted(call.args[0].value).rpartition(".")[2] if len(call.args) == 1 else ""
-            if at not in others and (inside in made or (at in made and not inside) or told(project, source, call)):
+            if at not in others and (
+                inside in made or (at in made and not inside) or told(project, source, call)
+            ):
                 found.append(Found(source, call))
     return found
 
@@ -146,7 +150,9 @@ def the_backward(project: Project) -> Found:
     found = backwards(project)
     if len(found) != 1:
         why = "no backward() was found" if not found else f"there are {len(found)} calls of backward()"
-        raise NotCertain("the change goes beside the backward pass", why, found[0].source.path if found else "")
+        raise NotCertain(
+            "the change goes beside the backward pass", why, found[0].source.path if found else ""
+        )
     return found[0]
 
 
@@ -170,7 +176,9 @@ def reached(project: Project, made: Found, model: cst.BaseExpression, at: Found)
     same_class = made.source.owner(made.call) is at.source.owner(at.call)
     if name.startswith("self."):
         return name if same_class and made.source is at.source else ""
-    if not isinstance(model, cst.Name) or (made.source is not at.source and at.source.function(at.call) is None):
+    if not isinstance(model, cst.Name) or (
+        made.source is not at.source and at.source.function(at.call) is None
+    ):
         return ""
     if made.source is at.source and visible(at.source, model, at.call):
         return name
@@ -183,7 +191,11 @@ def reached(project: Project, made: Found, model: cst.BaseExpression, at: Found)
                 return dotted(attribute)
     function = at.source.function(at.call)
     for param in function.params.params if function is not None else ():
-        uses = [n for n in at.source.all(cst.Name) if n.value == param.name.value and at.source.function(n) is function]
+        uses = [
+            n
+            for n in at.source.all(cst.Name)
+            if n.value == param.name.value and at.source.function(n) is function
+        ]
         if uses and behind(project, at.source, uses[-1])[1] is target[1]:
             return param.name.value
     return ""
@@ -200,7 +212,11 @@ def visible(source: Source, name: cst.Name, at: cst.CSTNode) -> bool:
 def parameters_at(project: Project, at: Found) -> str:
     """The trained parameters, as an expression at the place of a step."""
     model = model_at(project, at)
-    return f"{model}.parameters()" if model else f'[p for g in {optimizer_of(at)}.param_groups for p in g["params"]]'
+    return (
+        f"{model}.parameters()"
+        if model
+        else f'[p for g in {optimizer_of(at)}.param_groups for p in g["params"]]'
+    )
 
 
 def loaders(project: Project) -> list[Found]:
@@ -215,7 +231,9 @@ def training_loaders(project: Project) -> list[Found]:
         for loop in back.source.loops(back.call):
             if isinstance(loop, cst.For):
                 source, node = behind(project, back.source, unwrapped(back.source, loop.iter))
-                found += [one for one in every if one.source is source and one.call is node and one not in found]
+                found += [
+                    one for one in every if one.source is source and one.call is node and one not in found
+                ]
     return found or (every if len(every) == 1 else [])
 
 

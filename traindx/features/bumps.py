@@ -20,10 +20,16 @@ def curve_spikes(curve: Curve, *, multiple: float, visible: float, tall: float =
     before them."""
     later = curve.trend[curve.n // 10 :]
     least = visible * float(np.ptp(later)) if len(later) else 0.0
-    usual = curve.derived(("tail", multiple), lambda: tail_threshold(curve.oriented, multiple=multiple, margin=1.0))
+    usual = curve.derived(
+        ("tail", multiple), lambda: tail_threshold(curve.oriented, multiple=multiple, margin=1.0)
+    )
     found = spikes(curve.oriented, least=least, usual=usual)
     found = [s for s in found if s.height >= tall * abs(s.before)]
-    return [s for s in found if above_scatter(curve, s, visible)] if found and falls_by_decades(curve) else found
+    return (
+        [s for s in found if above_scatter(curve, s, visible)]
+        if found and falls_by_decades(curve)
+        else found
+    )
 
 
 def falls_by_decades(curve: Curve, *, factor: float = 10.0) -> bool:
@@ -53,7 +59,9 @@ def regular_interval(found: list[Spike]) -> float | None:
     middle = float(median(gaps))
     return (
         middle
-        if middle > 0 and float(median(np.abs(gaps - middle))) < 0.1 * middle and float(np.std(gaps)) < 0.2 * middle
+        if middle > 0
+        and float(median(np.abs(gaps - middle))) < 0.1 * middle
+        and float(np.std(gaps)) < 0.2 * middle
         else None
     )
 

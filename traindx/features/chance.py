@@ -40,7 +40,10 @@ def chance_loss(classes: int) -> float:
 
 
 USUAL_CLASSES = (2, 10, 100, 1000)  # the only ones that are guessed from a loss alone
-KNOWN, GUESSED = 0.01, 0.003  # of ln k: rounding and noise; four levels that one loss in a hundred hits by chance
+KNOWN, GUESSED = (
+    0.01,
+    0.003,
+)  # of ln k: rounding and noise; four levels that one loss in a hundred hits by chance
 
 
 def chance_classes(

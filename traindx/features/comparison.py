@@ -23,7 +23,9 @@ from traindx.vocabulary.setup import FACT_FIELDS, Fact
 from traindx.vocabulary.signals import direction_of
 
 UNCOMPARED = ("nan_steps", "skipped_steps", "quant/", "rank/", "exchange/", "act_", "grad_", "epoch")
-SEED = re.compile(r"^(?P<stem>.*?)[-_./ ]*(?:seed|rep|replicate|repeat|trial|fold|run|s)?[-_=. ]?\d+$", re.IGNORECASE)
+SEED = re.compile(
+    r"^(?P<stem>.*?)[-_./ ]*(?:seed|rep|replicate|repeat|trial|fold|run|s)?[-_=. ]?\d+$", re.IGNORECASE
+)
 
 Basis = Literal["paired by step", "unpaired", "seeds"]
 Verdict = Literal["better", "worse", "within noise", "cannot tell"]
@@ -152,12 +154,16 @@ def shared_signals(runs: Sequence[Run]) -> tuple[str, ...]:
             if len(series) and not name.startswith(UNCOMPARED) and direction_of(name) != "none":
                 counts[name] = counts.get(name, 0) + 1
     order = {"val": 0, "train": 1}
-    return tuple(sorted((n for n, c in counts.items() if c > 1), key=lambda n: order.get(n.split("/")[0], 2)))
+    return tuple(
+        sorted((n for n, c in counts.items() if c > 1), key=lambda n: order.get(n.split("/")[0], 2))
+    )
 
 
 def contest(signal: str, names: Sequence[str], groups: Sequence[Group], runs: Sequence[Run]) -> Contest:
     """One signal: every run's end level, the best group, and what separates it from the others."""
-    curves = {n: Curve(signal, r.series[signal]) for n, r in zip(names, runs, strict=True) if signal in r.series}
+    curves = {
+        n: Curve(signal, r.series[signal]) for n, r in zip(names, runs, strict=True) if signal in r.series
+    }
     levels = {name: level(name, curve) for name, curve in curves.items()}
     sign = next(iter(curves.values())).sign
     ends = {g: group_end(g, levels) for g in groups if any(m in levels for m in g.members)}
@@ -215,7 +221,9 @@ def difference(
         if paired is not None:
             return judged(best.name, other.name, *paired, basis="paired by step", sign=sign)
     a, b = (combined([levels[m] for m in members]) for members in (firsts, seconds))
-    return judged(best.name, other.name, b[0] - a[0], float(np.hypot(a[1], b[1])), basis="unpaired", sign=sign)
+    return judged(
+        best.name, other.name, b[0] - a[0], float(np.hypot(a[1], b[1])), basis="unpaired", sign=sign
+    )
 
 
 def combined(levels: Sequence[Level]) -> tuple[float, float]:

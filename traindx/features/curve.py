@@ -76,7 +76,9 @@ class Curve:
     def end(self) -> float:
         """Level at the end (oriented): the median of the last twentieth of the points."""
         return (
-            float(median(self.oriented[-max(1, min(self.n // 3, max(3, self.n // 20))) :])) if self.n else float("nan")
+            float(median(self.oriented[-max(1, min(self.n // 3, max(3, self.n // 20))) :]))
+            if self.n
+            else float("nan")
         )
 
     @cached_property
@@ -103,7 +105,10 @@ class Curve:
         `expected` is an oriented level too."""
         shown = self.values[index] if value is None else value * self.sign
         return EvidencePoint(
-            self.name, float(self.steps[index]), float(shown), None if expected is None else expected * self.sign
+            self.name,
+            float(self.steps[index]),
+            float(shown),
+            None if expected is None else expected * self.sign,
         )
 
     def at_steps(self, steps: Floats) -> Floats:

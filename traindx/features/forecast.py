@@ -165,7 +165,9 @@ def forecast(run: Run, features: Features) -> tuple[ForecastPoint, ...]:
         floor = 0.0 if curve.n and float(curve.values.min()) >= 0 else -np.inf
         for level, width in QUANTILES.items():
             low = max(middle - width * sigma, floor)
-            points.append(ForecastPoint(name, target, max(middle, floor), low, middle + width * sigma, level))
+            points.append(
+                ForecastPoint(name, target, max(middle, floor), low, middle + width * sigma, level)
+            )
     return tuple(points)
 
 

@@ -34,7 +34,9 @@ def log_noise(above: Floats, factor: float) -> float:
     below the baseline alone: half the points may belong to one excursion."""
     if len(above) >= 40:
         return max(robust_sigma(above[above < np.log(factor)]), 0.02)
-    return max(2.27 * float(median(-above[above <= 0])), 0.1)  # the median of the lowest fifth lies 0.44 sigma lower
+    return max(
+        2.27 * float(median(-above[above <= 0])), 0.1
+    )  # the median of the lowest fifth lies 0.44 sigma lower
 
 
 LARGEST = 700.0  # logarithm of the largest ratio worth telling (a float64 ends at 709)
@@ -64,12 +66,16 @@ def excursions(values: Floats, *, factor: float, score: float) -> list[Excursion
         if found and a - found[-1].stop <= 2:
             a = found.pop().start
         peak = a + int(np.argmax(above[a:b]))
-        found.append(Excursion(a, b, peak, float(np.exp(min(above[peak], LARGEST))), float(above[peak] / unit)))
+        found.append(
+            Excursion(a, b, peak, float(np.exp(min(above[peak], LARGEST))), float(above[peak] / unit))
+        )
     opening = start_up(len(values), 0.02, 1)
     return [e for e in found if e.start >= opening]
 
 
-def far_above(values: Floats, level: float, *, factor: float, rows: int, ended: bool) -> list[tuple[int, int]]:
+def far_above(
+    values: Floats, level: float, *, factor: float, rows: int, ended: bool
+) -> list[tuple[int, int]]:
     """Half-open ranges of at least `rows` values above `factor` times `level`; a last range of any length counts
     as well when the signal `ended` there (was not finite any more)."""
     found = stretches(values >= factor * level)

@@ -59,7 +59,9 @@ def one_over_k(values: Floats, starts: list[int]) -> bool:
     (slope of log change over log k near -1), and leap at the starts. Needs three segments of ten rows,
     of which the first is not counted: there a loss falls fast anyway."""
     bounds = [*starts, len(values)]
-    pieces = [values[a:b] for a, b in pairwise(bounds) if b - a >= 10 and np.all(np.isfinite(values[a:b]))][1:]
+    pieces = [values[a:b] for a, b in pairwise(bounds) if b - a >= 10 and np.all(np.isfinite(values[a:b]))][
+        1:
+    ]
     if len(pieces) < 2:
         return False
     slopes, leaps = [], []
@@ -170,7 +172,9 @@ def filtered_nan(run: Run) -> Iterator[Event]:
         masked = masked_by_norm(loss, norm)
         if masked.any():
             step = float(loss.steps[masked][0])
-            text = f"train/loss is 0 in {int(masked.sum())} rows whose gradient norm is not finite: it was NaN"
+            text = (
+                f"train/loss is 0 in {int(masked.sum())} rows whose gradient norm is not finite: it was NaN"
+            )
             yield suspect("nan-filtered-to-zero", text, step)
             return
         same = repeated_by_norm(loss, norm)
@@ -202,7 +206,10 @@ def frozen_values(run: Run) -> Iterator[Event]:
         for start, stop in frozen(loss.values):
             value = abs(float(loss.values[start]))
             # Near zero the loss itself is a multiple of what float32 can tell from 1.
-            if value <= 1e-5 * np.nanmax(np.abs(loss.values[: start + 1])) or clamped(loss.values[start:stop]).any():
+            if (
+                value <= 1e-5 * np.nanmax(np.abs(loss.values[: start + 1]))
+                or clamped(loss.values[start:stop]).any()
+            ):
                 continue
             text = f"{name} repeats {loss.values[start]:g} digit for digit in {stop - start} rows"
             yield suspect("frozen-value", text, float(loss.steps[start]))
@@ -222,7 +229,9 @@ def epoch_starts(run: Run, steps: Floats) -> list[int]:
 def running_means(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
         if name.startswith("train/") and one_over_k(loss.values, epoch_starts(run, loss.steps)):
-            yield suspect("running-mean", f"{name} is a mean since the start of each epoch: smooth by construction")
+            yield suspect(
+                "running-mean", f"{name} is a mean since the start of each epoch: smooth by construction"
+            )
             return
 
 
@@ -237,7 +246,9 @@ def thinned_history(run: Run) -> Iterator[Event]:
 def coarse_values(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
         if bfloat16_grid(loss.values[:1000]) and bfloat16_grid(loss.values):  # the first mostly tell already
-            yield suspect("coarse-values", f"{name} takes only values that bfloat16 has: small changes cannot show")
+            yield suspect(
+                "coarse-values", f"{name} takes only values that bfloat16 has: small changes cannot show"
+            )
             return
 
 
@@ -252,7 +263,9 @@ def accumulated(run: Run) -> Iterator[Event]:
         with np.errstate(all="ignore"):
             ratio = float(median(train.values[at] / val.values[:3]))
         if whole_factor(ratio) and whole_factor(ratio / known + 1) == 2:
-            text = f"train/loss is {ratio:.1f} times val/loss from the start, as many as steps are accumulated"
+            text = (
+                f"train/loss is {ratio:.1f} times val/loss from the start, as many as steps are accumulated"
+            )
             yield suspect("accumulation-scaled", text, float(train.steps[0]))
     for event in run.events:
         if event.kind != "resume" or event.step is None:
@@ -265,7 +278,9 @@ def accumulated(run: Run) -> Iterator[Event]:
         steady = all(robust_sigma(side) < 0.1 * median(side) for side in (before, after))
         k = whole_factor(high / low, tolerance=0.05) if low > 0 and steady else 0
         if k:
-            text = f"train/loss changes by a factor of {k} at a resume: another scaling of accumulated batches?"
+            text = (
+                f"train/loss changes by a factor of {k} at a resume: another scaling of accumulated batches?"
+            )
             yield suspect("accumulation-scaled", text, event.step)
 
 
@@ -300,9 +315,7 @@ def clamped_nan(run: Run) -> Iterator[Event]:
     for name, loss in losses(run).items():
         hit = clamped(loss.values)
         if hit.any():
-            text = (
-                f"{name} is {loss.values[hit][0]:g} in {int(hit.sum())} rows, a multiple of -log(FLT_MIN): clamped NaN"
-            )
+            text = f"{name} is {loss.values[hit][0]:g} in {int(hit.sum())} rows, a multiple of -log(FLT_MIN): clamped NaN"
             yield suspect("clamped-nan", text, float(loss.steps[hit][0]))
 
 

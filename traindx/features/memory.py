@@ -19,7 +19,13 @@ from traindx.vocabulary.setup import Setup
 STATES = {"adafactor": 0, "adagrad": 1, "adadelta": 2, "adam": 2, "lamb": 2, "rmsprop": 1, "lion": 1, "muon": 1,
           "sgd": 0}  # fmt: skip
 BYTES = 4  # of a weight; mixed precision keeps them in float32
-HALF = ("bf16-true", "fp16-true", "16-true", "pure bf16", "pure_bf16")  # of Lightning and its kin: weights, too
+HALF = (
+    "bf16-true",
+    "fp16-true",
+    "16-true",
+    "pure bf16",
+    "pure_bf16",
+)  # of Lightning and its kin: weights, too
 USABLE = 0.95  # of the memory: allocators leave some unused, and the system has its own
 EIGHT_BITS = 0.25  # of a state in float32
 SIZE = r"([\d.]{1,20})\s*(GiB|MiB|KiB|GB|MB|bytes)"
@@ -74,12 +80,16 @@ def said(pattern: str, message: str) -> float | None:
         return None
 
 
-def from_line(setup: Setup, weights: float, gradients: float, state: float, available: float | None) -> Memory:
+def from_line(
+    setup: Setup, weights: float, gradients: float, state: float, available: float | None
+) -> Memory:
     """From a step at two batch sizes: what grows with the batch, and what does not."""
     batch, whole = setup.number("memory_batch") or 0.0, setup.number("memory_step") or 0.0
     half, small = setup.number("memory_batch_half") or 0.0, setup.number("memory_step_half")
     slope = (
-        max((whole - small) / (batch - half), 0.0) if small is not None and batch > half else whole / max(batch, 1.0)
+        max((whole - small) / (batch - half), 0.0)
+        if small is not None and batch > half
+        else whole / max(batch, 1.0)
     )
     fixed, standing = max(whole - slope * batch, 0.0), weights + state
     inside = min(gradients, fixed)
@@ -131,13 +141,17 @@ def by_other_means(made: Memory, setup: Setup, state: float) -> Iterator[Option]
     grows = whole - made.fixed
     if layers and layers >= 4:
         need = made.standing + made.fixed + grows * 2 / math.sqrt(layers)
-        yield Option("activations of blocks computed again (checkpointing)", need, fits(made, need), "estimate")
+        yield Option(
+            "activations of blocks computed again (checkpointing)", need, fits(made, need), "estimate"
+        )
     if state > EIGHT_BITS * made.standing:
         need = made.needed - (1 - EIGHT_BITS) * state
         yield Option("an optimizer with a state of 8 bits", need, fits(made, need), "estimate")
 
 
-def from_message(run: Run, message: str, kinds: tuple[float, float, float], available: float | None) -> Memory | None:
+def from_message(
+    run: Run, message: str, kinds: tuple[float, float, float], available: float | None
+) -> Memory | None:
     """From the error's own numbers: what was taken, and what was asked for on top. On the host, whose allocator tells
     only the latter, what was taken is the most that the process was seen to hold."""
     setup, (weights, gradients, state) = run.setup, kinds

@@ -32,7 +32,9 @@ def quantile(values: Any, shares: float | tuple[float, ...]) -> Any:
     at = np.asarray(shares, dtype=np.float64) * (len(array) - 1)
     below = np.floor(at).astype(np.int64)
     above = np.minimum(below + 1, len(array) - 1)
-    parted = np.partition(array, [*np.atleast_1d(below).tolist(), *np.atleast_1d(above).tolist(), len(array) - 1])
+    parted = np.partition(
+        array, [*np.atleast_1d(below).tolist(), *np.atleast_1d(above).tolist(), len(array) - 1]
+    )
     if parted[-1] != parted[-1]:
         return np.full(at.shape, np.nan)[()]
     low, high = parted[below], parted[above]

@@ -77,7 +77,9 @@ def broken(row: ModuleRow, what: str) -> Flag | None:
     if not row.nonfinite:
         return None
     since = f"first at step {row.broke:g}" + ("" if row.ends_nonfinite else ", finite at the end")
-    return Flag("not finite", f"{what} is not finite in {percent(row.nonfinite)} of the sampled rows, {since}", True)
+    return Flag(
+        "not finite", f"{what} is not finite in {percent(row.nonfinite)} of the sampled rows, {since}", True
+    )
 
 
 def still(row: ModuleRow, frozen: str, limits: Limits) -> Flag | None:
@@ -88,9 +90,7 @@ def still(row: ModuleRow, frozen: str, limits: Limits) -> Flag | None:
             return Flag("frozen", "its parameters do not require a gradient")
         return Flag("no gradient", f"its gradient is exactly zero on all {norm.values:,} rows", grave=True)
     if norm is not None and norm.late == 0 < norm.most:
-        why = (
-            f"its gradient, {brief(norm.most)} at step {norm.most_step:g}, is exactly zero in the last tenth of the run"
-        )
+        why = f"its gradient, {brief(norm.most)} at step {norm.most_step:g}, is exactly zero in the last tenth of the run"
         return Flag("died", why, grave=True)
     moves = update is None or update.most > 0 or update.values < limits.rows
     if norm is None or norm.median == 0 or moves:
@@ -111,9 +111,7 @@ def beside_others(course: Course, middle: float, back: float, dying: bool, limit
         times = f"{brief(course.median / middle)} times the median module's"
         found.append(Flag("imbalanced", f"its gradient is {times} (healthy: below {limits.imbalanced:,g})"))
     if course.most >= limits.leap * course.median:
-        times = (
-            f"{brief(course.most)} at step {course.most_step:g}, {brief(course.most / course.median)} times its median"
-        )
+        times = f"{brief(course.most)} at step {course.most_step:g}, {brief(course.most / course.median)} times its median"
         found.append(Flag("leaps", f"its gradient reached {times} (healthy: below {limits.leap:,g} times)"))
     return found
 
@@ -136,10 +134,18 @@ def weight_flags(row: ModuleRow, limits: Limits) -> list[Flag]:
         return []
     times = weight.last / weight.first
     if times >= limits.grown:
-        return [Flag("grown", f"its weights grew to {brief(times)} times their first norm (healthy: {limits.grown:g})")]
+        return [
+            Flag(
+                "grown",
+                f"its weights grew to {brief(times)} times their first norm (healthy: {limits.grown:g})",
+            )
+        ]
     if times <= limits.shrunk:
         return [
-            Flag("shrunk", f"its weights shrank to {brief(times)} of their first norm (healthy: {limits.shrunk:g})")
+            Flag(
+                "shrunk",
+                f"its weights shrank to {brief(times)} of their first norm (healthy: {limits.shrunk:g})",
+            )
         ]
     return []
 
@@ -156,7 +162,9 @@ def passing(row: ModuleRow, limits: Limits, *, output: bool) -> list[Flag]:
         found.append(Flag("saturated", f"{why} (healthy: below {percent(limits.saturated)})"))
     rank = row.courses.get("act_rank")
     if rank is not None and rank.ending < limits.rank:
-        found.append(Flag("constant", "its output is the same for every input (effective rank 0)", grave=True))
+        found.append(
+            Flag("constant", "its output is the same for every input (effective rank 0)", grave=True)
+        )
     return found
 
 

@@ -56,7 +56,9 @@ class ModuleTable(msgspec.Struct, frozen=True, kw_only=True):
 def table(run: Run, kind: Kind, limits: Limits) -> ModuleTable | None:
     """The modules of a run with flags against `limits`; None when the run has no such signals by module."""
     features = Features(run)
-    panels = {name: run.panels[name] for name in SIGNALS[kind] if name in run.panels and run.panels[name].modules}
+    panels = {
+        name: run.panels[name] for name in SIGNALS[kind] if name in run.panels and run.panels[name].modules
+    }
     panels = {name: panel for name, panel in panels.items() if len(panel.steps)}
     if not panels:
         return None
@@ -176,7 +178,9 @@ def settled(steps: Floats, values: Floats) -> Floats:
 def over_stretches(steps: Floats, values: Floats) -> Floats:
     """Median over the medians of up to 64 equal stretches of steps, of `values[n, m]`. Shape `[m]`."""
     span = float(steps[-1] - steps[0])
-    place = np.minimum((steps - steps[0]) / span * STRETCHES, STRETCHES - 1).astype(int) if span else steps * 0
+    place = (
+        np.minimum((steps - steps[0]) / span * STRETCHES, STRETCHES - 1).astype(int) if span else steps * 0
+    )
     return medians(np.array([medians(values[place == p]) for p in np.unique(place)]))
 
 
@@ -204,7 +208,9 @@ def edge(values: Floats) -> Floats:
     return np.asarray(values[np.argmax(~np.isnan(values), axis=0), np.arange(values.shape[1])])
 
 
-def not_finite(panels: Mapping[str, Panel], counted: str, kind: Kind) -> dict[str, tuple[float, float | None, bool]]:
+def not_finite(
+    panels: Mapping[str, Panel], counted: str, kind: Kind
+) -> dict[str, tuple[float, float | None, bool]]:
     """Module -> (share of sampled rows that were not finite, the first such step, whether the last row is one).
     From the panel `counted`; infinite gradient norms count without it (a NaN may only mean "not measured")."""
     panel = panels.get(counted)

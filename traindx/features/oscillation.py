@@ -106,7 +106,9 @@ def epoch_profile(values: Floats, period: float, *, bins: int = 12) -> tuple[Flo
     levels = np.bincount(number, weights=values) / np.bincount(number)
     residual = clipped(values - levels[number])
     phase = ((place - number) * bins).astype(np.int64).clip(0, bins - 1)
-    profile = np.bincount(phase, weights=residual, minlength=bins) / np.maximum(np.bincount(phase, minlength=bins), 1)
+    profile = np.bincount(phase, weights=residual, minlength=bins) / np.maximum(
+        np.bincount(phase, minlength=bins), 1
+    )
     x = np.linspace(-0.5, 0.5, bins)
     line = float(np.dot(x, profile) / np.dot(x, x))
     progress = min(float(median(np.diff(levels))), 0.0)

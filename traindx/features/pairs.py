@@ -61,7 +61,8 @@ def score(features: Features, split: str) -> Curve | None:
     scores = [
         n
         for n in metrics(series, split)
-        if "loss" not in n and (direction_of(split + n) == "higher" or set(n.lower().split("_")) & set(SCORE_WORDS))
+        if "loss" not in n
+        and (direction_of(split + n) == "higher" or set(n.lower().split("_")) & set(SCORE_WORDS))
     ]
     if not scores:
         return None

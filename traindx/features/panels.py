@@ -77,9 +77,13 @@ def first_known(values: Floats, rows: int) -> Floats:
     return np.where(finite.any(axis=0) if len(head) else False, found, np.nan)
 
 
-def at_end(name: str, found: Panel, place: int, value: float, expected: float, unit: str = "") -> EvidencePoint:
+def at_end(
+    name: str, found: Panel, place: int, value: float, expected: float, unit: str = ""
+) -> EvidencePoint:
     """One module's value of the panel `name` beside what it is compared with, at the last step."""
-    return EvidencePoint(f"{name}/{found.modules[place]}", float(found.steps[-1]), float(value), float(expected), unit)
+    return EvidencePoint(
+        f"{name}/{found.modules[place]}", float(found.steps[-1]), float(value), float(expected), unit
+    )
 
 
 def named(found: Panel, chosen: NDArray[np.bool_], *, most: int = 3) -> str:

@@ -11,7 +11,22 @@ DISCRIMINATORS = frozenset(
 )
 # Terms of a generator's loss that measure something by themselves: these do tell of progress.
 MEASURES = frozenset(
-    {"l1", "l2", "mse", "cycle", "cyc", "idt", "identity", "vgg", "feat", "fm", "perceptual", "lpips", "recon", "rec"}
+    {
+        "l1",
+        "l2",
+        "mse",
+        "cycle",
+        "cyc",
+        "idt",
+        "identity",
+        "vgg",
+        "feat",
+        "fm",
+        "perceptual",
+        "lpips",
+        "recon",
+        "rec",
+    }
     | {"reconstruction", "mel", "style", "content", "pixel", "percep"}
 )
 # Terms of either player's loss; only beside a player are they names of losses.

@@ -23,7 +23,9 @@ def profile_of(run: Run) -> Profile | None:
     typical = middle(run.series["time/step"].values)
     whole = mean(run, "time/step", typical)
     seconds = {
-        WORDS.get(part, part): mean(run, f"time/{part}", typical) for part in PARTS if f"time/{part}" in run.series
+        WORDS.get(part, part): mean(run, f"time/{part}", typical)
+        for part in PARTS
+        if f"time/{part}" in run.series
     }
     seconds[REST] = max(whole - sum(seconds.values()), 0.0)
     return Profile(

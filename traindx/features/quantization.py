@@ -37,7 +37,9 @@ def by_module(features: Features, name: str) -> Panel | None:
     found = features.run.panels.get(name)
     if found is not None and found.modules and len(found.steps):
         return found
-    logged = {n.removeprefix(name + "/"): s for n, s in features.run.series.items() if n.startswith(name + "/")}
+    logged = {
+        n.removeprefix(name + "/"): s for n, s in features.run.series.items() if n.startswith(name + "/")
+    }
     logged = {n: s for n, s in logged.items() if len(s)}
     if not logged:
         return None

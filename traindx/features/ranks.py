@@ -135,18 +135,24 @@ def count_apart(run: Run, share: float) -> Count | None:
     """The rank that counts the fewest steps, though it reported until the others did: fewer by a `share` of them.
     None where all count alike, or times are not known."""
     reports = reports_of(run)
-    times = {rank: s.times for rank, s in reports.items() if s.times is not None and np.isfinite(s.times).all()}
+    times = {
+        rank: s.times for rank, s in reports.items() if s.times is not None and np.isfinite(s.times).all()
+    }
     if len(times) < 2 or len(times) < len(reports):
         return None
     ends = {rank: float(found[-1]) for rank, found in times.items()}
     duration = max(ends.values()) - min(float(found[0]) for found in times.values())
-    with_end = {rank: reports[rank] for rank, end in ends.items() if max(ends.values()) - end <= share * duration}
+    with_end = {
+        rank: reports[rank] for rank, end in ends.items() if max(ends.values()) - end <= share * duration
+    }
     if len(with_end) < 2:
         return None
     rank, own = min(with_end.items(), key=lambda item: float(item[1].steps[-1]))
     other = max(float(series.steps[-1]) for series in with_end.values())
     first = min(float(series.steps[0]) for series in with_end.values())
-    return Count(rank, float(own.steps[-1]), other) if other - own.steps[-1] > share * (other - first) else None
+    return (
+        Count(rank, float(own.steps[-1]), other) if other - own.steps[-1] > share * (other - first) else None
+    )
 
 
 class Mean(NamedTuple):

@@ -108,7 +108,11 @@ def coarsely_printed(rates: Floats) -> bool:
         return True
     for unit in 10.0 ** -np.arange(3, 9):
         multiples = positive / unit
-        if multiples.max() < 99.5 and multiples.min() < 3.5 and np.all(np.abs(multiples - multiples.round()) < 1e-6):
+        if (
+            multiples.max() < 99.5
+            and multiples.min() < 3.5
+            and np.all(np.abs(multiples - multiples.round()) < 1e-6)
+        ):
             return True
     return False
 

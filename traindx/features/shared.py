@@ -92,7 +92,9 @@ class Features:
     def objective_name(self) -> str | None:
         series = self.run.series
         if self.is_reinforcement:
-            rewards = [n for n in series if any(w in n.lower() for w in REWARD_WORDS) and "std" not in n.lower()]
+            rewards = [
+                n for n in series if any(w in n.lower() for w in REWARD_WORDS) and "std" not in n.lower()
+            ]
             rewards = [n for n in rewards if direction_of(n) == "higher"] or rewards
             if rewards:
                 return max(rewards, key=lambda n: len(series[n]))
@@ -105,7 +107,9 @@ class Features:
             known = [n for n in known if not n.startswith(("time/", "mem/", "util/", "grad_", "throughput"))]
             if self.is_duel:  # what measures something comes before the players
                 known = [n for n in known if not player_of(n) and not is_counterpart(n)]
-                known = [n for n in known if direction_of(n) == "lower"] or [n for n in series if player_of(n)]
+                known = [n for n in known if direction_of(n) == "lower"] or [
+                    n for n in series if player_of(n)
+                ]
             # Of the parts of a loss, a divergence that pulls against the rest tells least: it rises as a net learns.
             known = [n for n in known if not {"kl", "kld", "kldiv", "mmd"} & set(words_of(n))] or known
             if known:

@@ -105,7 +105,9 @@ def spikes(
     return found
 
 
-def measured(values: Floats, first: int, before: float, bar: float, patience: int, noise: float) -> Spike | None:
+def measured(
+    values: Floats, first: int, before: float, bar: float, patience: int, noise: float
+) -> Spike | None:
     """The spike that begins at `first`, or None when the rise is too small."""
     window = values[first : first + patience + 1]
     climb = window - before

@@ -20,7 +20,9 @@ from traindx.vocabulary.run import Floats, Series
 PARTS = 25  # the width of the smoothing is this part of the sweep: a third of a decade, if that has eight
 SHARP = 60  # ... as it is drawn
 LEAST = 30  # points of a sweep in which anything can be seen
-CERTAIN = 5.0  # standard errors that the fall of the loss must have; the best of some ten places is looked for
+CERTAIN = (
+    5.0  # standard errors that the fall of the loss must have; the best of some ten places is looked for
+)
 # A rate is held for an instant only, and a slow divergence does not show: the rate at which the loss is
 # lowest is too high to train with.
 SAFE = 2.0  # it over this is the largest safe rate
@@ -147,7 +149,9 @@ def _read(rates: Floats, curves: Sequence[Floats]) -> Reading:
     steepest = int(np.argmin(slope[: lowest + 1]))
     start = _start(mean)
     noise = difference_noise(mean[: max(lowest, n // 3)])
-    error = float(np.hypot(noise * line_error(n, n / PARTS, lowest), median_error(noise, max(RECENT, n // 10))))
+    error = float(
+        np.hypot(noise * line_error(n, n / PARTS, lowest), median_error(noise, max(RECENT, n // 10)))
+    )
     fall = start - float(level[lowest])
     z = fall / error if error > 0 else (np.inf if fall > 1e-9 * abs(start) else 0.0)
     open_end = lowest >= n - 1 - n // PARTS
@@ -190,7 +194,9 @@ def good_rates(tried: Mapping[float, Sequence[float]], start: float) -> tuple[fl
         return None
     limit = min(finite) + NEAR * (start - min(finite))
     rates = list(levels)
-    first = last = min(range(len(rates)), key=lambda i: levels[rates[i]] if np.isfinite(levels[rates[i]]) else np.inf)
+    first = last = min(
+        range(len(rates)), key=lambda i: levels[rates[i]] if np.isfinite(levels[rates[i]]) else np.inf
+    )
     while first > 0 and levels[rates[first - 1]] <= limit:
         first -= 1
     while last < len(rates) - 1 and levels[rates[last + 1]] <= limit:

@@ -131,7 +131,11 @@ def levels(values: Floats, *, least: float, score: float, margin: int) -> list[L
     noise = difference_noise(y)
     if len(y) >= 7:
         y = running_median(y, 5)
-    bounds = [0, *sorted(candidates(y, 0, len(y), max(margin * len(y) // max(len(values), 1), 2), 4)), len(y)]
+    bounds = [
+        0,
+        *sorted(candidates(y, 0, len(y), max(margin * len(y) // max(len(values), 1), 2), 4)),
+        len(y),
+    ]
     known: dict[tuple[int, int], tuple[float, float]] = {}
     while len(bounds) > 2:
         for a, b in pairwise(bounds):
@@ -204,7 +208,9 @@ def growth(values: Floats, blocks: int = 30, *, floor: bool = False) -> Growth:
     late = float(y[-1] - y[-1 - third]) / total if total else 0.0
     rises = float(np.mean(np.diff(y[-1 - third :]) > 0))
     leap = float(np.diff(running_median(values, 3)).max()) / total if total > 0 else 0.0
-    return Growth(float(y[0]), float(y[-1]), rank_correlation(np.arange(len(y), dtype=float), y), late, rises, leap)
+    return Growth(
+        float(y[0]), float(y[-1]), rank_correlation(np.arange(len(y), dtype=float), y), late, rises, leap
+    )
 
 
 def floors(values: Floats, blocks: int = 30, low: float = 0.1) -> Floats:
@@ -233,7 +239,9 @@ def isolated_slow(times: Floats, *, factor: float, longest: int, skip: int) -> S
     `longest` rows, after the first `skip`."""
     edges = block_edges(len(times), max(min(40, len(times) // 10), 1))
     middles = (edges[:-1] + edges[1:] - 1) / 2
-    base = np.maximum(np.interp(np.arange(len(times)), middles, block_medians(times, len(middles))), SHORTEST)
+    base = np.maximum(
+        np.interp(np.arange(len(times)), middles, block_medians(times, len(middles))), SHORTEST
+    )
     mask = times > factor * base
     mask[:skip] = False
     for a, b in stretches(mask, longest + 1):

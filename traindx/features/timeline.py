@@ -19,7 +19,9 @@ class Stretches(NamedTuple):
     stops: Floats
 
     def __or__(self, other: Stretches) -> Stretches:
-        return Stretches(np.concatenate([self.starts, other.starts]), np.concatenate([self.stops, other.stops]))
+        return Stretches(
+            np.concatenate([self.starts, other.starts]), np.concatenate([self.stops, other.stops])
+        )
 
 
 NONE = Stretches(np.empty(0), np.empty(0))
@@ -114,5 +116,7 @@ def nested(given: Stretches, threads: Ints) -> Nested:
 
 def sums(values: Floats, groups: Ints, windows: Ints, shape: tuple[int, int]) -> Floats:
     """`values[n]` added up by window and group: shape `[windows, groups]`."""
-    flat: Floats = np.bincount(windows * shape[1] + groups, weights=values, minlength=shape[0] * shape[1]).astype(float)
+    flat: Floats = np.bincount(
+        windows * shape[1] + groups, weights=values, minlength=shape[0] * shape[1]
+    ).astype(float)
     return flat.reshape(shape)

@@ -19,7 +19,11 @@ class Slope(NamedTuple):
 
     @property
     def z(self) -> float:
-        return self.change / self.error if self.error > 0 else (0.0 if self.change == 0 else np.sign(self.change) * 1e9)
+        return (
+            self.change / self.error
+            if self.error > 0
+            else (0.0 if self.change == 0 else np.sign(self.change) * 1e9)
+        )
 
 
 def slope(values: Floats, *, blocks: int = 24) -> Slope:

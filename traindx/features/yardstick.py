@@ -56,7 +56,11 @@ def beside(
     if alone is not None and after is not None:
         own = level(features, "outputs_cross_entropy")
         tells = alone - after > much * alone and accuracy == "outputs_accuracy"
-        return Beside("nats", own, alone, after, "bigram", much / clear * after) if own is not None and tells else None
+        return (
+            Beside("nats", own, alone, after, "bigram", much / clear * after)
+            if own is not None and tells
+            else None
+        )
     unit = "accuracy" if number("reference_linear_accuracy") is not None else "explained"
     own = level(features, accuracy if unit == "accuracy" else "outputs_explained")
     if held is None or own is None or (unit == "explained" and accuracy != "outputs_accuracy"):
@@ -67,6 +71,8 @@ def beside(
         return None
     simple, which = max((linear, "linear"), (near, "neighbours"))
     wrong = max(simple * (1 - simple), 1 / held)
-    error = math.sqrt(wrong / held) if unit == "accuracy" else math.sqrt(2 / held) * max(1 - simple, 1 / held)
+    error = (
+        math.sqrt(wrong / held) if unit == "accuracy" else math.sqrt(2 / held) * max(1 - simple, 1 / held)
+    )
     tells = simple - trivial > max(clear * error, much)
     return Beside(unit, own, trivial, simple, which, error) if tells else None

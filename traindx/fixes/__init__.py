@@ -28,7 +28,9 @@ EASE = ("runtime", "patch", "advice")  # what can be tried at once comes before 
 @cache
 def catalogue() -> tuple[Fix, ...]:
     """All fixes, by slug."""
-    modules = (importlib.import_module(info.name) for info in pkgutil.walk_packages(__path__, prefix=__name__ + "."))
+    modules = (
+        importlib.import_module(info.name) for info in pkgutil.walk_packages(__path__, prefix=__name__ + ".")
+    )
     found = (getattr(module, "FIX", None) for module in modules)
     return tuple(sorted((fix for fix in found if isinstance(fix, Fix)), key=lambda fix: fix.slug))
 

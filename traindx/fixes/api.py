@@ -29,4 +29,8 @@ def lowered_to(setup: Setup, field: str, target: float, thing: str) -> str:
         return ""
     if now is None:
         return f"lower the {thing} to {target:g}"
-    return f"lower the {thing} from {now:g} to {target:g}" if now > target else f"lower the {thing} below {now:g}"
+    return (
+        f"lower the {thing} from {now:g} to {target:g}"
+        if now > target
+        else f"lower the {thing} below {now:g}"
+    )

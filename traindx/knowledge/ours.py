@@ -20,7 +20,12 @@ from traindx.errors import ConfigError
 MAGIC = b"SQLite format 3\0"
 APPLICATION = 0x7472_6478  # "trdx"; in the bytes 68 to 71 of the file's header
 COLUMNS = ("id", "layout", "at", "project", "fix", "cause", "verdict", "content")
-BESIDE = ("", "-journal", "-wal", "-shm")  # what SQLite keeps next to a file; it would be played back into a new one
+BESIDE = (
+    "",
+    "-journal",
+    "-wal",
+    "-shm",
+)  # what SQLite keeps next to a file; it would be played back into a new one
 
 
 def check_ours(file: Path, what: str) -> bool:
@@ -74,7 +79,9 @@ def rescued(file: Path) -> list[dict[str, Any]]:
         database.text_factory = lossy
         database.execute("PRAGMA writable_schema = ON")  # else nothing is read of a file that was cut short
         for order in ("ASC", "DESC"):
-            for row in rows(database, f"SELECT {', '.join(COLUMNS)} FROM outcomes NOT INDEXED ORDER BY id {order}"):
+            for row in rows(
+                database, f"SELECT {', '.join(COLUMNS)} FROM outcomes NOT INDEXED ORDER BY id {order}"
+            ):
                 if isinstance(row[0], int) and None not in row:
                     found[row[0]] = dict(zip(COLUMNS, row, strict=True))
     return [found[number] for number in sorted(found)]

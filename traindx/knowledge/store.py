@@ -70,7 +70,11 @@ class Store:
     def parsed(self, url: str) -> Any:
         """The URL, with the driver of the extra where PostgreSQL is named without one."""
         try:
-            found = self.sql.make_url(driven(url)) if "://" in url else self.sql.URL.create("sqlite", database=url)
+            found = (
+                self.sql.make_url(driven(url))
+                if "://" in url
+                else self.sql.URL.create("sqlite", database=url)
+            )
         except (ValueError, self.sql.exc.ArgumentError) as error:
             raise ConfigError(f"{VARIABLE}: no such database: {redact_text(first_line(error))}") from error
         path = found.database if found.drivername.partition("+")[0] == "sqlite" else None
@@ -90,7 +94,10 @@ class Store:
         try:
             with self.engine.begin() as connection:
                 return work(connection)
-        except (self.sql.exc.SQLAlchemyError, UnicodeDecodeError) as error:  # the latter of a schema that is no text
+        except (
+            self.sql.exc.SQLAlchemyError,
+            UnicodeDecodeError,
+        ) as error:  # the latter of a schema that is no text
             if not self.damaged(error):
                 why = redact_text(first_line(getattr(error, "orig", None) or error))
                 raise ConfigError(f"{VARIABLE} {self.shown}: cannot be opened or written: {why}") from error
@@ -109,17 +116,24 @@ class Store:
         try:
             aside = set_aside(self.file)
         except OSError as error:
-            raise ConfigError(f"{VARIABLE} {self.file}: is damaged and cannot be renamed: {error.strerror}") from error
+            raise ConfigError(
+                f"{VARIABLE} {self.file}: is damaged and cannot be renamed: {error.strerror}"
+            ) from error
         self.set_aside, rows = str(aside), rescued(aside)
         self.run(self.prepare)
         if rows:
             self.run(lambda connection: connection.execute(self.outcomes.insert(), rows))
-        self.notes.append(f"the database was damaged: it is kept as {aside}, and {len(rows)} outcomes were taken over")
+        self.notes.append(
+            f"the database was damaged: it is kept as {aside}, and {len(rows)} outcomes were taken over"
+        )
 
     def prepare(self, connection: Any) -> None:
         """Make the tables, or move them on to what is known here; another process may do so at this moment."""
         if self.file is not None:
-            marked = self.revision(connection) == HEAD and connection.exec_driver_sql("PRAGMA application_id").scalar()
+            marked = (
+                self.revision(connection) == HEAD
+                and connection.exec_driver_sql("PRAGMA application_id").scalar()
+            )
             if marked == APPLICATION:
                 return
         self.begin_writing(connection)
@@ -256,7 +270,9 @@ def migrated(connection: Any, shown: str) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise ConfigError(f"{VARIABLE} {shown}: was made by a newer traindx ({first_line(error)})") from error
+        raise ConfigError(
+            f"{VARIABLE} {shown}: was made by a newer traindx ({first_line(error)})"
+        ) from error
 
 
 def first_line(error: BaseException) -> str:

@@ -38,7 +38,9 @@ def catalogue() -> tuple[ModuleType, ...]:
     """All format modules, by name."""
     from traindx.readers import formats
 
-    return tuple(importlib.import_module(name) for name in sorted(modules_of(formats.__name__, formats.__path__)))
+    return tuple(
+        importlib.import_module(name) for name in sorted(modules_of(formats.__name__, formats.__path__))
+    )
 
 
 def read_all(
@@ -55,7 +57,9 @@ def read_all(
     return tuple(runs)
 
 
-def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Progress | None = None) -> list[Run]:
+def read_path(
+    path: str, mapping: Mapping[str, str] | None = None, progress: Progress | None = None
+) -> list[Run]:
     """All runs in one path."""
     logs: list[RawLog] = []
     for place in expand(path):
@@ -64,11 +68,15 @@ def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Pro
         try:
             logs += read_stdin() if place == "-" else read_place(Path(place))
         except MemoryError as error:
-            raise ReadError(place, f"not enough memory to read it ({size_of(place)})", hint=SMALLER) from error
+            raise ReadError(
+                place, f"not enough memory to read it ({size_of(place)})", hint=SMALLER
+            ) from error
     runs = [with_own_words(run) for log in merge_groups(logs) for run in assemble(log, mapping)]
     if not any(run.series or run.panels or run.events for run in runs):
         raise NotALog(
-            path, "nothing in it looks like a training log", hint="see `traindx diagnose --help` for the formats read"
+            path,
+            "nothing in it looks like a training log",
+            hint="see `traindx diagnose --help` for the formats read",
         )
     return runs
 
@@ -76,7 +84,13 @@ def read_path(path: str, mapping: Mapping[str, str] | None = None, progress: Pro
 def size_of(place: str) -> str:
     """How large a file is, in words."""
     path = Path(place)
-    return f"{path.stat().st_size / 1e6:.3g} MB" if path.is_file() else "a folder" if path.is_dir() else "a pipe"
+    return (
+        f"{path.stat().st_size / 1e6:.3g} MB"
+        if path.is_file()
+        else "a folder"
+        if path.is_dir()
+        else "a pipe"
+    )
 
 
 def with_own_words(run: Run) -> Run:
@@ -191,7 +205,9 @@ def claimants(source: Source) -> Iterator[ModuleType]:
 
 def refuse_pointer(source: Source) -> None:
     if source.head.startswith(b"version https://git-lfs.github.com/spec"):
-        raise ReadError(source.name, "is a Git LFS pointer, not the log itself", hint="fetch it with `git lfs pull`")
+        raise ReadError(
+            source.name, "is a Git LFS pointer, not the log itself", hint="fetch it with `git lfs pull`"
+        )
 
 
 def read_folder(path: Path) -> list[RawLog]:
@@ -200,7 +216,9 @@ def read_folder(path: Path) -> list[RawLog]:
     Files that no format claims are passed over; a folder in which nothing is found is an error."""
     logs = walk(path)
     if not logs:
-        raise NotALog(str(path), "no training log in this folder", hint="name a file, or a folder that holds logs")
+        raise NotALog(
+            str(path), "no training log in this folder", hint="name a file, or a folder that holds logs"
+        )
     return logs
 
 
@@ -251,13 +269,17 @@ def walk(path: Path) -> list[RawLog]:
 def looks_like_log(path: Path) -> bool:
     """Whether a file found in a folder is worth opening: by name, as a tree may hold data sets."""
     name = path.name.lower()
-    return not path.suffix or any(fnmatchcase(name, pattern) for entry in listed() for pattern in entry.patterns)
+    return not path.suffix or any(
+        fnmatchcase(name, pattern) for entry in listed() for pattern in entry.patterns
+    )
 
 
 def note_damage(logs: list[RawLog], error: ReadError) -> None:
     """A broken file beside whole ones is told, not fatal."""
     if logs and not isinstance(error, NotALog):
-        logs[-1].events.append(Event("parse-warning", f"{Path(error.path).name}: {error.why}", place=error.where))
+        logs[-1].events.append(
+            Event("parse-warning", f"{Path(error.path).name}: {error.why}", place=error.where)
+        )
 
 
 def merge_groups(logs: list[RawLog]) -> list[RawLog]:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 PLENTY = 1 << 23  # bytes that any file may give
 RATIO = 50  # times what is stored that a file may give; logs are compressed 5 to 40 times
-LINES = 1 << 20  # that any file may give; of a larger one, as many as bytes are stored: each holds a number that is new
+LINES = (
+    1 << 20
+)  # that any file may give; of a larger one, as many as bytes are stored: each holds a number that is new
 MOST_PIPED = 1 << 30  # bytes of a pipe, which are held in memory
 PIECE = 1 << 16  # compressed bytes taken at a time
 MAGIC = b"\x1f\x8b"

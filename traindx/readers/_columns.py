@@ -20,7 +20,9 @@ NULL = "null"
 SPLITS = frozenset({"train", "training", "val", "valid", "validation", "eval", "evaluation", "test", "dev"})
 COUNTERS = frozenset({"step", "epoch", "iteration", "iter", "global_step", "num_updates", "_step", "time", "timestamp",
                       "_timestamp", "_runtime", "wall_time", "samples", "tokens", "batch", "index"})  # fmt: skip
-NOT_A_NUMBER = frozenset({"-nan", "+nan", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind", "1.#ind", "-1.#qnan"})
+NOT_A_NUMBER = frozenset(
+    {"-nan", "+nan", "nan(ind)", "-nan(ind)", "1.#qnan", "-1.#ind", "1.#ind", "-1.#qnan"}
+)
 OVERFLOWED = {"1.#inf": np.inf, "-1.#inf": -np.inf}
 # What printing a tensor or a numpy scalar instead of its value leaves in a cell.
 WRAPPED = re.compile(
@@ -91,7 +93,9 @@ class Growing:
 
     def ends(self, count: int) -> Floats:
         """The first `count` numbers and the last."""
-        return np.concatenate([self.array[: min(count, self.size)], self.array[max(self.size - count, 0) : self.size]])
+        return np.concatenate(
+            [self.array[: min(count, self.size)], self.array[max(self.size - count, 0) : self.size]]
+        )
 
     def finish(self) -> Floats:
         self.array.resize(self.size, refcheck=False)
@@ -149,14 +153,18 @@ class Columns:
             diverged = trailing_nulls(column.rows, nulls)
             if len(diverged):
                 text = f"{name[:80]} is null in its last {len(diverged)} rows; taken as NaN"
-                events.append(Event("log-suspect", text, place=f"row {int(diverged[0]) + 1}", code="null-as-nan"))
+                events.append(
+                    Event("log-suspect", text, place=f"row {int(diverged[0]) + 1}", code="null-as-nan")
+                )
                 column = RawColumn(
                     np.concatenate([column.values, np.full(len(diverged), np.nan)]),
                     np.concatenate([column.rows, diverged]),
                 )
             built[name] = column
         if self.refused:
-            events.append(Event("parse-warning", f"more than {MAX_NAMES} names; the later ones were left out"))
+            events.append(
+                Event("parse-warning", f"more than {MAX_NAMES} names; the later ones were left out")
+            )
         return built
 
 

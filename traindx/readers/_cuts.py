@@ -61,13 +61,19 @@ def find_cuts(raw: RawLog, loss: RawColumn | None) -> list[Cut]:
     for jump, nxt in zip(jumps, [*jumps, len(steps)][1:], strict=True):
         place, step = f"row {int(rows[jump]) + 1}", float(steps[jump])
         back = is_back(steps[begin], steps[before:jump], step)
-        levels = levels_at(loss, rows, before, jump, nxt) if loss is not None and (not back or [jump] >= late) else None
+        levels = (
+            levels_at(loss, rows, before, jump, nxt)
+            if loss is not None and (not back or [jump] >= late)
+            else None
+        )
         if back or is_new_run(steps[begin], float(steps[jump - 1]), step, levels, declared=jump in declared):
             cuts.append(Cut(int(rows[begin]) if begin else 0, int(rows[jump]), tuple(pending)))
             begin = jump
             pending = [Event("restart", "a new run begins in the same log", step, place)]
             if levels is not None and continues(levels):
-                message = "its loss begins where that of the run before ended: the same weights, counted anew"
+                message = (
+                    "its loss begins where that of the run before ended: the same weights, counted anew"
+                )
                 pending.append(Event("resume", message, step, place, "late-start"))
         elif resumed < MOST_RESUMES:
             message = f"goes back from step {steps[jump - 1]:g} to {step:g}: resumed from a checkpoint"
@@ -116,7 +122,9 @@ def levels_at(loss: RawColumn, rows: Ints, before: int, jump: int, nxt: int) -> 
     if any(not len(part) or not np.isfinite(part).all() for part in parts):
         return None
     tail = first[len(first) // 2 :]
-    bends = np.abs(np.diff(tail[np.isfinite(tail)], n=2))  # of a curve without noise they are next to nothing
+    bends = np.abs(
+        np.diff(tail[np.isfinite(tail)], n=2)
+    )  # of a curve without noise they are next to nothing
     noise = float(median(bends)) if len(bends) else 0.0
     start, here, end, now = (float(median(part)) for part in parts)
     return Levels(start, here, end, now, noise)
@@ -128,5 +136,7 @@ def few(cuts: list[Cut]) -> list[Cut]:
     if left <= 0:
         return cuts
     first = cuts[left]
-    note = Event("parse-warning", f"{left} earlier runs in the same log are left out", place=f"row {first.first + 1}")
+    note = Event(
+        "parse-warning", f"{left} earlier runs in the same log are left out", place=f"row {first.first + 1}"
+    )
     return [first._replace(events=(*first.events, note)), *cuts[left + 1 :]]

@@ -43,7 +43,9 @@ NAMES: dict[str, tuple[str, ...]] = {
 FIELD_OF = {name: field for field, names in NAMES.items() for name in names}
 WORDS = frozenset({"optimizer", "schedule", "precision", "loss", "model", "device"})
 COUNTS = frozenset({"classes", "workers", "seed"})
-POSITIVE = frozenset({"planned_steps", "planned_epochs", "batch_size", "classes", "dataset_size", "parameters"})
+POSITIVE = frozenset(
+    {"planned_steps", "planned_epochs", "batch_size", "classes", "dataset_size", "parameters"}
+)
 
 
 def flat(config: Mapping[Any, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:

@@ -50,6 +50,7 @@ def _one(parts: list[RawColumn]) -> RawColumn:
     rows = np.concatenate([part.rows for part in parts])
     order = np.argsort(rows, kind="stable")
     values, steps, times = (
-        np.concatenate([getattr(part, kind) for part in parts])[order] for kind in ("values", "steps", "times")
+        np.concatenate([getattr(part, kind) for part in parts])[order]
+        for kind in ("values", "steps", "times")
     )
     return RawColumn(values, rows[order], steps, times)

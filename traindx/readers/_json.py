@@ -19,7 +19,9 @@ Record = dict[str, Any]
 # ValueError: also a number of 5000 digits; UnicodeDecodeError is one.
 JSON_ERRORS = (ValueError, RecursionError, msgspec.DecodeError)
 MAX_BRACKETS = 500
-MOST_VALUES = 6_000_000  # of any document, some 40 bytes of memory each; of a larger one, one for 4 bytes stored
+MOST_VALUES = (
+    6_000_000  # of any document, some 40 bytes of memory each; of a larger one, one for 4 bytes stored
+)
 TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],]'
 FLAT_RECORD = r"\{[^{}]*\}"
 
@@ -83,7 +85,11 @@ def document(source: Source, events: list[Event]) -> Any:
         if cut is None:
             raise NotALog(source.name, f"no JSON document: {str(error)[:200]}") from error
         events.append(
-            Event("parse-warning", "the JSON is damaged or cut; what stands before was kept", place=f"byte {cut[0]}")
+            Event(
+                "parse-warning",
+                "the JSON is damaged or cut; what stands before was kept",
+                place=f"byte {cut[0]}",
+            )
         )
         return cut[1]
 
@@ -92,7 +98,9 @@ def refuse_bomb(source: Source, text: bytes) -> None:
     """Refuse a document that would take far more memory than its bytes: a list counts as 3 values, an object as 6.
 
     Errors: ReadError with how many values are believed."""
-    stored = len(source.data) if source.data is not None else source.path.stat().st_size if source.path else 0
+    stored = (
+        len(source.data) if source.data is not None else source.path.stat().st_size if source.path else 0
+    )
     most = max(MOST_VALUES, stored // 4)
     if text.count(b",") + 2 * text.count(b"[") + 5 * text.count(b"{") > most:
         why = f"its JSON holds more than {most / 1e6:.0f} million values, far more than a log of its size"

@@ -108,7 +108,9 @@ def add_block(work: _Work, block: bytes, transform: Transform | None) -> None:
     add_records(work, records, rows)
 
 
-def add_records(work: _Work, records: Sequence[Record], rows: Sequence[int], prefix: str = "", depth: int = 0) -> None:
+def add_records(
+    work: _Work, records: Sequence[Record], rows: Sequence[int], prefix: str = "", depth: int = 0
+) -> None:
     """The numbers in `records`, by name; records with the same keys are taken together."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for index, record in enumerate(records):
@@ -170,7 +172,11 @@ def regular(block: bytes) -> tuple[list[str], list[Floats]] | None:
 
 def _plain(value: object) -> float | None:
     """An integer as float; None (equal to no cell) for anything else, booleans too."""
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63 else None
+    return (
+        float(value)
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 63
+        else None
+    )
 
 
 def cells_as_numbers(block: bytes, cells: list[bytes], places: list[int]) -> list[Floats] | None:
@@ -180,13 +186,17 @@ def cells_as_numbers(block: bytes, cells: list[bytes], places: list[int]) -> lis
     from pyarrow import csv
 
     words = {i: cell for i, cell in enumerate(cells) if cell and i not in set(places)}
-    kinds = {f"f{i}": pa.float64() for i in places} | {f"f{i}": pa.dictionary(pa.int32(), pa.binary()) for i in words}
+    kinds = {f"f{i}": pa.float64() for i in places} | {
+        f"f{i}": pa.dictionary(pa.int32(), pa.binary()) for i in words
+    }
     try:
         found = csv.read_csv(
             pa.py_buffer(block),
             read_options=csv.ReadOptions(column_names=[f"f{i}" for i in range(len(cells))]),
             parse_options=csv.ParseOptions(delimiter=" ", quote_char=False, ignore_empty_lines=False),
-            convert_options=csv.ConvertOptions(column_types=kinds, include_columns=list(kinds), null_values=[]),
+            convert_options=csv.ConvertOptions(
+                column_types=kinds, include_columns=list(kinds), null_values=[]
+            ),
         )
     except pa.ArrowInvalid:
         return None

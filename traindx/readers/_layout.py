@@ -117,7 +117,9 @@ def _try(lines: list[str], delimiter: str, comments: list[str]) -> tuple[float, 
     if names is None or not filled:
         return None
     numbers = sum(1 for column in samples for cell in column if is_number(cell, comma))
-    layout = Layout(delimiter, comma, names, has_header, len(comments) + has_header, text, samples, tuple(comments))
+    layout = Layout(
+        delimiter, comma, names, has_header, len(comments) + has_header, text, samples, tuple(comments)
+    )
     return share * numbers / filled + (0.01 if width > 1 else 0.0), layout
 
 
@@ -130,7 +132,11 @@ def as_headed(header: list[str], body: list[list[str]]) -> list[list[str]]:
     """The rows, or those before the first that is not as wide as the header: several that are show that it is
     theirs, though more of another width follow."""
     turn = next((i for i, row in enumerate(body) if len(row) != len(header)), len(body))
-    return body[:turn] if turn >= LEAST and 2 * sum(len(row) == len(header) for row in body) < len(body) else body
+    return (
+        body[:turn]
+        if turn >= LEAST and 2 * sum(len(row) == len(header) for row in body) < len(body)
+        else body
+    )
 
 
 def _trailing(header: list[str] | None, width: int, body: list[list[str]]) -> tuple[int, list[list[str]]]:
@@ -155,7 +161,9 @@ def _header_only(lines: list[str], delimiter: str, comments: list[str]) -> tuple
         return None
     names = header_names(tuple(cells), len(cells))
     samples: tuple[tuple[str, ...], ...] = ((),) * len(cells)
-    return 0.1, Layout(delimiter, False, names, True, len(comments) + 1, frozenset(), samples, tuple(comments))
+    return 0.1, Layout(
+        delimiter, False, names, True, len(comments) + 1, frozenset(), samples, tuple(comments)
+    )
 
 
 @lru_cache(maxsize=8)

@@ -30,7 +30,9 @@ class Rows:
         self.strange: dict[str, int] = {}
         self.misfits: list[tuple[int, int]] = []  # line, cells of the first few
         self.misfit_count = 0
-        self.waiting: list[tuple[int, list[str]]] = []  # line and cells of the last rows, where all have another width
+        self.waiting: list[
+            tuple[int, list[str]]
+        ] = []  # line and cells of the last rows, where all have another width
         self.tried = 0
         self.widths: list[tuple[int, tuple[str, ...]]] = []  # line, names from there on
 
@@ -146,7 +148,9 @@ class Rows:
         self.misfit_count -= LEAST
         self.misfits = [m for m in self.misfits if m[0] < first]
         self.widths.append((first, names))
-        self.marks += [(self.row + i, line) for i, line in enumerate(lines) if not i or line != lines[i - 1] + 1]
+        self.marks += [
+            (self.row + i, line) for i, line in enumerate(lines) if not i or line != lines[i - 1] + 1
+        ]
         return taken
 
     def flush(self, pending: list[list[str]]) -> None:
@@ -173,6 +177,8 @@ class Rows:
             known = in_split(name, split) if split else name
             plain = plain_numbers(column)
             if plain is not None:
-                self.columns.add(known, plain, rows if isinstance(rows, range) else np.array(rows, dtype=np.int64))
+                self.columns.add(
+                    known, plain, rows if isinstance(rows, range) else np.array(rows, dtype=np.int64)
+                )
             elif strange := self.columns.add_cells(known, column, rows):
                 self.strange[known] = self.strange.get(known, 0) + strange

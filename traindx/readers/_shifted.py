@@ -86,7 +86,11 @@ def is_itself(other: str, name: str, run: dict[str, Floats], start: dict[str, Fl
 def distance(a: Floats, b: Floats) -> float:
     """How far apart two runs start: the log of the ratio of their first levels."""
     levels = [float(np.median(np.abs(x[:FIRST_ROWS]))) for x in (a, b)]
-    return float(abs(np.log(levels[0] / levels[1]))) if min(levels) > 0 and np.isfinite(levels).all() else np.inf
+    return (
+        float(abs(np.log(levels[0] / levels[1])))
+        if min(levels) > 0 and np.isfinite(levels).all()
+        else np.inf
+    )
 
 
 def trend(values: Floats) -> float:

@@ -55,9 +55,13 @@ def refuse_non_text(source: Source) -> None:
     if not source.head.strip():
         raise NotALog(source.name, "the file is empty", hint="the run may not have logged anything yet")
     if start.startswith(b"version https://git-lfs"):
-        raise NotALog(source.name, "this is a Git LFS pointer, not the file itself", hint="run `git lfs pull` first")
+        raise NotALog(
+            source.name, "this is a Git LFS pointer, not the file itself", hint="run `git lfs pull` first"
+        )
     if start.startswith((b"<!doctype html", b"<html")):
-        raise NotALog(source.name, "this is an HTML page", hint="download the raw file instead of its web page")
+        raise NotALog(
+            source.name, "this is an HTML page", hint="download the raw file instead of its web page"
+        )
     if not is_text(source.head):
         raise NotALog(source.name, "binary bytes where a text log was expected")
 
@@ -107,7 +111,9 @@ def whole(source: Source, events: list[Event], *, most: int = 1 << 29) -> bytes:
         pieces.append(chunk)
         total += len(chunk)
         if total > most:
-            raise ReadError(source.name, f"one JSON document of more than {most >> 20} MiB", hint="use JSON Lines")
+            raise ReadError(
+                source.name, f"one JSON document of more than {most >> 20} MiB", hint="use JSON Lines"
+            )
     return plain(b"".join(pieces))
 
 

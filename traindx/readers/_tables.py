@@ -39,7 +39,9 @@ class Table:
 
     def line_of(self, row: int) -> int:
         """The line of the file (from 1) that holds `row`."""
-        start, line = self.marks[max(bisect_right(self.marks, (row, 1 << 62)) - 1, 0)] if self.marks else (0, 1)
+        start, line = (
+            self.marks[max(bisect_right(self.marks, (row, 1 << 62)) - 1, 0)] if self.marks else (0, 1)
+        )
         return line + row - start
 
     def log(self, source: Source, format_name: str, **known: Any) -> RawLog:
@@ -125,7 +127,9 @@ def finish(source: Source, rows: Rows, events: list[Event]) -> Table:
         if name in columns and strange > len(columns[name].values):
             del columns[name]
         elif name in columns:
-            events.append(Event("parse-warning", f"{strange} cells of {name[:80]} are not numbers; left out"))
+            events.append(
+                Event("parse-warning", f"{strange} cells of {name[:80]} are not numbers; left out")
+            )
     before = len(rows.layout.names)
     for line, names in rows.widths:
         text = f"rows have {len(names)} cells instead of {before}; by their values they are {', '.join(names)[:200]}"
@@ -154,6 +158,8 @@ def vanished(columns: dict[str, RawColumn], count: int) -> list[Event]:
     for name, column in columns.items():
         n = len(column.rows)
         if n and 2 < n <= count - LEAST_VANISHED and column.rows[0] == 0 and column.rows[-1] == n - 1:
-            text = f"{name[:80]} has no value after row {n} of {count}: perhaps NaN, written as an empty cell"
+            text = (
+                f"{name[:80]} has no value after row {n} of {count}: perhaps NaN, written as an empty cell"
+            )
             events.append(Event("log-suspect", text, place=f"row {n + 1}", code="values-vanish"))
     return events

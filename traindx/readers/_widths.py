@@ -34,7 +34,10 @@ def names_of(names: Sequence[str], known: dict[str, Floats], cells: Floats) -> t
     if fewer < 2 or comb(max(width, count), fewer) > MOST_WAYS:
         return None
     best: tuple[float, list[str]] | None = None
-    for part in (slice(-1, -LEAST - 1, -1), slice(LEAST)):  # goes on from the last row, or begins as the first did
+    for part in (
+        slice(-1, -LEAST - 1, -1),
+        slice(LEAST),
+    ):  # goes on from the last row, or begins as the first did
         rows = [known.get(name, np.empty(0))[part] for name in names]
         costs = np.array([[cost(row, cells[:, j]) for j in range(width)] for row in rows])
         found = laid(names, costs, fewer)
@@ -55,7 +58,9 @@ def laid(names: Sequence[str], costs: Floats, fewer: int) -> tuple[float, list[s
     ways.sort()
     near = [{j: names[i] for i, j in pairs} for total, pairs in ways if total <= ways[0][0] + CLOSE]
     first = near[0]
-    agreed = [first.get(j) if all(way.get(j) == first.get(j) for way in near) else None for j in range(width)]
+    agreed = [
+        first.get(j) if all(way.get(j) == first.get(j) for way in near) else None for j in range(width)
+    ]
     return ways[0][0], [name or f"c{j}" for j, name in enumerate(agreed)]
 
 

@@ -125,7 +125,13 @@ EXACT: dict[str, tuple[str, ...]] = {
         "grad scaler",
         "fp16 grad scale",
     ),
-    "skipped_steps": ("number skipped iterations", "skipped iterations", "skipped steps", "skipped", "overflow"),
+    "skipped_steps": (
+        "number skipped iterations",
+        "skipped iterations",
+        "skipped steps",
+        "skipped",
+        "overflow",
+    ),
     "nan_steps": ("nan number iterations", "nan iterations", "number nan iterations"),
     "time/step": (
         "time",
@@ -156,7 +162,15 @@ EXACT: dict[str, tuple[str, ...]] = {
         "elapsed minutes",
         "each step time",
     ),
-    "time/data": ("data time", "data", "time data", "dataload time", "data loading time", "data wait", "data ms time"),
+    "time/data": (
+        "data time",
+        "data",
+        "time data",
+        "dataload time",
+        "data loading time",
+        "data wait",
+        "data ms time",
+    ),
     "time/forward": ("forward time", "fwd time", "forward"),
     "time/backward": ("backward time", "bwd time", "backward"),
     "time/optimizer": ("optimizer time", "opt time", "optim time"),
@@ -221,7 +235,15 @@ EXACT: dict[str, tuple[str, ...]] = {
         "mem host",
     ),
     "util/device": ("gpu util", "gpu utilization", "gpu", "util", "utilization", "gpu usage", "device util"),
-    "batch_size": ("batch size", "bs", "batchsize", "bsz", "global batch size", "total batch size", "batch size train"),
+    "batch_size": (
+        "batch size",
+        "bs",
+        "batchsize",
+        "bsz",
+        "global batch size",
+        "total batch size",
+        "batch size train",
+    ),
     "epoch": ("epoch", "epochs"),
     "quant/loss_gap": (
         "quant loss gap",
@@ -316,14 +338,28 @@ NOISE = frozenset(
 # Held-out metrics that are never logged on training data.
 HELD_OUT_WORDS = frozenset(
     {"map", "map50", "ap", "ap50", "ap75", "aps", "apm", "apl", "bleu", "rouge", "map5095", "map75", "bleu4"}
-    | {"sacrebleu", "rouge1", "rouge2", "rougel", "rougelsum", "meteor", "cider", "chrf", "mota", "idf1", "hota"}
+    | {
+        "sacrebleu",
+        "rouge1",
+        "rouge2",
+        "rougel",
+        "rougelsum",
+        "meteor",
+        "cider",
+        "chrf",
+        "mota",
+        "idf1",
+        "hota",
+    }
 )
 
 
 MEMORY_WORDS = frozenset({"mem", "memory", "ram", "rss", "vram"})
 HOST_WORDS = frozenset({"host", "cpu", "ram", "rss", "system", "sys", "process", "proc", "main"})
 DEVICE_WORDS = frozenset({"gpu", "cuda", "device", "vram", "allocated", "alloc", "gpu0", "cuda0"})
-AMOUNT_WORDS = frozenset({"used", "use", "usage", "max", "peak", "mb", "gb", "mib", "gib", "kb", "bytes", "in"})
+AMOUNT_WORDS = frozenset(
+    {"used", "use", "usage", "max", "peak", "mb", "gb", "mib", "gib", "kb", "bytes", "in"}
+)
 
 
 class Role(NamedTuple):
@@ -350,7 +386,11 @@ def split_of(words: list[str]) -> str:
 def memory_of(words: list[str]) -> str:
     """Which memory a name is about, "" for none: one word says memory, the others whose and in what unit."""
     given = set(words)
-    if len(words) < 2 or not given & MEMORY_WORDS or given - MEMORY_WORDS - HOST_WORDS - DEVICE_WORDS - AMOUNT_WORDS:
+    if (
+        len(words) < 2
+        or not given & MEMORY_WORDS
+        or given - MEMORY_WORDS - HOST_WORDS - DEVICE_WORDS - AMOUNT_WORDS
+    ):
         return ""
     if given & DEVICE_WORDS:
         return "mem/device"
@@ -382,7 +422,9 @@ def role_of(name: str) -> Role:
         return Role("lr/" + "_".join(kept[:-1]), 3)
     named = [w for w in core if w not in WHEN] or kept
     metric = RENAMED.get(" ".join(kept)) or RENAMED.get(" ".join(named)) or "_".join(named)
-    if not split and (HELD_OUT_WORDS & set(kept) or kept[-1].startswith("map") or kept[0].startswith("map@")):
+    if not split and (
+        HELD_OUT_WORDS & set(kept) or kept[-1].startswith("map") or kept[0].startswith("map@")
+    ):
         split = "val"
     if kept == ["loss"] or metric == "lossall":
         filler = [w for w in core if w in FILLER]

@@ -83,7 +83,11 @@ def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
 def goes_on_outside(raw: RawLog, axis: RawColumn, jumps: Ints) -> bool:
     """Whether another counter (epoch, episode) of the same rows rises wherever the axis falls back, and never falls."""
     for name, column in raw.columns.items():
-        if name == raw.axis or name.strip().lower() not in AXIS_KINDS or not np.array_equal(column.rows, axis.rows):
+        if (
+            name == raw.axis
+            or name.strip().lower() not in AXIS_KINDS
+            or not np.array_equal(column.rows, axis.rows)
+        ):
             continue
         change = np.diff(column.values)
         if (change >= 0).all() and (change[jumps - 1] > 0).all():
@@ -100,7 +104,9 @@ def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, num
         if hi <= lo:
             continue
         assert column.steps is not None
-        part = tidy(column.steps[lo:hi], column.values[lo:hi], None if column.times is None else column.times[lo:hi])
+        part = tidy(
+            column.steps[lo:hi], column.values[lo:hi], None if column.times is None else column.times[lo:hi]
+        )
         canonical = to_canonical_unit(signal, part, raw.units.get(original, ""), original)
         if canonical is not None:
             name, part = canonical
@@ -161,7 +167,9 @@ def own_events(raw: RawLog, cut: Cut) -> tuple[Event, ...]:
     """Events of the log that fall into a cut; those without a row belong to the last run."""
     last_row = 1 + max((int(c.rows[-1]) for c in raw.columns.values() if len(c.rows)), default=0)
     rows = [raw.event_rows.get(i, last_row - 1) for i in range(len(raw.events))]
-    return tuple(e for e, r in zip(raw.events, rows, strict=True) if cut.first <= min(r, last_row - 1) < cut.last)
+    return tuple(
+        e for e, r in zip(raw.events, rows, strict=True) if cut.first <= min(r, last_row - 1) < cut.last
+    )
 
 
 def late_start(built: Mapping[str, Series], begun: Sequence[Event]) -> Sequence[Event]:
@@ -207,7 +215,9 @@ def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
 
 def held(value: Fact) -> Fact:
     """A fact as it is; a whole number that 64 bits do not hold becomes words: of 5,000 digits no text can be made."""
-    return value if not isinstance(value, int) or abs(value) < MOST_WHOLE else f"of {value.bit_length()} bits"
+    return (
+        value if not isinstance(value, int) or abs(value) < MOST_WHOLE else f"of {value.bit_length()} bits"
+    )
 
 
 MOST_WHOLE = 1 << 63  # beyond, neither a float nor the readers of JSON keep a whole number
@@ -230,7 +240,9 @@ def coerced(name: str, value: Fact) -> Fact | None:
     return number
 
 
-def is_complete(raw: RawLog, built: Mapping[str, Series], setup: Setup, events: Sequence[Event]) -> bool | None:
+def is_complete(
+    raw: RawLog, built: Mapping[str, Series], setup: Setup, events: Sequence[Event]
+) -> bool | None:
     """Whether the run reached its planned end; None when that is not known."""
     if raw.complete is not None:
         return raw.complete

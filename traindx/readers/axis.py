@@ -63,15 +63,21 @@ def find_axis(columns: dict[str, RawColumn]) -> str | None:
     rows = max((len(c.rows) for c in columns.values()), default=0)
     lower = {name.strip().lower().replace(" ", "_"): name for name in columns}
     known = [lower[a] for a in AXIS_NAMES if a in lower]
-    usable = [n for n in known if counts_up(columns[n].values)] or [n for n in known if is_shuffled(columns[n].values)]
+    usable = [n for n in known if counts_up(columns[n].values)] or [
+        n for n in known if is_shuffled(columns[n].values)
+    ]
     # An axis that only a part of the rows carries is second to one that all of them do.
     full = [a for a in usable if len(columns[a].rows) >= 0.9 * rows]
     for name in full or usable:
         return name
     guess = [
-        n for n in columns if n.lower().endswith(("step", "steps", "iteration", "epoch")) and "per" not in words_of(n)
+        n
+        for n in columns
+        if n.lower().endswith(("step", "steps", "iteration", "epoch")) and "per" not in words_of(n)
     ]
-    return next((n for n in guess if counts_up(columns[n].values) and len(columns[n].rows) >= 0.5 * rows), None)
+    return next(
+        (n for n in guess if counts_up(columns[n].values) and len(columns[n].rows) >= 0.5 * rows), None
+    )
 
 
 def counts_up(values: Floats) -> bool:

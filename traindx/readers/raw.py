@@ -64,7 +64,9 @@ def piped(name: str, stream: BinaryIO) -> Source:
     while piece := stream.read(1 << 20):
         pieces.append(piece)
         if len(pieces) > MOST_PIPED >> 20:
-            raise ReadError(name, f"is more than {MOST_PIPED >> 20} MiB", hint="write it into a file and name that")
+            raise ReadError(
+                name, f"is more than {MOST_PIPED >> 20} MiB", hint="write it into a file and name that"
+            )
     source = Source(name, data=b"".join(pieces))
     if not any(piece.strip() for piece in pieces):
         raise ReadError(name, "is empty", hint="pipe a log into `traindx diagnose -`")
@@ -133,7 +135,9 @@ class RawLog(msgspec.Struct, eq=False):
     complete: bool | None = None
 
 
-def column(values: object, rows: object, steps: object | None = None, times: object | None = None) -> RawColumn:
+def column(
+    values: object, rows: object, steps: object | None = None, times: object | None = None
+) -> RawColumn:
     """Build a RawColumn from anything array-like."""
     return RawColumn(
         np.asarray(values, dtype=np.float64),

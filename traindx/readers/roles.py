@@ -59,7 +59,13 @@ def assign(raw: RawLog, given: Mapping[str, str]) -> dict[str, str]:
         (Role(fixed, -1) if fixed is not None else in_game(role_of(name), name, duel=duel), i, name)
         for i, (fixed, name) in enumerate(offers)
     )
-    ranked.sort(key=lambda item: (item[0].rank, -len(raw.columns[item[2]].values) if item[0].rank > 0 else 0, item[1]))
+    ranked.sort(
+        key=lambda item: (
+            item[0].rank,
+            -len(raw.columns[item[2]].values) if item[0].rank > 0 else 0,
+            item[1],
+        )
+    )
     for role, _, name in ranked:
         if not role.signal or name == raw.axis:
             continue
@@ -85,7 +91,11 @@ def evaluation_name(signal: str, name: str, raw: RawLog) -> str:
     then is an evaluation."""
     if not signal.startswith("train/") or direction_of(signal) != "higher" or split_of(words_of(name)):
         return signal
-    losses = {n: c for n, c in raw.columns.items() if n != raw.axis and role_of(n).signal in ("train/loss", "val/loss")}
+    losses = {
+        n: c
+        for n, c in raw.columns.items()
+        if n != raw.axis and role_of(n).signal in ("train/loss", "val/loss")
+    }
     splits = {split_of(words_of(n)) for n in losses}
     beside = splits == {"train", "val"} and not any(
         split_of(words_of(n)) == "val" for n in raw.columns if n not in losses
@@ -169,14 +179,20 @@ def summed_losses(chosen: Mapping[str, str], raw: RawLog) -> dict[str, tuple[Raw
         named = [n for n in chosen if n.startswith(split + "/") and "loss" in n.split("/")[-1].lower()]
         if any(is_adversarial(p) or WEIGHTED & set(words_of(p.split("/")[-1])) for p in named):
             continue  # players have no total, and a divergence enters with a weight that the log does not tell
-        bare = [n for n in chosen if split == "train" and n.lower() in DETECTOR_PARTS and not raw.roles.get(chosen[n])]
+        bare = [
+            n
+            for n in chosen
+            if split == "train" and n.lower() in DETECTOR_PARTS and not raw.roles.get(chosen[n])
+        ]
         parts = together(named if len(named) > 1 else bare, chosen, raw)
         if len(parts) < 2:
             continue
         columns = [raw.columns[chosen[p]] for p in parts]
         first = columns[0]
         with np.errstate(over="ignore", invalid="ignore"):  # infinities of both signs
-            total = RawColumn(np.sum([c.values for c in columns], axis=0), first.rows, first.steps, first.times)
+            total = RawColumn(
+                np.sum([c.values for c in columns], axis=0), first.rows, first.steps, first.times
+            )
         totals[f"{split}/loss"] = (total, " + ".join(chosen[p] for p in parts))
     return totals
 

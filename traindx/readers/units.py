@@ -35,7 +35,9 @@ BYTES = {
 }
 EPOCH_SECONDS, EPOCH_MILLISECONDS = 9e8, 9e11  # since 1970: the year 1998
 HASTE = 0.6  # of the rows from one to the next of which a clock moves
-EACH = frozenset({"per", "each", "it", "iter", "iteration", "batch"})  # of one: no clock, however steadily it rises
+EACH = frozenset(
+    {"per", "each", "it", "iter", "iteration", "batch"}
+)  # of one: no clock, however steadily it rises
 RESTARTS = 0.1  # of the rows at which a clock may start again
 FRACTIONS = ("accuracy", "error_rate", "balanced_accuracy")
 
@@ -67,7 +69,9 @@ def in_seconds(signal: str, part: Series, unit: str, original: str) -> tuple[str
     known = np.isfinite(spent) & (spent >= 0)
     if not known.any():
         return None
-    return signal, series(part.steps[1:][known], spent[known] / np.maximum(np.diff(part.steps)[known], 1e-300))
+    return signal, series(
+        part.steps[1:][known], spent[known] / np.maximum(np.diff(part.steps)[known], 1e-300)
+    )
 
 
 def is_clock(values: Floats) -> bool:

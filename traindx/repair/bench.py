@@ -24,7 +24,9 @@ from traindx.vocabulary.run import Run, Series
 from traindx.whole import make_folder
 
 RECORDS = "records"
-OVERHEAD = 0.2  # share of a start's time for looking at it: what the outputs tell may be all there is to compare
+OVERHEAD = (
+    0.2  # share of a start's time for looking at it: what the outputs tell may be all there is to compare
+)
 QUARTER = 4.0  # part of the budget for the script as it is
 TIME_LIMIT = "its time limit"  # in the words of trials.conduct
 ENDING = 3.0  # seconds of the budget that are left for ending the first start, and reading its record
@@ -160,7 +162,12 @@ class Bench:
         return arm
 
     def arms(
-        self, wanted: Sequence[Key], jobs: int | None = None, *, longest: Sequence[Long] = (), spare: Sequence[Key] = ()
+        self,
+        wanted: Sequence[Key],
+        jobs: int | None = None,
+        *,
+        longest: Sequence[Long] = (),
+        spare: Sequence[Key] = (),
     ) -> list[Arm]:
         """The arms for interventions and seeds, in their order; those that were run already are not run again.
         `longest`: arms of other lengths that are going to be asked for; they are begun first. `spare`: arms that may be

@@ -57,7 +57,9 @@ def won(search: Search, tell: Callable[[str], None]) -> Winner | None:
     pairs = pairs_of(search, search.base, objective)
     tell("ablation")
     none: tuple[Ablation, ...] = ()
-    parts = search.bench.in_time(lambda: ablated(search, objective, pairs), none, "what each part adds is not known")
+    parts = search.bench.in_time(
+        lambda: ablated(search, objective, pairs), none, "what each part adds is not known"
+    )
     final = full_length(search)
     after = None if final.run is None else pipeline.diagnose(final.run, search.config).first
     return Winner(objective, pairs, parts, after, final, worse(search, final, objective))
@@ -88,13 +90,21 @@ def conclude(search: Search, begun: float, tell: Callable[[str], None] = lambda 
         ablation=winner.ablation if winner and applied else (),
         test=test,
         slices=slices,
-        checkpoint=checkpoint(bench, winner.final, bench.journal.path.parent) if winner and applied else None,
+        checkpoint=checkpoint(bench, winner.final, bench.journal.path.parent)
+        if winner and applied
+        else None,
         recommendations=(after or search.diagnosis).recommendations,
         untried=untried(search),
         diagnosis=msgspec.structs.replace(search.diagnosis, hypotheses=search.hypotheses),
         after_fix=after,
         belief=tuple(search.belief),
-        notes=(*search.notes, *taken_back, *bench.notes, *noise_notes(search, pairs), *filter(None, [bench.how()])),
+        notes=(
+            *search.notes,
+            *taken_back,
+            *bench.notes,
+            *noise_notes(search, pairs),
+            *filter(None, [bench.how()]),
+        ),
         folder=str(bench.journal.path.parent),
         steps=bench.steps,
         seconds=round(time.monotonic() - begun, 1),
@@ -164,7 +174,9 @@ def ablated(search: Search, objective: Objective, whole: Sequence[Pair]) -> tupl
         losses = known_gains([paired(a, p.after, objective) for a, p in zip(lost, whole, strict=True)])
         judged = judge(losses)
         share = None if judged.interval is None else (judged.interval[0] / total, judged.interval[1] / total)
-        found.append(Ablation(fix=fix, interventions=way, share=round(judged.effect / total, 3), interval=share))
+        found.append(
+            Ablation(fix=fix, interventions=way, share=round(judged.effect / total, 3), interval=share)
+        )
     return tuple(found)
 
 
@@ -186,11 +198,15 @@ def worse(search: Search, final: Arm, objective: Objective) -> str:
         return ""  # there was no time for its full length
     found = paired(search.first, final, objective).gain
     if final.run is None or found <= -least_gain(search.options.min_effect):
-        return f"rolled back: at full length it is {percent(found)}" + (f" ({final.why})" if final.why else "")
+        return f"rolled back: at full length it is {percent(found)}" + (
+            f" ({final.why})" if final.why else ""
+        )
     return ""
 
 
-def outcome(search: Search, applied: bool, pairs: Sequence[Pair], after: RunDiagnosis | None) -> tuple[Outcome, str]:
+def outcome(
+    search: Search, applied: bool, pairs: Sequence[Pair], after: RunDiagnosis | None
+) -> tuple[Outcome, str]:
     """The verdict over all, with its reason in one sentence."""
     if applied:
         gains = known_gains(pairs)
@@ -219,7 +235,8 @@ def corrected(trials: Sequence[Trial]) -> tuple[Trial, ...]:
     with_p = [t for t in trials if t.p_value is not None]
     adjusted = dict(zip(map(id, with_p), holm([t.p_value or 0.0 for t in with_p]), strict=True))
     return tuple(
-        msgspec.structs.replace(t, p_value=round(adjusted[id(t)], 4)) if id(t) in adjusted else t for t in trials
+        msgspec.structs.replace(t, p_value=round(adjusted[id(t)], 4)) if id(t) in adjusted else t
+        for t in trials
     )
 
 
@@ -235,7 +252,9 @@ def noise_notes(search: Search, pairs: Sequence[Pair]) -> list[str]:
     if len(pairs) > 1:
         firsts = [p.before.run for p in pairs if p.before.run is not None]
         if any(objectives.same(firsts[0], other) for other in firsts[1:]):
-            told.append("the script draws its numbers from generators of its own: other seeds change nothing in it")
+            told.append(
+                "the script draws its numbers from generators of its own: other seeds change nothing in it"
+            )
     if not begin_alike(pairs):
         told.append(
             "the same seed does not give the same numbers twice in this script: its pairs are judged as runs that have "

@@ -79,7 +79,11 @@ def leave_nothing(folder: Path) -> None:
 def changed_meanwhile(journal: Journal) -> list[str]:
     """A note where something that the starts depend on changed while they were made."""
     changed = sentence(journal.about["inputs"], journal.inputs_now())
-    return [f"{changed.removesuffix(' since')} while the trials ran: they may not be comparable"] if changed else []
+    return (
+        [f"{changed.removesuffix(' since')} while the trials ran: they may not be comparable"]
+        if changed
+        else []
+    )
 
 
 @contextmanager
@@ -108,7 +112,9 @@ def written(proof: Proof, folder: Path, bench: Bench) -> None:
         (folder / "diagnosis.json").write_text(page.diagnosis_json(report), encoding="utf-8")
         (folder / "report.md").write_text(page.markdown(report), encoding="utf-8")
         (folder / "report.html").write_text(page.html(report), encoding="utf-8")
-        (folder / "optimization_recommendations.md").write_text(page.recommendations(report), encoding="utf-8")
+        (folder / "optimization_recommendations.md").write_text(
+            page.recommendations(report), encoding="utf-8"
+        )
         (folder / "environment.txt").write_text(environment(proof, bench), encoding="utf-8")
         if proof.after:
             from traindx.reports import figures_fix

@@ -64,7 +64,9 @@ def further(run: Run, answering: Answering | None, known: Advice = ()) -> Advice
 
 
 def train_longer(
-    scene: Scene, *, least: float = threshold(0.05, "of the loss", basis="convention", source="less is not worth a run")
+    scene: Scene,
+    *,
+    least: float = threshold(0.05, "of the loss", basis="convention", source="less is not worth a run"),
 ) -> Recommendation | None:
     curve = scene.judged
     if curve is None or curve.n < 2 or has_failed(curve) or scene.settled(curve.name):
@@ -85,15 +87,23 @@ def train_longer(
 def schedule(
     scene: Scene,
     *,
-    constant: float = threshold(0.01, "relative range", basis="convention", source="a rate that hardly changes"),
-    swings: float = threshold(0.05, "of the loss", basis="convention", source="what a lower rate would take away"),
+    constant: float = threshold(
+        0.01, "relative range", basis="convention", source="a rate that hardly changes"
+    ),
+    swings: float = threshold(
+        0.05, "of the loss", basis="convention", source="what a lower rate would take away"
+    ),
 ) -> Recommendation | None:
     rate, loss = scene.features.curve("lr"), scene.features.curve("train/loss")
     if rate is None or loss is None or rate.n < 10 or loss.n < 40 or not scene.settled("train/loss"):
         return None
     late = loss.values[int(loss.n * (1 - LAST)) :]
     level, swing = float(np.mean(late)), float(np.std(late))
-    if rate.values.max() <= 0 or np.ptp(rate.values) > constant * rate.values.max() or swing < swings * abs(level):
+    if (
+        rate.values.max() <= 0
+        or np.ptp(rate.values) > constant * rate.values.max()
+        or swing < swings * abs(level)
+    ):
         return None
     return Recommendation(
         "schedule",
@@ -105,7 +115,9 @@ def schedule(
 def regularize(
     scene: Scene,
     *,
-    apart: float = threshold(0.25, "of the training loss", basis="convention", source="a gap that is worth a change"),
+    apart: float = threshold(
+        0.25, "of the training loss", basis="convention", source="a gap that is worth a change"
+    ),
 ) -> Recommendation | None:
     """Against a gap between training and held-out data: regularization, and where there is some, data."""
     train, held = scene.features.curve("train/loss"), scene.features.curve("val/loss")
@@ -122,14 +134,20 @@ def regularize(
             "More or more varied samples (augmentation) come before more regularization.",
             f"{why}, with a weight decay of {number(decay)} and a dropout of {number(dropout)} in place",
         )
-    what = "a weight decay (0.01 with AdamW, 0.0005 with SGD)" if not decay else "dropout (0.1) before the last layers"
+    what = (
+        "a weight decay (0.01 with AdamW, 0.0005 with SGD)"
+        if not decay
+        else "dropout (0.1) before the last layers"
+    )
     return Recommendation("regularization", f"Try {what}.", f"{why}, and there is none")
 
 
 def capacity(
     scene: Scene,
     *,
-    left: float = threshold(0.3, "of the first loss", basis="convention", source="most of the task is not learned"),
+    left: float = threshold(
+        0.3, "of the first loss", basis="convention", source="most of the task is not learned"
+    ),
     alike: float = threshold(0.1, "of the training loss", basis="convention", source="no gap to speak of"),
 ) -> Recommendation | None:
     train, held = scene.features.curve("train/loss"), scene.features.curve("val/loss")
@@ -158,7 +176,11 @@ def warm_up(
         return None
     first = max(1, int(FIRST * norms.n))
     usual, most = float(np.median(norms.values[first:])), float(norms.values[:first].max())
-    if usual <= 0 or most < above * usual or (rate is not None and rate.n and rate.values[0] < 0.5 * rate.values.max()):
+    if (
+        usual <= 0
+        or most < above * usual
+        or (rate is not None and rate.n and rate.values[0] < 0.5 * rate.values.max())
+    ):
         return None
     return Recommendation(
         "warm-up",
@@ -170,7 +192,9 @@ def warm_up(
 def loader(
     scene: Scene,
     *,
-    waits: float = threshold(0.15, "of a step", basis="convention", source="what workers beside it would give back"),
+    waits: float = threshold(
+        0.15, "of a step", basis="convention", source="what workers beside it would give back"
+    ),
 ) -> Recommendation | None:
     data, step = scene.features.curve("time/data"), scene.features.curve("time/step")
     if data is None or step is None or data.n < 5 or step.n < 5:
@@ -189,8 +213,12 @@ def loader(
 def batch(
     scene: Scene,
     *,
-    cheap: float = threshold(2.0, "times one sample", basis="convention", source="most of a call is overhead"),
-    least: int = threshold(4, "samples", basis="convention", source="batches of one tell nothing of overhead"),
+    cheap: float = threshold(
+        2.0, "times one sample", basis="convention", source="most of a call is overhead"
+    ),
+    least: int = threshold(
+        4, "samples", basis="convention", source="batches of one tell nothing of overhead"
+    ),
 ) -> Recommendation | None:
     """A larger batch, with the rate that goes with it: linear for SGD (Goyal et al. 2017), by the square root for Adam
     (Malladi et al. 2022)."""
@@ -201,7 +229,9 @@ def batch(
     if times > cheap:
         return None
     adaptive = "ada" in scene.setup.word("optimizer")
-    scaled, rule = (rate * LARGER**0.5, "by the square root, as for Adam") if adaptive else (rate * LARGER, "linearly")
+    scaled, rule = (
+        (rate * LARGER**0.5, "by the square root, as for Adam") if adaptive else (rate * LARGER, "linearly")
+    )
     return Recommendation(
         "batch size",
         f"Try batches of {LARGER * size:.0f} with a rate of {number(scaled)} (scaled {rule}).",
@@ -212,8 +242,12 @@ def batch(
 def compiled(
     scene: Scene,
     *,
-    longest: float = threshold(600.0, "s of training", basis="convention", source="shorter is done before it pays"),
-    computing: float = threshold(0.7, "of a step", basis="convention", source="the passes are what takes the time"),
+    longest: float = threshold(
+        600.0, "s of training", basis="convention", source="shorter is done before it pays"
+    ),
+    computing: float = threshold(
+        0.7, "of a step", basis="convention", source="the passes are what takes the time"
+    ),
 ) -> Recommendation | None:
     step, last = scene.features.curve("time/step"), scene.run.last_step
     passes = [scene.features.curve(f"time/{name}") for name in ("forward", "backward", "optimizer")]

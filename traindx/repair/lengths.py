@@ -13,7 +13,9 @@ from traindx.vocabulary.run import Run
 def from_speed(first: Arm, diagnosis: RunDiagnosis, first_value: float | None) -> int | None:
     """The steps of each arm, by how long the script takes and how soon its fault shows."""
     onsets = [
-        f.onset_step for f in diagnosis.findings if f.onset_step is not None and f.severity in ("critical", "high")
+        f.onset_step
+        for f in diagnosis.findings
+        if f.onset_step is not None and f.severity in ("critical", "high")
     ]
     reach = int(1.2 * min(onsets)) if onsets else None
     assert first.run is not None

@@ -16,7 +16,17 @@ from traindx.own import VERSION
 from traindx.repair.document import Proof
 from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis
 
-FACTS = ("optimizer", "lr", "batch_size", "loss", "classes", "parameters", "model", "precision", "dataset_size")
+FACTS = (
+    "optimizer",
+    "lr",
+    "batch_size",
+    "loss",
+    "classes",
+    "parameters",
+    "model",
+    "precision",
+    "dataset_size",
+)
 
 
 class Memory:
@@ -58,15 +68,23 @@ class Memory:
                 self.moved[one.cause] = times
                 term = EvidenceTerm("earlier-trials", round(math.log(times), 3))
                 sides = {"for_": (*one.for_, term)} if times > 1 else {"against": (*one.against, term)}
-                one = msgspec.structs.replace(one, probability=one.probability * times, interval=None, **sides)
+                one = msgspec.structs.replace(
+                    one, probability=one.probability * times, interval=None, **sides
+                )
             found.append(one)
         total = sum(one.probability for one in found)
         scaled = (msgspec.structs.replace(one, probability=one.probability / total) for one in found)
-        return tuple(sorted(scaled, key=lambda h: (-h.probability, h.cause))) if self.moved else tuple(hypotheses)
+        return (
+            tuple(sorted(scaled, key=lambda h: (-h.probability, h.cause)))
+            if self.moved
+            else tuple(hypotheses)
+        )
 
     def notes(self) -> list[str]:
         """What it contributed to the order of fixes and to the belief."""
-        told = [f"{what}: confirmed {yes:.1f}, not {no:.1f}" for what, (yes, no) in sorted(self.told.items())]
+        told = [
+            f"{what}: confirmed {yes:.1f}, not {no:.1f}" for what, (yes, no) in sorted(self.told.items())
+        ]
         found = [f"the order of fixes was moved by earlier trials ({'; '.join(told)})"] if told else []
         if self.moved:
             moved = ", ".join(f"{cause} x {times:.2g}" for cause, times in sorted(self.moved.items()))

@@ -15,7 +15,9 @@ from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Objective, Trial
 
 # Interventions that act on gradients or on the step: the first loss is computed before them.
-FROM_THE_STEP = {one.name for one in catalogue() if one.stage in ("gradients", "settings", "step")} | {"zero_grad"}
+FROM_THE_STEP = {one.name for one in catalogue() if one.stage in ("gradients", "settings", "step")} | {
+    "zero_grad"
+}
 SAME = 1e-5  # relative: the same numbers, added in another order
 
 
@@ -101,7 +103,9 @@ def trial(
         before=side([p.levels[0] for p in pairs]),
         after=side([p.levels[1] for p in pairs]),
         effect=round(found.effect, 4),
-        interval=None if found.interval is None else (round(found.interval[0], 4), round(found.interval[1], 4)),
+        interval=None
+        if found.interval is None
+        else (round(found.interval[0], 4), round(found.interval[1], 4)),
         p_value=found.p_value,
         verdict=found.verdict,
         why=why or found.why,

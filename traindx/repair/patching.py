@@ -65,7 +65,9 @@ def patched(search: Search, proof: Proof, folder: Path) -> Patched:
     if like is not None and like.broken:
         path.unlink()
         return Patched(proof, None, like)
-    return Patched(proof._replace(report=msgspec.structs.replace(proof.report, patch=str(path))), found, like)
+    return Patched(
+        proof._replace(report=msgspec.structs.replace(proof.report, patch=str(path))), found, like
+    )
 
 
 def answered(proof: Proof, first: Attempt, search: Search) -> Proof:
@@ -96,7 +98,11 @@ def begun(search: Search, interventions: tuple[str, ...], patch: Patch | None, f
         **bench.reach,
         threads=arm_threads(bench),
         probes="speed",
-        edited=patch.after if patch is not None else {} if bench.source is None else bench.source.edited(interventions),
+        edited=patch.after
+        if patch is not None
+        else {}
+        if bench.source is None
+        else bench.source.edited(interventions),
     )
 
 
@@ -131,7 +137,9 @@ def behaves(search: Search, base: tuple[str, ...], tried: Attempt) -> Alike:
     """Whether the edited script began as the arm that had the interventions, with its seed."""
     arm = search.bench.arms([(base, search.seeds[0])])[0]
     if tried.run is None or arm.run is None:
-        return Alike(False, 0, float("inf"), f"the edited script left no record: {tried.why}", arm.run is not None)
+        return Alike(
+            False, 0, float("inf"), f"the edited script left no record: {tried.why}", arm.run is not None
+        )
     return alike(losses(arm.run, STEPS), losses(tried.run, STEPS))
 
 

@@ -49,7 +49,9 @@ def checkpoint(bench: Bench, final: Arm, folder: Path) -> Checkpoint:
     if what:
         return Checkpoint(why=f"the weights of the fixed run are not given: {what}")
     if digest != facts.get("model_sha256"):
-        return Checkpoint(why="the weights of the fixed run are not given: their digest is not that of the training")
+        return Checkpoint(
+            why="the weights of the fixed run are not given: their digest is not that of the training"
+        )
     place = folder / file.name
     shutil.copyfile(file, place)
     tensors = int(facts.get("model_tensors") or 0)
@@ -111,9 +113,13 @@ def ended_with(bench: Bench, arm: Arm) -> dict[str, float]:
     series = {} if arm.run is None else arm.run.series
     found = {name: float(s.values[-1]) for name, s in series.items() if name.startswith(TEST) and len(s)}
     log = bench.records / arm.record / PRINTED
-    for line in log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:] if log.is_file() else ():
+    for line in (
+        log.read_text(encoding="utf-8", errors="replace").splitlines()[-LINES:] if log.is_file() else ()
+    ):
         for name, value, percent in SAID.findall(line):
-            found.setdefault(TEST + LONG.get(name.lower(), name.lower()), float(value) / (100 if percent else 1))
+            found.setdefault(
+                TEST + LONG.get(name.lower(), name.lower()), float(value) / (100 if percent else 1)
+            )
     return found
 
 

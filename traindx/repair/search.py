@@ -33,7 +33,10 @@ REACHED = 0.8  # of the steps that the first start made within its time
 PROMISING = 0.36  # a gain of three tenths and more: the run at full length is begun beside the proof
 ENOUGH = 0.69  # a gain of half and more, in a run that is well: no further dose is tried
 SCREENED = 6  # changes tried in one round, at most
-DOUBT, SURE = 0.2, 0.75  # belief in a cause, and in none, between which a run that looks well is tried after all
+DOUBT, SURE = (
+    0.2,
+    0.75,
+)  # belief in a cause, and in none, between which a run that looks well is tried after all
 AGAIN = 3  # and once more, by the belief after that, and over all steps where a part of them left it open
 UNWANTED = "it was not wanted (--ask)"
 CURES = {cause: interventions for cause, (_, interventions) in TRIED.items()}
@@ -115,7 +118,9 @@ class Search:
         left = [h for h in self.hypotheses if h.cause not in causes]
         total = sum(h.probability for h in left)
         if causes and total > 0:
-            self.hypotheses = tuple(replace(h, probability=h.probability / total, interval=None) for h in left)
+            self.hypotheses = tuple(
+                replace(h, probability=h.probability / total, interval=None) for h in left
+            )
             self.believe(f"without {', '.join(causes)}")
 
     def believe(self, what: str) -> None:
@@ -223,7 +228,11 @@ class Search:
 
     def no_source(self, fix: str) -> str:
         """Why a fix cannot be tried in the source, or ""."""
-        return "it is a change of the script's code" if self.bench.source is None else self.bench.source.can(fix)
+        return (
+            "it is a change of the script's code"
+            if self.bench.source is None
+            else self.bench.source.can(fix)
+        )
 
     def round(self, plan: Sequence[Candidate]) -> Applied | None:
         """Try candidates, some at a time; the first that is confirmed."""
@@ -281,7 +290,9 @@ class Search:
             tried = sorted([*tried, *self.first_pairs(candidate, stage)], key=lambda w: -w.pair.gain)
             if not tried or tried[0].interventions != stage[-1] or self.enough(tried[0]):
                 break
-        told = tried[:1] + [way for way in tried[1:2] if way.pair.gain >= least_gain(self.options.min_effect)]
+        told = tried[:1] + [
+            way for way in tried[1:2] if way.pair.gain >= least_gain(self.options.min_effect)
+        ]
         return [way._replace(doses=len(tried)) for way in told]
 
     def enough(self, way: Way) -> bool:
@@ -362,9 +373,17 @@ class Search:
 
     def told(self, candidate: Candidate, way: tuple[str, ...], pairs: Sequence[Pair], found: Judged) -> None:
         """Keep a trial, and what it does to the belief."""
-        made = trial(pairs, found, interventions=way, on_top_of=self.base, cause=candidate.cause, fix=candidate.fix)
+        made = trial(
+            pairs, found, interventions=way, on_top_of=self.base, cause=candidate.cause, fix=candidate.fix
+        )
         self.trials.append(made)
-        cured = [c for slug in candidate.fix.split(AND) for f in (fixes.find(slug),) if f is not None for c in f.causes]
+        cured = [
+            c
+            for slug in candidate.fix.split(AND)
+            for f in (fixes.find(slug),)
+            if f is not None
+            for c in f.causes
+        ]
         if not self.base:
             self.hypotheses = updated(self.hypotheses, cured, found.verdict, candidate.fix)
             self.believe(f"{candidate.fix}: {found.verdict}")
@@ -388,7 +407,9 @@ class Search:
 def fine(diagnosis: RunDiagnosis) -> bool:
     """Whether a diagnosis leaves nothing to repair."""
     first = diagnosis.hypotheses[0] if diagnosis.hypotheses else None
-    return diagnosis.health == "healthy" or (first is not None and first.cause == "healthy" and first.probability > 0.5)
+    return diagnosis.health == "healthy" or (
+        first is not None and first.cause == "healthy" and first.probability > 0.5
+    )
 
 
 def refusal(*specs: str) -> str:

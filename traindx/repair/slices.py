@@ -27,7 +27,9 @@ def told(arm: Arm) -> dict[str, float]:
     return {n: float(v) for n, v in facts.items() if n.startswith(PREFIX) and isinstance(v, int | float)}
 
 
-def compared(name: str, pairs: Sequence[Pair], levels: Sequence[tuple[float, float]], min_effect: float) -> Slice:
+def compared(
+    name: str, pairs: Sequence[Pair], levels: Sequence[tuple[float, float]], min_effect: float
+) -> Slice:
     """One group over the seeds."""
     run = pairs[0].before.run
     assert run is not None

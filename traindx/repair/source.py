@@ -55,7 +55,9 @@ class Source:
         """A note for each configuration that the sources or the command name and that is left alone."""
         if self.why:
             return []
-        named = "\n".join([*self.arguments, *(text for path, text in self.files.items() if path.endswith(".py"))])
+        named = "\n".join(
+            [*self.arguments, *(text for path, text in self.files.items() if path.endswith(".py"))]
+        )
         notes = []
         for path, text in self.files.items():
             if path.endswith(CONFIGS) and path.rpartition("/")[2] in named:
@@ -97,7 +99,9 @@ class Source:
         if fix not in self.looked:
             found = self.written((), (f"{MARK}{fix}",))
             if isinstance(found, Advice):
-                self.looked[fix] = f"{found.place}: {found.write} ({found.why})" if found.place else found.why
+                self.looked[fix] = (
+                    f"{found.place}: {found.write} ({found.why})" if found.place else found.why
+                )
             else:
                 self.looked[fix] = "" if found.after else THERE
         return self.looked[fix]

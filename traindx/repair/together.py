@@ -21,7 +21,11 @@ from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.run import Run
 from traindx.vocabulary.trial import Objective, Verdict
 
-FIRSTS, SECONDS, MOST = 2, 2, 4  # changes that a second is sought for, seconds of each, and pairs that are tried
+FIRSTS, SECONDS, MOST = (
+    2,
+    2,
+    4,
+)  # changes that a second is sought for, seconds of each, and pairs that are tried
 AND = " + "  # between the slugs of two fixes that were tried at once
 WELL = 0.5  # belief that nothing is wrong, after all that was tried, above which two at once are not worth their time
 
@@ -98,7 +102,9 @@ def together(search: Searching) -> list[Applied]:
 def hopeful(search: Searching) -> list[Way]:
     """What was tried on what is in place now, did something, and did not harm; the best first."""
     here = [
-        way for way, verdict in search.vain if way.pair.before.interventions == search.base and verdict != "harmful"
+        way
+        for way, verdict in search.vain
+        if way.pair.before.interventions == search.base and verdict != "harmful"
     ]
     return sorted((w for w in here if w.pair.after.run is not None), key=lambda w: -w.pair.gain)
 
@@ -143,5 +149,7 @@ def first_pairs(search: Searching, some: Sequence[Two]) -> list[tuple[Two, Way]]
         candidate = two.candidate
         objective = search.objective(before.run, arm.interventions, candidate.cause)
         if objective.signal:
-            found.append((two, Way(candidate, candidate.interventions, objective, paired(before, arm, objective))))
+            found.append(
+                (two, Way(candidate, candidate.interventions, objective, paired(before, arm, objective)))
+            )
     return found

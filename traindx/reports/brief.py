@@ -73,7 +73,8 @@ def brief(diagnosis: RunDiagnosis, told: Digest, run: Run | None = None) -> Brie
 
 def told_apart(diagnosis: RunDiagnosis) -> bool:
     """Whether the run was made for its time or its memory: what it learns was not asked."""
-    return diagnosis.profile is not None or diagnosis.run.setup.get("facts", {}).get("measured_for") == "memory"  # type: ignore[attr-defined]
+    facts: dict[str, object] = diagnosis.run.setup.get("facts", {})  # type: ignore[assignment]
+    return diagnosis.profile is not None or facts.get("measured_for") == "memory"
 
 
 def about(expectation: str, run: Run) -> bool:
@@ -95,7 +96,9 @@ def cannot_tell(diagnosis: RunDiagnosis) -> bool:
 
 def longest(diagnosis: RunDiagnosis) -> int:
     """Points of the longest loss, score or reward."""
-    return max((s.points for s in diagnosis.run.signals if not s.name.startswith(labels.NO_MEASURE)), default=0)
+    return max(
+        (s.points for s in diagnosis.run.signals if not s.name.startswith(labels.NO_MEASURE)), default=0
+    )
 
 
 def lacking(diagnosis: RunDiagnosis, run: Run | None) -> str:
@@ -138,7 +141,11 @@ def cause_words(diagnosis: RunDiagnosis, told: Digest, silent: bool) -> tuple[st
         return "The log does not tell why", f"{words}: {names}." if known else "No cause stands out."
     if leading.cause == "healthy":
         doubt = next((h for h in others if h.probability >= ADVICE_PROBABILITY), None)
-        but = f"; what else it could be: {lowered(name(doubt.title))} ({percent(doubt.probability)})" if doubt else ""
+        but = (
+            f"; what else it could be: {lowered(name(doubt.title))} ({percent(doubt.probability)})"
+            if doubt
+            else ""
+        )
         title = name(leading.title)
         sure = title if diagnosis.health == "healthy" else f"Most likely {lowered(title)}"
         return "How it looks", f"{sure} ({percent(leading.probability)}){but}."
@@ -156,11 +163,15 @@ def facts(diagnosis: RunDiagnosis, leading: Hypothesis | None, run: Run | None) 
     rest = [f.slug for f in diagnosis.findings if f.severity in GRAVE and f.consequence_of is None]
     for slug in (*named, *rest):
         finding = by_slug.get(slug)
-        if finding is not None and (finding.severity != "info" or leading is None or leading.cause == "healthy"):
+        if finding is not None and (
+            finding.severity != "info" or leading is None or leading.cause == "healthy"
+        ):
             said.setdefault(slug, dated(diagnosis, finding))
     reason = diagnosis.decision.reason
     found = [sentence for sentence in said.values() if sentence[:40].lower() not in reason.lower()]
-    quiet = not said or (leading is not None and leading.cause == "healthy")  # else the findings speak for themselves
+    quiet = not said or (
+        leading is not None and leading.cause == "healthy"
+    )  # else the findings speak for themselves
     if run is not None and quiet and len(found) < FACTS:
         told = " ".join((reason, *said.values()))
         found += [words for signal, words in courses(run, labels.axis(diagnosis.run)) if signal not in told]
@@ -171,7 +182,11 @@ def dated(diagnosis: RunDiagnosis, finding: Finding) -> str:
     """A finding's message, with its onset where it does not say that itself."""
     words = labels.sentence(finding.message, 240).rstrip(".")
     onset = finding.onset_step
-    known = onset is None or onset == diagnosis.run.first_step or re.search(rf"\b{onset:g}\b", words.replace(",", ""))
+    known = (
+        onset is None
+        or onset == diagnosis.run.first_step
+        or re.search(rf"\b{onset:g}\b", words.replace(",", ""))
+    )
     return f"{words}." if known else f"{words} ({since(diagnosis.run, onset)})."
 
 
@@ -185,7 +200,11 @@ def courses(run: Run, axis: str) -> list[tuple[str, str]]:
 
 def course(signal: str, series: Series, word: str) -> str:
     """ "train/loss goes from 2.31 (step 0) to 0.12 (step 900)"; nothing for fewer than two values."""
-    finite = [(s, v) for s, v in zip(series.steps.tolist(), series.values.tolist(), strict=True) if math.isfinite(v)]
+    finite = [
+        (s, v)
+        for s, v in zip(series.steps.tolist(), series.values.tolist(), strict=True)
+        if math.isfinite(v)
+    ]
     if len(finite) < 2:
         return ""
     (first, begin), (last, end) = finite[0], finite[-1]

@@ -21,7 +21,11 @@ SPARSE = 60  # a line of at most this many points is drawn with dots on them
 MOST_METRICS = 6
 UNITS = {k.name: k.unit for k in SIGNALS}
 SYSTEM = (
-    ("time", "Seconds a step", ("time/step", "time/data", "time/forward", "time/backward", "time/optimizer")),
+    (
+        "time",
+        "Seconds a step",
+        ("time/step", "time/data", "time/forward", "time/backward", "time/optimizer"),
+    ),
     ("throughput", "Throughput", ("throughput",)),
     ("memory", "Memory", ("mem/device", "mem/host")),
     ("utilization", "Utilization", ("util/device", "util/cpu")),
@@ -95,10 +99,14 @@ def run_charts(run: Run, findings: tuple[Seen, ...] = ()) -> tuple[Chart, ...]:
 def onset_marks(findings: tuple[Seen, ...]) -> tuple[Mark, ...]:
     """A mark for each numbered finding whose onset is known."""
     found = [s for s in findings if s.finding.onset_step is not None]
-    return tuple(Mark(s.number, s.finding.onset_step or 0.0, s.finding.slug, s.finding.severity) for s in found)
+    return tuple(
+        Mark(s.number, s.finding.onset_step or 0.0, s.finding.slug, s.finding.severity) for s in found
+    )
 
 
-def chart(run: Run, slug: str, title: str, lines: list[Line], marks: tuple[Mark, ...], **more: object) -> Chart | None:
+def chart(
+    run: Run, slug: str, title: str, lines: list[Line], marks: tuple[Mark, ...], **more: object
+) -> Chart | None:
     """A chart over `lines`, or None when nothing finite is on the left axis."""
     left = [line for line in lines if not line.right]
     values = np.concatenate([line.y[np.isfinite(line.y)] for line in left]) if left else np.empty(0)
@@ -154,9 +162,15 @@ def train_val_chart(run: Run, features: Features, marks: tuple[Mark, ...]) -> Ch
     return pair_chart(run, "train_val", "Training against validation loss", train, val, marks)
 
 
-def pair_chart(run: Run, slug: str, title: str, train: Curve, val: Curve, marks: tuple[Mark, ...]) -> Chart | None:
+def pair_chart(
+    run: Run, slug: str, title: str, train: Curve, val: Curve, marks: tuple[Mark, ...]
+) -> Chart | None:
     held, nonfinite = raw_line(val, "validation", "validation")
-    line = smooth_line(train, "training, smoothed") if train.n > SPARSE else raw_line(train, "smooth", "training")[0]
+    line = (
+        smooth_line(train, "training, smoothed")
+        if train.n > SPARSE
+        else raw_line(train, "smooth", "training")[0]
+    )
     return chart(run, slug, title, [line, held], marks, nonfinite=nonfinite, gap=gap_between(train, val))
 
 
@@ -191,9 +205,17 @@ def gradient_chart(run: Run, features: Features, marks: tuple[Mark, ...]) -> Cha
 
 def metric_charts(run: Run, features: Features, marks: tuple[Mark, ...]) -> list[Chart | None]:
     """Other measures of success, training and validation of the same one together."""
-    parts = [n.partition("/") for n in run.series if n.startswith(("train/", "val/")) and direction_of(n) != "none"]
+    parts = [
+        n.partition("/")
+        for n in run.series
+        if n.startswith(("train/", "val/")) and direction_of(n) != "none"
+    ]
     names = [m for m in dict.fromkeys(metric for _, _, metric in parts) if m != "loss"]
-    names = [m for m in names if features.objective_name not in (f"train/{m}", f"val/{m}") or f"val/{m}" in run.series]
+    names = [
+        m
+        for m in names
+        if features.objective_name not in (f"train/{m}", f"val/{m}") or f"val/{m}" in run.series
+    ]
     made = []
     for i, metric in enumerate(names[:MOST_METRICS]):
         train, val = features.curve(f"train/{metric}"), features.curve(f"val/{metric}")
@@ -222,7 +244,9 @@ def system_charts(run: Run, features: Features, marks: tuple[Mark, ...]) -> list
     return made
 
 
-def overlay_charts(runs: tuple[Run, ...], names: tuple[str, ...], labels: tuple[str, ...]) -> tuple[Chart, ...]:
+def overlay_charts(
+    runs: tuple[Run, ...], names: tuple[str, ...], labels: tuple[str, ...]
+) -> tuple[Chart, ...]:
     """For each signal of `names` one chart with a line per run that has it (smoothed where long)."""
     prepared = [Features(run) for run in runs]
     made = []

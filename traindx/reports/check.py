@@ -89,14 +89,22 @@ def amount(value: float, units: tuple[str, ...]) -> str:
 
 
 def seconds(value: float) -> str:
-    return f"{value:.3g} s" if value >= 1 else f"{value * 1e3:.3g} ms" if value >= 1e-3 else f"{value * 1e6:.3g} µs"
+    return (
+        f"{value:.3g} s"
+        if value >= 1
+        else f"{value * 1e3:.3g} ms"
+        if value >= 1e-3
+        else f"{value * 1e6:.3g} µs"
+    )
 
 
 def render(report: CheckReport, *, width: int = 100, color: bool = False, unicode: bool = True) -> str:
     """The page as text of at most `width` columns."""
     page = Page(width, color=color, unicode=unicode)
     style = "failed" if report.count("failed") else "healthy"
-    page.row(Span(f" {'FAILED' if style == 'failed' else 'PASSED'} ", style), " ", Span(command(report), "bold"))
+    page.row(
+        Span(f" {'FAILED' if style == 'failed' else 'PASSED'} ", style), " ", Span(command(report), "bold")
+    )
     page.flow(headline(report), indent=1)
     for title, checks in groups(report):
         page.heading(title)
@@ -122,7 +130,9 @@ def one(page: Page, check: CheckResult) -> None:
     if narrow:
         page.row(Span(lead.rstrip(), colour))
     first = "" if narrow else lead
-    page.flow(clean(words(check), 300), indent=indent if narrow else 0, first=first, style=style, lead_style=colour)
+    page.flow(
+        clean(words(check), 300), indent=indent if narrow else 0, first=first, style=style, lead_style=colour
+    )
     if check.status == "failed":
         page.flow(f"traindx explain {' '.join(check.rules[:1])}", indent=indent, style="dim")
 
@@ -159,7 +169,9 @@ def html(report: CheckReport) -> str:
     body = [f"<h1>traindx check</h1><p><code>{safe(command(report))}</code><br>{safe(headline(report))}</p>"]
     for title, checks in groups(report):
         cells = [(c.status, PLAIN_MARKS[c.status], safe(c.title), safe(words(c))) for c in checks]
-        rows = "".join(f'<tr class="{s}"><td>{mark}</td><td>{t}</td><td>{w}</td></tr>' for s, mark, t, w in cells)
+        rows = "".join(
+            f'<tr class="{s}"><td>{mark}</td><td>{t}</td><td>{w}</td></tr>' for s, mark, t, w in cells
+        )
         body.append(f"<h2>{title}</h2><table>{rows}</table>")
     causes = "".join(f"<li>{h.probability:.0%} {safe(h.title)}</li>" for h in likely(report))
     if causes:

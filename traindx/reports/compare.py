@@ -64,7 +64,11 @@ def healths(comparison: Comparison, document: Document) -> Iterator[tuple[str, H
     """(name, health, points, first finding) of each run."""
     for own, d in zip(comparison.runs, document.runs, strict=True):
         seen = digest(d).findings
-        words = f"{seen[0].finding.slug} {labels.since(d.run, seen[0].finding.onset_step)}".strip() if seen else ""
+        words = (
+            f"{seen[0].finding.slug} {labels.since(d.run, seen[0].finding.onset_step)}".strip()
+            if seen
+            else ""
+        )
         yield own, d.health, d.run.steps, words or "nothing wrong seen"
 
 
@@ -135,9 +139,13 @@ def conclusions(comparison: Comparison) -> list[str]:
         behind = tuple(d.other for d in contest.shared if d.verdict != "better")
         if behind:
             early.setdefault((contest.best, behind), []).append(contest.signal)
-    made = [f"{name(best)} is best on {listed(signals)}, beyond the noise." for best, signals in clear.items()]
+    made = [
+        f"{name(best)} is best on {listed(signals)}, beyond the noise." for best, signals in clear.items()
+    ]
     for (best, unsure), signals in level.items():
-        made.append(f"On {listed(signals)} {name(best)} ends best, but {listed(list(unsure))} cannot be told from it.")
+        made.append(
+            f"On {listed(signals)} {name(best)} ends best, but {listed(list(unsure))} cannot be told from it."
+        )
     for (best, behind), signals in early.items():
         made.append(
             f"These runs are of different length: at the last step that it shares with {listed(list(behind))}, "
@@ -177,7 +185,11 @@ def setup_words(fact: SetupFact, comparison: Comparison) -> str:
         same = len({repr(values[m]) for m in group.members}) == 1
         for holder, member in [(group.name, group.members[0])] if same else [(m, m) for m in group.members]:
             value = values[member]
-            shown = "not known" if value is None else (str(value).lower() if isinstance(value, bool) else number(value))
+            shown = (
+                "not known"
+                if value is None
+                else (str(value).lower() if isinstance(value, bool) else number(value))
+            )
             holders.setdefault(shown, []).append(holder)
     return "; ".join(f"{value} in {listed(members, 4)}" for value, members in holders.items())
 
@@ -207,12 +219,20 @@ def as_text(comparison: Comparison, document: Document, page: Page) -> str:
         page.flow(CAVEAT, indent=1, style="dim")
     page.blank()
     known = list(healths(comparison, document))
-    cells = [[Span(name(n)), Span(labels.HEALTH_WORDS[h], h), Span(f"{p:,}"), Span(f)] for n, h, p, f in known]
+    cells = [
+        [Span(name(n)), Span(labels.HEALTH_WORDS[h], h), Span(f"{p:,}"), Span(f)] for n, h, p, f in known
+    ]
     page.table(("run", "health", "points", "first finding"), cells, flexible=0)
     for contest in comparison.contests[:SHOWN_CONTESTS]:
         page.heading(f"{name(contest.signal, 60)} ({contest.direction} is better)")
         body = [
-            [Span(" " + name(r.name)), Span(r.end), Span(r.best), Span(r.difference), Span(r.verdict, r.style)]
+            [
+                Span(" " + name(r.name)),
+                Span(r.end),
+                Span(r.best),
+                Span(r.difference),
+                Span(r.verdict, r.style),
+            ]
             for r in rows(contest, comparison)
         ]
         page.table((" run", "mean at the end", "best level", "difference", ""), body, flexible=0)
@@ -238,12 +258,16 @@ def as_markdown(comparison: Comparison, document: Document) -> str:
     lines += [f"- {CAVEAT}"] if single_runs(comparison) else []
     lines += ["", "| run | health | points | first finding |", "|---|---|---:|---|"]
     for own, health, points, finding in healths(comparison, document):
-        lines.append(f"| {code(own, cell=True)} | {labels.HEALTH_WORDS[health]} | {points:,} | {text(finding)} |")
+        lines.append(
+            f"| {code(own, cell=True)} | {labels.HEALTH_WORDS[health]} | {points:,} | {text(finding)} |"
+        )
     for contest in comparison.contests[:SHOWN_CONTESTS]:
         lines += ["", f"### {code(contest.signal)} ({contest.direction} is better)", ""]
         lines += ["| run | mean at the end | best level | difference | |", "|---|---|---|---|---|"]
         for r in rows(contest, comparison):
-            lines.append(f"| {code(r.name, cell=True)} | {r.end} | {r.best} | {r.difference} | {r.verdict} |")
+            lines.append(
+                f"| {code(r.name, cell=True)} | {r.end} | {r.best} | {r.difference} | {r.verdict} |"
+            )
         lines += [f"\n{text(line).capitalize()}" for line in shared_words(contest, axis_word(document))]
     lines += ["", "### What differs in the setups", ""]
     lines += [f"- {code(f.name)}: {text(setup_words(f, comparison))}" for f in setup_facts(comparison)]
@@ -258,7 +282,9 @@ def as_json(comparison: Comparison, document: Document) -> str:
         {"run": own, "id": d.run.id, "source": d.run.source, "health": d.health, "first_finding": finding}
         for (own, _, _, finding), d in zip(healths(comparison, document), document.runs, strict=True)
     ]
-    return json.dumps({"schema": SCHEMA, "traindx_version": document.traindx_version, **built, "runs": health})
+    return json.dumps(
+        {"schema": SCHEMA, "traindx_version": document.traindx_version, **built, "runs": health}
+    )
 
 
 def as_html(comparison: Comparison, document: Document, runs: tuple[Run, ...]) -> str:

@@ -171,7 +171,9 @@ def _root(finding: Finding, first: dict[str, Finding]) -> Finding:
 
 def shown_hypotheses(hypotheses: tuple[Hypothesis, ...], ill: bool = False) -> tuple[Hypothesis, ...]:
     """The causes worth showing, most probable first. Of a run that is `ill` it is not said that nothing is wrong."""
-    ordered = sorted((h for h in hypotheses if not (ill and h.cause == "healthy")), key=lambda h: -h.probability)
+    ordered = sorted(
+        (h for h in hypotheses if not (ill and h.cause == "healthy")), key=lambda h: -h.probability
+    )
     worthy = [h for i, h in enumerate(ordered) if i == 0 or h.probability >= LEAST_PROBABILITY]
     return tuple(worthy[:SHOWN_CAUSES])
 
@@ -194,9 +196,15 @@ def advice(diagnosis: RunDiagnosis, ill: bool = False) -> tuple[Advice, ...]:
     of them), without repetitions."""
     shown = shown_hypotheses(diagnosis.hypotheses, ill)
     causes = [
-        h for i, h in enumerate(shown) if h.cause != "healthy" and (i == 0 or h.probability >= ADVICE_PROBABILITY)
+        h
+        for i, h in enumerate(shown)
+        if h.cause != "healthy" and (i == 0 or h.probability >= ADVICE_PROBABILITY)
     ]
-    items = [Advice(f.change, f.expected, "", f.applicability) for h in causes[:1] for f in h.fixes[:FIXES_PER_CAUSE]]
+    items = [
+        Advice(f.change, f.expected, "", f.applicability)
+        for h in causes[:1]
+        for f in h.fixes[:FIXES_PER_CAUSE]
+    ]
     items += [Advice(r.text, r.because, "", r.kind) for r in diagnosis.recommendations]
     for cause in causes[1:]:
         fixes = cause.fixes[: FIXES_PER_CAUSE - 1]
@@ -215,7 +223,9 @@ def grouped_forecast(points: tuple[ForecastPoint, ...]) -> tuple[tuple[ForecastP
     return tuple(tuple(sorted(group, key=lambda p: p.level)) for group in groups.values())
 
 
-def unchecked(items: tuple[NotEvaluated, ...], signals: Iterable[str], captured: bool = False) -> tuple[Unchecked, ...]:
+def unchecked(
+    items: tuple[NotEvaluated, ...], signals: Iterable[str], captured: bool = False
+) -> tuple[Unchecked, ...]:
     """Rules that were not evaluated, by what was missing, the largest group first. Of a run that was
     `captured`, everything is recorded that there is: what is missing there is none of the log's."""
     present = set(signals)

@@ -23,7 +23,13 @@ if TYPE_CHECKING:
 # Okabe and Ito's palette: told apart with any kind of colour blindness, and in grey by order.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#555555")
 DASHES = ("-", (0, (5, 2)), (0, (1.5, 1.5)))
-COLORS = {"raw": "#a6c8e0", "smooth": "#0072b2", "validation": "#d55e00", "rate": "#009e73", "plain": "#0072b2"}
+COLORS = {
+    "raw": "#a6c8e0",
+    "smooth": "#0072b2",
+    "validation": "#d55e00",
+    "rate": "#009e73",
+    "plain": "#0072b2",
+}
 GRAVE, MILD = "#b00020", "#9a6700"
 HEALTH = {"healthy": "#1a7f4b", "watch": "#9a6700", "sick": "#c2410c", "failed": "#b00020"}
 INK, QUIET, GRID = "#1b1f24", "#5b6470", "#e6e9ed"
@@ -137,7 +143,9 @@ def write(figure: Figure, path: Path) -> Path:
     partial = path.with_name(path.name + ".part")
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name in a script the font lacks
+            warnings.filterwarnings(
+                "ignore", message="Glyph .* missing"
+            )  # a name in a script the font lacks
             figure.savefig(partial, format="png", metadata={"Software": "traindx"})
         partial.replace(path)
     finally:
@@ -152,7 +160,12 @@ def draw(axes: Axes, chart: Chart, *, small: bool = False, named: bool = False) 
     style(axes, chart)
     if chart.gap is not None:
         axes.fill_between(
-            chart.gap.x, chart.gap.lower, chart.gap.upper, color=COLORS["validation"], alpha=0.15, linewidth=0
+            chart.gap.x,
+            chart.gap.lower,
+            chart.gap.upper,
+            color=COLORS["validation"],
+            alpha=0.15,
+            linewidth=0,
         )
     other = axes.twinx() if any(line.right for line in chart.lines) else None
     for line in chart.lines:
@@ -180,7 +193,9 @@ def draw_line(axes: Axes, line: Line) -> None:
         line.x,
         line.y,
         color=PALETTE[order % len(PALETTE)] if plainly else COLORS[line.role],
-        linestyle=DASHES[order // len(PALETTE) % len(DASHES)] if plainly else ("--" if line.role == "rate" else "-"),
+        linestyle=DASHES[order // len(PALETTE) % len(DASHES)]
+        if plainly
+        else ("--" if line.role == "rate" else "-"),
         linewidth=0.8 if line.role == "raw" else 1.6,
         marker="o" if finite <= 30 else "",
         markersize=3,
@@ -240,19 +255,32 @@ def draw_marks(axes: Axes, chart: Chart, *, named: bool) -> None:
         )
     if len(chart.nonfinite):
         where = (
-            np.linspace(chart.nonfinite[0], chart.nonfinite[-1], 40) if len(chart.nonfinite) > 40 else chart.nonfinite
+            np.linspace(chart.nonfinite[0], chart.nonfinite[-1], 40)
+            if len(chart.nonfinite) > 40
+            else chart.nonfinite
         )
         nearest = chart.nonfinite[np.searchsorted(chart.nonfinite, where).clip(0, len(chart.nonfinite) - 1)]
         axes.plot(
-            nearest, np.full(len(nearest), 0.02), "x", color=GRAVE, markersize=4, transform=across, label="not finite"
+            nearest,
+            np.full(len(nearest), 0.02),
+            "x",
+            color=GRAVE,
+            markersize=4,
+            transform=across,
+            label="not finite",
         )
 
 
 def headline(figure: Figure, diagnosis: RunDiagnosis) -> None:
     """Health, run and the decision's reason over the figure."""
     name = "/".join(labels.name(diagnosis.run.id, 400).split("/")[-2:])
-    words, reason = f"{labels.HEALTH_WORDS[diagnosis.health]}   {name}", labels.sentence(diagnosis.decision.reason)
-    figure.suptitle(plain(words), x=0.012, ha="left", fontsize=13, fontweight="bold", color=HEALTH[diagnosis.health])
+    words, reason = (
+        f"{labels.HEALTH_WORDS[diagnosis.health]}   {name}",
+        labels.sentence(diagnosis.decision.reason),
+    )
+    figure.suptitle(
+        plain(words), x=0.012, ha="left", fontsize=13, fontweight="bold", color=HEALTH[diagnosis.health]
+    )
     figure.supxlabel(plain(reason, 150), x=0.012, ha="left", fontsize=9, color=QUIET)
 
 

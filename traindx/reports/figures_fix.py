@@ -39,7 +39,9 @@ def figure(report: FixReport, before: Sequence[Run], after: Sequence[Run]) -> Fi
         scale(axes)
         if not axes.get_lines():
             axes.set(xticks=[], yticks=[])
-            axes.text(0.5, 0.5, "not recorded", ha="center", va="center", color=QUIET, transform=axes.transAxes)
+            axes.text(
+                0.5, 0.5, "not recorded", ha="center", va="center", color=QUIET, transform=axes.transAxes
+            )
         if place == 0:
             axes.legend(frameon=False, fontsize=8)
     drawing.suptitle(plain(report.reason, 100), x=0.012, ha="left", fontsize=11, color=INK)
@@ -67,7 +69,9 @@ def band(axes: Axes, runs: Sequence[Run], name: str, color: str, label: str) -> 
     kept = rows[:, shown]
     axes.plot(at[shown], np.nanmedian(kept, axis=0), color=color, linewidth=1.5, label=label)
     if len(runs) > 1:
-        axes.fill_between(at[shown], np.nanmin(kept, axis=0), np.nanmax(kept, axis=0), color=color, alpha=0.18, lw=0)
+        axes.fill_between(
+            at[shown], np.nanmin(kept, axis=0), np.nanmax(kept, axis=0), color=color, alpha=0.18, lw=0
+        )
 
 
 def along(run: Run, name: str, at: Floats) -> Floats:
@@ -76,8 +80,12 @@ def along(run: Run, name: str, at: Floats) -> Floats:
     series = run.series[name]
     finite = np.isfinite(series.values)
     window = np.ones(max(1, len(finite) // POINTS))
-    with np.errstate(invalid="ignore", divide="ignore"):  # of as many points as there are: fewer at both ends
-        values = np.convolve(np.where(finite, series.values, 0.0), window, "same") / np.convolve(finite, window, "same")
+    with np.errstate(
+        invalid="ignore", divide="ignore"
+    ):  # of as many points as there are: fewer at both ends
+        values = np.convolve(np.where(finite, series.values, 0.0), window, "same") / np.convolve(
+            finite, window, "same"
+        )
     values = np.where(finite, values, np.nan)
     known = np.isfinite(values)
     if not known.any():

@@ -35,7 +35,8 @@ def figure(table: ModuleTable) -> Figure:
     if table.kind == "gradients":
         return stacked(table, [("grad_norm", "gradient norm"), ("update_ratio", "update / weights")])
     return stacked(
-        table, [("act_std", "spread of the output"), ("shares", "share of units"), ("act_rank", "effective rank")]
+        table,
+        [("act_std", "spread of the output"), ("shares", "share of units"), ("act_rank", "effective rank")],
     )
 
 
@@ -59,7 +60,9 @@ def stacked(table: ModuleTable, wanted: Sequence[tuple[str, str]]) -> Figure:
         mark_flags(axes, table, named=i == 0)
         axes.tick_params(labelbottom=i == len(wanted) - 1)
         if signal == "shares":
-            axes.legend(fontsize=7, framealpha=0.8, edgecolor="none", labelcolor=INK, loc="upper left", ncols=3)
+            axes.legend(
+                fontsize=7, framealpha=0.8, edgecolor="none", labelcolor=INK, loc="upper left", ncols=3
+            )
         if i == len(wanted) - 1:
             name_modules(axes, table)
     explain(drawing)
@@ -70,10 +73,20 @@ def stacked(table: ModuleTable, wanted: Sequence[tuple[str, str]]) -> Figure:
 
 def explain(drawing: Figure) -> None:
     """One legend for all panels over depth, below them."""
-    keys = {label: key for axes in drawing.axes for key, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+    keys = {
+        label: key
+        for axes in drawing.axes
+        for key, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
     flows = {label: key for label, key in keys.items() if label not in SHARES}
     drawing.legend(
-        list(flows.values()), list(flows), fontsize=7, frameon=False, labelcolor=INK, loc="outside lower left", ncols=6
+        list(flows.values()),
+        list(flows),
+        fontsize=7,
+        frameon=False,
+        labelcolor=INK,
+        loc="outside lower left",
+        ncols=6,
     )
 
 
@@ -81,25 +94,50 @@ def flow(axes: Axes, table: ModuleTable, signal: str) -> None:
     """The signal over depth: median over the run, range, early and late."""
     x, parts = along(table, signal)
     log = signal != "act_rank"
-    edges = np.array([table.limits.update_small, table.limits.update_large] if signal == "update_ratio" else [])
+    edges = np.array(
+        [table.limits.update_small, table.limits.update_large] if signal == "update_ratio" else []
+    )
     shown = np.concatenate([*parts.values(), edges])
-    shown = np.clip(shown[shown > 0] if log else shown[np.isfinite(shown)], None, 1e250)  # there is room above it
+    shown = np.clip(
+        shown[shown > 0] if log else shown[np.isfinite(shown)], None, 1e250
+    )  # there is room above it
     floor = float(shown.min()) / 1.6 if log and len(shown) else 0.0
     if len(shown):
         top = float(shown.max()) or 1.0
-        room = 0.22 if any(row.flags for row in table.rows) else 0.05  # of the height, for the words of flags
+        room = (
+            0.22 if any(row.flags for row in table.rows) else 0.05
+        )  # of the height, for the words of flags
         axes.set_ylim(floor, top * (1.6 * top / floor) ** room if log else top * (1 + room))
     if log and len(shown):
         logarithmic(axes)
     axes.fill_between(x, np.maximum(parts["low"], floor), np.maximum(parts["high"], floor), **RANGE)
     axes.plot(x, above(parts["most"], floor), "^", color=BAND, markersize=4, label="largest")
-    axes.plot(x, above(parts["median"], floor), color=INK, linewidth=1.6, marker="o", markersize=3, label="median")
+    axes.plot(
+        x, above(parts["median"], floor), color=INK, linewidth=1.6, marker="o", markersize=3, label="median"
+    )
     for part, color, label in (("early", EARLY, "first tenth"), ("late", LATE, "last tenth")):
-        axes.plot(x, above(parts[part], floor), "--", color=color, linewidth=1.1, marker="o", markersize=2, label=label)
+        axes.plot(
+            x,
+            above(parts[part], floor),
+            "--",
+            color=color,
+            linewidth=1.1,
+            marker="o",
+            markersize=2,
+            label=label,
+        )
     gone = x[parts["late"] == 0]
     if len(gone):
         across = axes.get_xaxis_transform()
-        axes.plot(gone, 0.03 + 0 * gone, "v", color=GRAVE, markersize=5, transform=across, label="last tenth exactly 0")
+        axes.plot(
+            gone,
+            0.03 + 0 * gone,
+            "v",
+            color=GRAVE,
+            markersize=5,
+            transform=across,
+            label="last tenth exactly 0",
+        )
     if len(edges):
         axes.axhspan(edges[0], edges[1], color=HEALTHY, alpha=0.06, linewidth=0)
         for edge in edges:
@@ -126,7 +164,10 @@ def shares(axes: Axes, table: ModuleTable) -> None:
         for r in table.rows
         if "act_saturated_fraction" in r.courses
     ]
-    for found, color, label in ((silent, COLORS["validation"], SHARES[0]), (saturated, COLORS["rate"], SHARES[1])):
+    for found, color, label in (
+        (silent, COLORS["validation"], SHARES[0]),
+        (saturated, COLORS["rate"], SHARES[1]),
+    ):
         if found:
             axes.bar([d for d, _ in found], [s for _, s in found], width=0.6, color=color, label=label)
     limit = table.limits.silent if silent else table.limits.saturated

@@ -83,7 +83,9 @@ def tried(axes: Axes, search: RateSearch) -> None:
     lost = [rate for rate, loss in rows if not np.isfinite(loss)]
     across = axes.get_xaxis_transform()
     if lost:
-        axes.plot(lost, [0.97] * len(lost), "x", color=GRAVE, markersize=6, transform=across, label="diverged")
+        axes.plot(
+            lost, [0.97] * len(lost), "x", color=GRAVE, markersize=6, transform=across, label="diverged"
+        )
         axes.legend(fontsize=8, frameon=False, labelcolor=INK, loc="best")
     if search.good is not None:
         axes.axvspan(*search.good, color=FOUND, alpha=0.12, linewidth=0)

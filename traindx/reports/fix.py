@@ -87,7 +87,11 @@ def way(trial: Trial) -> str:
 def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
     """One screen."""
     page = Page(width, color=color)
-    page.row(Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict]), " ", Span(clean(report.reason, 300), "bold"))
+    page.row(
+        Span(f" {TITLES[report.verdict]} ", STYLES[report.verdict]),
+        " ",
+        Span(clean(report.reason, 300), "bold"),
+    )
     causes = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
     page.heading("What is behind it")
     for one in causes:
@@ -105,13 +109,19 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
     for row in model_rows(report) if report.verdict == "fixed" else ():
         page.flow(clean(row[0], 300), indent=1)
     for left in report.untried[:5]:
-        page.flow(f"not tried  {left.fix}: {clean(left.change, 120)} ({clean(left.why, 120)})", indent=1, style="dim")
+        page.flow(
+            f"not tried  {left.fix}: {clean(left.change, 120)} ({clean(left.why, 120)})",
+            indent=1,
+            style="dim",
+        )
     if report.stopping is not None:
         page.flow(clean(stop_or_not(report.stopping), 400), indent=1)
     for line in report.notes:
         page.flow(clean(line, 300), indent=1, style="dim")
     page.flow(
-        f"{report.seconds:.0f} s; a start of the script takes {report.plain_seconds:.0f} s", indent=1, style="dim"
+        f"{report.seconds:.0f} s; a start of the script takes {report.plain_seconds:.0f} s",
+        indent=1,
+        style="dim",
     )
     if report.command:
         page.lines += ["", report.command]
@@ -230,7 +240,11 @@ def model_rows(report: FixReport) -> Rows:
     if kept is not None:
         size = f"{kept.tensors} tensors, {kept.bytes / 1e6:.3g} MB, SHA-256 {kept.sha256[:16]}…"
         rows.append(
-            (f"weights at the end of the fixed run: {kept.path} ({size})" if kept.path else f"weights: {kept.why}",)
+            (
+                f"weights at the end of the fixed run: {kept.path} ({size})"
+                if kept.path
+                else f"weights: {kept.why}",
+            )
         )
     if fast is not None:
         rows += [(line,) for line in speed(fast)]
@@ -246,10 +260,18 @@ def speed(fast: Answering) -> list[str]:
     def both(p50: float | None, p95: float | None) -> str:
         return f"{1e3 * (p50 or 0.0):.3g} ms (p50), {1e3 * (p95 or 0.0):.3g} ms (p95)"
 
-    lines = [] if fast.p50 is None else [f"one sample: {both(fast.p50, fast.p95)}, in evaluation mode on {where}"]
+    lines = (
+        []
+        if fast.p50 is None
+        else [f"one sample: {both(fast.p50, fast.p95)}, in evaluation mode on {where}"]
+    )
     what = "a batch" if fast.batch is None else f"a batch of {fast.batch}"
     rate = "" if fast.throughput is None else f", {fast.throughput:,.0f} samples a second"
-    used = [] if fast.utilization is None else [f"the accelerator computes for {percent(fast.utilization)} of a step"]
+    used = (
+        []
+        if fast.utilization is None
+        else [f"the accelerator computes for {percent(fast.utilization)} of a step"]
+    )
     return [*lines, f"{what}: {both(fast.batch_p50, fast.batch_p95)}{rate}", *used]
 
 
@@ -284,7 +306,9 @@ def html(report: FixReport) -> str:
             body.append("<ul>" + "".join(f"<li>{safe(row[0])}</li>" for row in rows) + "</ul>")
         else:
             head = "".join(f"<th>{safe(c)}</th>" for c in rows[0])
-            cells = "".join("<tr>" + "".join(f"<td>{safe(c)}</td>" for c in row) + "</tr>" for row in rows[1:])
+            cells = "".join(
+                "<tr>" + "".join(f"<td>{safe(c)}</td>" for c in row) + "</tr>" for row in rows[1:]
+            )
             body.append(f"<table><tr>{head}</tr>{cells}</table>")
     if report.command:
         body.append(f"<h2>The fixed run</h2><pre>{safe(report.command)}</pre>")

@@ -39,7 +39,9 @@ def heat(title: str, panel: Panel) -> Heat | None:
     """One panel, or None where nothing positive was measured in more than one module and step."""
     if len(panel.steps) < 2 or len(panel.modules) < 2:
         return None
-    rows = np.unique(np.linspace(0, len(panel.modules) - 1, min(ROWS, len(panel.modules))).round().astype(np.int64))
+    rows = np.unique(
+        np.linspace(0, len(panel.modules) - 1, min(ROWS, len(panel.modules))).round().astype(np.int64)
+    )
     edges = np.linspace(0, len(panel.steps), min(COLUMNS, len(panel.steps)) + 1).round().astype(np.int64)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log10(panel.values[:, rows])

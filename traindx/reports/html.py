@@ -70,7 +70,12 @@ def memory_rows(diagnosis: RunDiagnosis) -> dict[str, object] | None:
     if found is None:
         return None
     tables = (("kind", memory.needs(found)), ("instead", memory.options(found)))
-    return {"heading": memory.HEADING, "lead": memory.lead(found), "tables": tables, "line": memory.line(found)}
+    return {
+        "heading": memory.HEADING,
+        "lead": memory.lead(found),
+        "tables": tables,
+        "line": memory.line(found),
+    }
 
 
 def setup_rows(setup: dict[str, object]) -> list[tuple[str, object, str]]:

@@ -119,7 +119,11 @@ def without_defaults(node: Any) -> Any:
     if isinstance(node, list):
         return [without_defaults(v) for v in node]
     if isinstance(node, dict):
-        return {k: without_defaults(v) for k, v in node.items() if not (k == "default" and "properties" not in node)}
+        return {
+            k: without_defaults(v)
+            for k, v in node.items()
+            if not (k == "default" and "properties" not in node)
+        }
     return node
 
 

@@ -10,7 +10,12 @@ from numbers import Real
 
 from traindx.vocabulary.diagnosis import Health, NextMeasure, RunInfo
 
-HEALTH_WORDS: dict[Health, str] = {"healthy": "HEALTHY", "watch": "WATCH", "sick": "SICK", "failed": "FAILED"}
+HEALTH_WORDS: dict[Health, str] = {
+    "healthy": "HEALTHY",
+    "watch": "WATCH",
+    "sick": "SICK",
+    "failed": "FAILED",
+}
 HEALTH_RANK: dict[Health, int] = {"healthy": 0, "watch": 1, "sick": 2, "failed": 3}
 
 LIKELY, MAYBE = 0.5, 0.2  # shares of what is open that a measurement is expected to settle
@@ -156,7 +161,12 @@ def between(interval: tuple[float, float]) -> str:
 
 def likelihood(probability: float) -> str:
     """A probability in words."""
-    for least, word in ((0.95, "almost certain"), (0.75, "very likely"), (0.5, "likely"), (0.15, "possible")):
+    for least, word in (
+        (0.95, "almost certain"),
+        (0.75, "very likely"),
+        (0.5, "likely"),
+        (0.15, "possible"),
+    ):
         if probability >= least:
             return word
     return "unlikely"
@@ -177,7 +187,9 @@ def duration(minutes: float) -> str:
 def settling(item: NextMeasure, open_bits: float) -> str:
     """What a measurement is worth where `open_bits` are not known: "about 12 min, likely to settle it"."""
     share = item.gain_bits / open_bits if open_bits > 0 else 0.0
-    worth = "likely to settle it" if share >= LIKELY else "may settle it" if share >= MAYBE else "helps a little"
+    worth = (
+        "likely to settle it" if share >= LIKELY else "may settle it" if share >= MAYBE else "helps a little"
+    )
     return f"about {duration(item.cost_minutes)}, {worth}"
 
 

@@ -66,7 +66,9 @@ class Page:
         self.blank()
         self.row(Span(text, "bold"))
 
-    def flow(self, text: str, *, indent: int = 2, first: str = "", style: str = "", lead_style: str = "") -> None:
+    def flow(
+        self, text: str, *, indent: int = 2, first: str = "", style: str = "", lead_style: str = ""
+    ) -> None:
         """A paragraph, wrapped; `first` stands before it and later lines are indented as far."""
         lead = " " * indent + self.plain(first)
         room = self.width - cells(lead)
@@ -90,10 +92,13 @@ class Page:
         titles = [self.plain(h) for h in head]
         widths = [max([cells(titles[i]), *(cells(row[i]) for row in plain)]) for i in range(len(titles))]
         widths = fitted(widths, self.width - 2 * (len(widths) - 1), flexible)
-        self.row(Span("  ".join(pad(cut(t, w, self.mark), w) for t, w in zip(titles, widths, strict=True)), "dim"))
+        self.row(
+            Span("  ".join(pad(cut(t, w, self.mark), w) for t, w in zip(titles, widths, strict=True)), "dim")
+        )
         for texts, row in zip(plain, rows, strict=True):
             parts = [
-                self.paint(pad(cut(t, w, self.mark), w), c.style) for t, w, c in zip(texts, widths, row, strict=True)
+                self.paint(pad(cut(t, w, self.mark), w), c.style)
+                for t, w, c in zip(texts, widths, row, strict=True)
             ]
             self.lines.append("  ".join(parts).rstrip())
 

@@ -82,8 +82,12 @@ def one_run(diagnosis: RunDiagnosis, curves: Run | None = None) -> str:
 
 def leading(first: Brief) -> str:
     """The cause and the facts that decide."""
-    lines = [f"**{first.heading or 'What the log shows'}**: {text(first.cause)}".rstrip()] if first.cause else []
-    return "\n".join([*lines, *([""] if lines and first.facts else []), *(f"- {text(fact)}" for fact in first.facts)])
+    lines = (
+        [f"**{first.heading or 'What the log shows'}**: {text(first.cause)}".rstrip()] if first.cause else []
+    )
+    return "\n".join(
+        [*lines, *([""] if lines and first.facts else []), *(f"- {text(fact)}" for fact in first.facts)]
+    )
 
 
 def to_do(first: Brief) -> str:
@@ -92,7 +96,10 @@ def to_do(first: Brief) -> str:
     if first.short:
         lines.append(f"**What to add**: {text(first.short)}")
     elif first.first is not None:
-        lines += [f"**{first.doing}**: {sentence(first.first.text, 400)} {text(first.first.reason)}".rstrip(), ""]
+        lines += [
+            f"**{first.doing}**: {sentence(first.first.text, 400)} {text(first.first.reason)}".rstrip(),
+            "",
+        ]
         for item in first.then:
             condition = f", if {text(labels.lowered(item.otherwise), 80)}:" if item.otherwise else ""
             lines.append(f"- then{condition} {text(labels.lowered(labels.sentence(item.text, 400)))}")
@@ -118,7 +125,9 @@ def summary(document: Document) -> str:
             else "nothing wrong seen"
         )
         word = labels.HEALTH_WORDS[d.health]
-        lines.append(f"| {word} | {code(short, cell=True)} | {d.run.steps:,} | {first} | {d.decision.action} |")
+        lines.append(
+            f"| {word} | {code(short, cell=True)} | {d.run.steps:,} | {first} | {d.decision.action} |"
+        )
     return "\n".join(lines)
 
 
@@ -131,7 +140,9 @@ def profiled(diagnosis: RunDiagnosis) -> str:
     for title, rows in (("part", profile.parts(found)), ("operator", profile.operators(found))):
         if rows:
             lines += ["", f"| {title} | time | share | calls |", "|---|---:|---:|---:|"]
-            lines += [f"| {code(r.title, cell=True)} | {r.seconds} | {r.percent} | {r.calls} |" for r in rows]
+            lines += [
+                f"| {code(r.title, cell=True)} | {r.seconds} | {r.percent} | {r.calls} |" for r in rows
+            ]
     return "\n".join([*lines, "", *(f"- {text(gap)}" for gap in found.gaps)]).strip()
 
 
@@ -175,7 +186,11 @@ def causes(diagnosis: RunDiagnosis, told: Digest) -> str:
     lines += ["| probability | cause | for | against |", "|---:|---|---|---|"]
     for h in told.hypotheses:
         pattern = f" ({text(h.pattern, 60)})" if h.pattern else ""
-        chance = percent(h.probability) if h.interval is None else f"{percent(h.probability)} ({between(h.interval)})"
+        chance = (
+            percent(h.probability)
+            if h.interval is None
+            else f"{percent(h.probability)} ({between(h.interval)})"
+        )
         chance = chance.replace("<", "&lt;").replace(">", "&gt;")
         words = f"{chance} | {text(h.title, 80)}{pattern}"
         lines.append(f"| {words} | {terms(h.for_, fired)} | {terms(h.against, fired)} |")
@@ -202,7 +217,9 @@ def outlook(diagnosis: RunDiagnosis, told: Digest) -> str:
     lines = []
     axis = labels.axis(diagnosis.run)
     for group in told.forecast:
-        ranges = "; ".join(f"{percent(p.level)} between {estimate(p.low)} and {estimate(p.high)}" for p in group)
+        ranges = "; ".join(
+            f"{percent(p.level)} between {estimate(p.low)} and {estimate(p.high)}" for p in group
+        )
         place = f"{code(group[0].signal)} at {text(axis)} {step(group[0].at_step)}"
         lines.append(f"- {place}: {estimate(group[0].median)} ({ranges})")
     if lines:
@@ -211,7 +228,9 @@ def outlook(diagnosis: RunDiagnosis, told: Digest) -> str:
         lines += ["", "### What would settle more", ""] if lines else ["### What would settle more", ""]
         for item in told.next[:3]:
             worth = labels.settling(item, told.open_bits)
-            lines.append(f"- **{text(item.measure, 120)}** ({worth}): {text(item.why, 240)}. {code(item.how, 240)}")
+            lines.append(
+                f"- **{text(item.measure, 120)}** ({worth}): {text(item.why, 240)}. {code(item.how, 240)}"
+            )
     return "\n".join(lines)
 
 
@@ -219,14 +238,17 @@ def notes(run: RunInfo, told: Digest) -> str:
     if not told.notes:
         return ""
     lines = [
-        f"- {code(n.slug)} {text(since(run, n.onset_step))}".rstrip() + f": {text(n.message, 240)}" for n in told.notes
+        f"- {code(n.slug)} {text(since(run, n.onset_step))}".rstrip() + f": {text(n.message, 240)}"
+        for n in told.notes
     ]
     return "\n".join(["### Notes", "", *lines])
 
 
 def unjudged(diagnosis: RunDiagnosis, told: Digest) -> str:
     """What the reader noticed and what could not be judged, folded away."""
-    lines = [f"- {text(e.get('kind', ''), 24)}: {text(e.get('message', ''), 240)}" for e in told.log_events[:10]]
+    lines = [
+        f"- {text(e.get('kind', ''), 24)}: {text(e.get('message', ''), 240)}" for e in told.log_events[:10]
+    ]
     lines += [f"- not checked: {text(u.sentence, 200)}" for u in told.unchecked]
     if not lines:
         return ""

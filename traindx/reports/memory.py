@@ -37,7 +37,10 @@ def lead(memory: Memory) -> str:
 
 
 def needs(memory: Memory) -> list[Row]:
-    return [Row(n.kind, size(n.bytes), percent(n.bytes / memory.needed) if memory.needed else "") for n in memory.needs]
+    return [
+        Row(n.kind, size(n.bytes), percent(n.bytes / memory.needed) if memory.needed else "")
+        for n in memory.needs
+    ]
 
 
 def options(memory: Memory) -> list[Row]:

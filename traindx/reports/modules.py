@@ -38,11 +38,15 @@ class Column(NamedTuple):
     gives_way: int
 
 
-def render(told: Told, form: str = "text", *, width: int = 100, color: bool = False, unicode: bool = True) -> str:
+def render(
+    told: Told, form: str = "text", *, width: int = 100, color: bool = False, unicode: bool = True
+) -> str:
     """Tables with the findings of the rules on the same signals, of one run or several, as "text",
     "markdown" or "json". `width`, `color`, `unicode` are for text, as in `text.render`."""
     if form == "json":
-        return json.dumps({"schema": SCHEMA, "runs": [document(table, findings) for table, findings in told]})
+        return json.dumps(
+            {"schema": SCHEMA, "runs": [document(table, findings) for table, findings in told]}
+        )
     if form == "markdown":
         return "\n\n".join(as_markdown(table, findings) for table, findings in told) + "\n"
     page = Page(width, color=color, unicode=unicode)
@@ -128,7 +132,9 @@ def as_text(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None
     page.blank()
     rows, every = shown(table), columns(table)
     chosen = fitting(every, rows, page.width)
-    head, body = grid([c.head for c in chosen], [[c.cell(r) for c in chosen] for r in rows], rows, page.width)
+    head, body = grid(
+        [c.head for c in chosen], [[c.cell(r) for c in chosen] for r in rows], rows, page.width
+    )
     page.row(Span(head, "dim"))
     for text, row in zip(body, rows, strict=True):
         page.row(text, *flag_spans(row, page.width - cells(text) - GAP))
@@ -209,13 +215,17 @@ def remarks(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None
         page.heading("Outside of what healthy runs show")
     for rows, flag in reasons:
         style = "red" if flag.grave else "yellow"
-        page.flow(flag.why + likewise(rows), indent=1, first=f"{module_name(rows[0], 40)}: ", lead_style=style)
+        page.flow(
+            flag.why + likewise(rows), indent=1, first=f"{module_name(rows[0], 40)}: ", lead_style=style
+        )
     page.blank()
     page.flow(verdict(table), indent=0)
     page.heading("What the rules find")
     for finding in findings:
         lead = f"{finding.severity}  {finding.slug}"
-        page.flow(f"{labels.sentence(finding.message)}", indent=1, first=f"{lead}: ", lead_style=finding.severity)
+        page.flow(
+            f"{labels.sentence(finding.message)}", indent=1, first=f"{lead}: ", lead_style=finding.severity
+        )
     if not findings:
         page.row(f" nothing about {table.kind}")
 
@@ -244,7 +254,11 @@ def verdict(table: ModuleTable) -> str:
     flagged = any(row.flags for row in table.rows)
     if table.learning:
         return "The run learns all the same." if flagged else "The run learns."
-    return "The run does not learn." if flagged else f"The run does not learn, and its {table.kind} do not show why."
+    return (
+        "The run does not learn."
+        if flagged
+        else f"The run does not learn, and its {table.kind} do not show why."
+    )
 
 
 def as_markdown(table: ModuleTable, findings: Sequence[Finding]) -> str:

@@ -146,4 +146,6 @@ def places(x: Floats) -> list[float | int]:
 
 def values(y: Floats) -> list[float | None]:
     """Values with six digits, None for what is not finite."""
-    return [float(f"{v:.6g}") if ok else None for v, ok in zip(y.tolist(), np.isfinite(y).tolist(), strict=True)]
+    return [
+        float(f"{v:.6g}") if ok else None for v, ok in zip(y.tolist(), np.isfinite(y).tolist(), strict=True)
+    ]

@@ -44,9 +44,17 @@ def facts(search: RateSearch) -> list[tuple[str, str, str]]:
     at_least = "at least; the loss still fell at the highest rate" if search.open_end else ""
     between = f"between {labels.number(search.low)} and {labels.number(search.high)}, "
     return [
-        ("suggested", labels.number(search.suggested), between + f"reading {seeds(search)} and their halves alone"),
+        (
+            "suggested",
+            labels.number(search.suggested),
+            between + f"reading {seeds(search)} and their halves alone",
+        ),
         ("steepest", labels.number(search.steepest), "where the loss falls fastest against log rate"),
-        ("largest safe", labels.number(search.safe), at_least or "half of the rate at which the loss is lowest"),
+        (
+            "largest safe",
+            labels.number(search.safe),
+            at_least or "half of the rate at which the loss is lowest",
+        ),
     ]
 
 
@@ -129,7 +137,9 @@ def tried_text(search: RateSearch, page: Page) -> None:
         bar = "█" * round(BAR * mean / most) if np.isfinite(mean) and mean > 0 and most > 0 else ""
         good = search.good is not None and search.good[0] <= rate <= search.good[1]
         words = "diverged" if np.isnan(mean) else "  ".join(labels.estimate(v) for v in losses)
-        page.row(f"  {labels.number(rate):>9}  ", Span(bar.ljust(BAR), "green" if good else ""), f"  {words}")
+        page.row(
+            f"  {labels.number(rate):>9}  ", Span(bar.ljust(BAR), "green" if good else ""), f"  {words}"
+        )
     page.row(Span(f"  {tried_end(search)}", "dim"))
 
 
@@ -157,7 +167,10 @@ def as_markdown(search: RateSearch) -> str:
             "| rate | " + " | ".join(f"seed {s}" for s in search.seeds) + " |",
             "|---:" * (1 + len(search.seeds)) + "|",
         ]
-        body = [f"| {labels.number(rate)} | {' | '.join(map(ended, losses))} |" for rate, losses in tried_rows(search)]
+        body = [
+            f"| {labels.number(rate)} | {' | '.join(map(ended, losses))} |"
+            for rate, losses in tried_rows(search)
+        ]
         lines += [f"### {tried_title(search)}", "\n".join(head + body), markdown.text(tried_end(search))]
     lines += [f"- {markdown.text(note)}" for note in search.notes]
     return "\n\n".join(lines) + "\n"

@@ -51,7 +51,9 @@ def plan(series: Series, marks: Mapping[int, float], columns: int, rows: int) ->
     spot = (x - x[0]) / (x[-1] - x[0])
     seen = set((spot[~finite] * (columns - 1)).round().astype(int).tolist())
     width = float(x[-1] - x[0])
-    places = {n: round(min(max((s - float(x[0])) / width, 0.0), 1.0) * (columns - 1)) for n, s in marks.items()}
+    places = {
+        n: round(min(max((s - float(x[0])) / width, 0.0), 1.0) * (columns - 1)) for n, s in marks.items()
+    }
     most, least = float(y[finite].max()), float(y[finite].min())
     return Sketch(
         dots=dots,
@@ -148,7 +150,9 @@ def draw(sketch: Sketch, *, unicode: bool = True) -> tuple[list[str], list[str]]
     margin = max(len(n) for n in names.values())
     tick, line, corner = ("┤", "─", "└") if unicode else ("|", "-", "+")
     side = "│" if unicode else "|"
-    lines = [f"{names.get(i, ''):>{margin}} {tick if i in names else side}{row}" for i, row in enumerate(rows)]
+    lines = [
+        f"{names.get(i, ''):>{margin}} {tick if i in names else side}{row}" for i, row in enumerate(rows)
+    ]
     cross = "×" if unicode else "x"
     base = [cross if c in sketch.bad else line for c in range(width // 2)]
     for column, n in sketch.marks.items():

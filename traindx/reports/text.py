@@ -55,7 +55,9 @@ def told_of(document: Document, full: bool) -> list[RunDiagnosis]:
     """The runs that get a screen of their own: of several the worst few, and with `full` all."""
     if full or len(document.runs) <= 1:
         return list(document.runs)
-    order = sorted(document.runs, key=lambda d: (cannot_tell(d), -labels.HEALTH_RANK[d.health], -d.run.steps))
+    order = sorted(
+        document.runs, key=lambda d: (cannot_tell(d), -labels.HEALTH_RANK[d.health], -d.run.steps)
+    )
     told = [d for d in order if not cannot_tell(d)]
     ill = [d for d in told if d.health != "healthy"]
     return (ill or told or order)[:SCREENS]
@@ -100,7 +102,10 @@ def to_do(page: Page, first: Brief) -> None:
     for item in () if first.short else first.then:
         condition = f"if {labels.lowered(name(item.otherwise, 80))}: " if item.otherwise else ""
         page.flow(
-            condition + labels.lowered(labels.sentence(item.text, 400)), indent=1, first="then  ", lead_style="dim"
+            condition + labels.lowered(labels.sentence(item.text, 400)),
+            indent=1,
+            first="then  ",
+            lead_style="dim",
         )
     if first.settle is not None:
         page.heading("What would settle it")
@@ -112,11 +117,17 @@ def rest(page: Page, document: Document) -> None:
     """What the first screens leave out, and how to see it."""
     left = []
     others = len(document.runs) - len(told_of(document, full=False))
-    left += [f"the screens of {others} more runs" if others > 1 else "the screen of the other run"] if others else []
+    left += (
+        [f"the screens of {others} more runs" if others > 1 else "the screen of the other run"]
+        if others
+        else []
+    )
     seen = [s for d in document.runs for s in grouped_findings(d.findings)[0]]
     found = len(seen) + sum(len(s.consequences) for s in seen)
     left += [labels.plural(found, "finding")] if found else []
-    left += ["the evidence for every cause", "the forecast"] if any(d.forecast for d in document.runs) else []
+    left += (
+        ["the evidence for every cause", "the forecast"] if any(d.forecast for d in document.runs) else []
+    )
     unchecked = sum(len(d.not_evaluated) for d in document.runs)
     left += ["what was not checked"] if unchecked else []
     page.blank()
@@ -156,7 +167,13 @@ def verdict(page: Page, diagnosis: RunDiagnosis, first: Brief, subject: str) -> 
         source = page.plain(labels.place(subject, max(room - together, 16)))
         gap = room - together + 2 - labels.cells(source)
         page.row(
-            word, " ", Span(source, "bold"), f"  {extent}", " " * max(gap, 2), "  ", Span(action, diagnosis.health)
+            word,
+            " ",
+            Span(source, "bold"),
+            f"  {extent}",
+            " " * max(gap, 2),
+            "  ",
+            Span(action, diagnosis.health),
         )
     else:
         page.row(word, " ", Span(page.plain(labels.place(subject, room)), "bold"))
@@ -195,7 +212,9 @@ def pictured(run: Run, told: Digest) -> tuple[str, Series] | None:
     named = [p.signal for s in told.findings[:1] for p in s.finding.evidence if drawn(p.signal, s.finding)]
     for signal in named:
         course = run.series.get(signal, ())
-        if len(course) >= COURSE and (curve is None or signal == curve.name or not level(run.series[signal])):
+        if len(course) >= COURSE and (
+            curve is None or signal == curve.name or not level(run.series[signal])
+        ):
             return signal, run.series[signal]
     return None if curve is None else (curve.name, curve.raw)
 

@@ -139,7 +139,9 @@ def notes(page: Page, run: RunInfo, told: Digest) -> None:
     for note in told.notes:
         onset = since(run, note.onset_step)
         place = f" ({onset})" if onset else ""
-        page.flow(f"{name(note.slug, 60)}{place}: {clean(note.message, 240)}", indent=1, first="- ", style="dim")
+        page.flow(
+            f"{name(note.slug, 60)}{place}: {clean(note.message, 240)}", indent=1, first="- ", style="dim"
+        )
 
 
 def about_the_log(page: Page, diagnosis: RunDiagnosis, told: Digest) -> None:
@@ -148,7 +150,9 @@ def about_the_log(page: Page, diagnosis: RunDiagnosis, told: Digest) -> None:
     page.heading("About the log")
     for event in told.log_events[:SHOWN_EVENTS]:
         place = f" ({name(event['place'], 40)})" if event.get("place") else ""
-        page.flow(f"{name(event.get('kind', ''), 24)}: {clean(event.get('message', ''), 240)}{place}", indent=1)
+        page.flow(
+            f"{name(event.get('kind', ''), 24)}: {clean(event.get('message', ''), 240)}{place}", indent=1
+        )
     if len(told.log_events) > SHOWN_EVENTS:
         page.row(f" and {len(told.log_events) - SHOWN_EVENTS} more events")
     page.flow(signal_words(run), indent=1, first="read: ", style="dim", lead_style="dim")
@@ -176,9 +180,13 @@ def signal_words(run: RunInfo) -> str:
     signals = [signal for signal in run.signals if not signal.name.startswith("rank/")]
     for signal in signals[:SHOWN_SIGNALS]:
         own = signal.original in ("", signal.name)
-        parts.append(name(signal.name, 48) if own else f"{name(signal.name, 48)} from {name(signal.original, 48)}")
+        parts.append(
+            name(signal.name, 48) if own else f"{name(signal.name, 48)} from {name(signal.original, 48)}"
+        )
     if len(signals) > SHOWN_SIGNALS:
         parts.append(f"and {len(signals) - SHOWN_SIGNALS} more")
     if ranks:
-        parts.append(f"the same of {len(ranks)} more ranks" if len(ranks) > 1 else "the same of another rank")
+        parts.append(
+            f"the same of {len(ranks)} more ranks" if len(ranks) > 1 else "the same of another rank"
+        )
     return f"{labels.framework(run)}; " + (", ".join(parts) or "no signals")

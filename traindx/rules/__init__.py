@@ -31,7 +31,9 @@ def catalogue() -> tuple[Rule, ...]:
     found: list[Rule] = []
     for info in pkgutil.walk_packages(__path__, prefix=__name__ + "."):
         module = importlib.import_module(info.name)
-        found += [v for v in vars(module).values() if isinstance(v, Rule) and v.check.__module__ == info.name]
+        found += [
+            v for v in vars(module).values() if isinstance(v, Rule) and v.check.__module__ == info.name
+        ]
     return ordered([*found, *others()])
 
 
@@ -58,7 +60,9 @@ def slug_of(home: str) -> str:
 
 def others() -> list[Rule]:
     """The rules of other packages."""
-    return [rule for made in extensions(GROUP) for rule in ([made] if isinstance(made, Rule) else list(made))]
+    return [
+        rule for made in extensions(GROUP) for rule in ([made] if isinstance(made, Rule) else list(made))
+    ]
 
 
 def ordered(found: list[Rule]) -> tuple[Rule, ...]:
@@ -102,7 +106,11 @@ def missing(rule: Rule, features: Features) -> str:
             return f"needs {' or '.join(alternatives)}, which was not recorded"
         if position == 0:
             main = features.objective_name if present[0] == "objective" else present[0]
-            if rule.family == "LOS" and rule.slug != NOT_FINITE and (why := says_little(main or "", features)):
+            if (
+                rule.family == "LOS"
+                and rule.slug != NOT_FINITE
+                and (why := says_little(main or "", features))
+            ):
                 return why
             curve = features.curve(present[0])
             have = curve.n if curve is not None else features.run.points

@@ -22,7 +22,8 @@ def findings(outcomes: Iterable[Outcome], axis: str = "step") -> tuple[Finding, 
     its consequences. `axis` is what the log counts: "epoch" where its rows are epochs."""
     fired = [o for o in outcomes if o.status == "fired"]
     strongest = {
-        o.rule.slug: max(o.evidence, key=lambda e: (-SEVERITIES.index(severity_of(o, e)), e.strength)) for o in fired
+        o.rule.slug: max(o.evidence, key=lambda e: (-SEVERITIES.index(severity_of(o, e)), e.strength))
+        for o in fired
     }
     made = [finding(o, strongest[o.rule.slug], parent_of(o, fired), axis) for o in fired]
     return tuple(in_order(made))
@@ -92,7 +93,11 @@ def in_order(made: Sequence[Finding]) -> list[Finding]:
     """Primary findings first by severity, then onset; consequences directly after their parent."""
 
     def weight(f: Finding) -> tuple[int, float, str]:
-        return (SEVERITIES.index(f.severity), f.onset_step if f.onset_step is not None else float("inf"), f.code)
+        return (
+            SEVERITIES.index(f.severity),
+            f.onset_step if f.onset_step is not None else float("inf"),
+            f.code,
+        )
 
     slugs = {f.slug for f in made}
     children: dict[str, list[Finding]] = {}
@@ -122,5 +127,7 @@ def in_order(made: Sequence[Finding]) -> list[Finding]:
 def not_evaluated(outcomes: Iterable[Outcome]) -> tuple[NotEvaluated, ...]:
     """The rules that could not be asked, with the reason."""
     return tuple(
-        NotEvaluated(o.rule.code, o.rule.slug, o.reason, o.rule.needs) for o in outcomes if o.status == "not-evaluated"
+        NotEvaluated(o.rule.code, o.rule.slug, o.reason, o.rule.needs)
+        for o in outcomes
+        if o.status == "not-evaluated"
     )

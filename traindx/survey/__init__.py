@@ -64,7 +64,9 @@ def of(
 
 def of_folder(folder: Path, validation: Any, progress: Progress | None) -> Survey:
     """Survey a folder of images or sounds, beside another one."""
-    if validation is not None and not (isinstance(validation, str | os.PathLike) and os.path.isdir(validation)):
+    if validation is not None and not (
+        isinstance(validation, str | os.PathLike) and os.path.isdir(validation)
+    ):
         raise ConfigError("the validation data of a folder are a folder")
     made, notes = files.survey_folder(folder, None if validation is None else Path(validation), progress)
     count = int(made.facts["files_checked"])
@@ -122,7 +124,11 @@ def of_table(
 
 def known(found: Gathered, other: Gathered | None) -> dict[str, Any]:
     whole = found.table.facts.get("rows_all", found.rows)
-    facts: dict[str, Any] = {"dataset_size": whole, "samples_read": found.rows, "data_origin": found.table.origin}
+    facts: dict[str, Any] = {
+        "dataset_size": whole,
+        "samples_read": found.rows,
+        "data_origin": found.table.origin,
+    }
     facts["data_is_raw"] = found.table.origin in ("file", "arrays")
     if other is not None:
         facts["val_samples"] = other.rows

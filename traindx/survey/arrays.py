@@ -39,7 +39,9 @@ def table(
     named = names if len(names) == width else tuple(feature_name(i, shape) for i in range(width))
     fields = tuple(Field(named[i]) for i in places)
     if wanted.fields is not None and len(wanted.fields) != len(fields):
-        raise ConfigError(f"{escaped(name, 200)}: samples have another shape than those of the training data")
+        raise ConfigError(
+            f"{escaped(name, 200)}: samples have another shape than those of the training data"
+        )
     made = Table(
         name=name,
         format=form,
@@ -50,7 +52,9 @@ def table(
         **known,
     )
     if stride > 1:
-        made.notes.append(f"samples have {width:,} values; one in {stride} was read (all of them for duplicates)")
+        made.notes.append(
+            f"samples have {width:,} values; one in {stride} was read (all of them for duplicates)"
+        )
     return made
 
 
@@ -70,7 +74,9 @@ def chunks(
             goal = None if targets is None else targets[at : at + len(part)]
             marks = sample_marks(part.astype(np.float64)) if stride > 1 else None
             values = part[:, ::stride].astype(np.float64)
-            yield Chunk(start, values, None if goal is None else as_target(goal, wanted, target), marks=marks)
+            yield Chunk(
+                start, values, None if goal is None else as_target(goal, wanted, target), marks=marks
+            )
             start += len(part)
 
 

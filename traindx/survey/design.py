@@ -27,7 +27,9 @@ def matrix(fields: tuple[Field, ...], sample: Sample, rows: NDArray[np.intp], mo
     plain = plain[:: -(-len(plain) // most) or 1]
     if plain:
         parts.append(standardized(sample.features[rows][:, plain]))
-    parts += [indicators(sample.features[rows, i]) for i, f in enumerate(fields) if f.kind == "category"][:most]
+    parts += [indicators(sample.features[rows, i]) for i, f in enumerate(fields) if f.kind == "category"][
+        :most
+    ]
     parts += [hashed_words(text[rows]) for text in sample.texts]
     if not parts:
         return np.zeros((len(rows), 0), dtype=np.float32)
@@ -41,7 +43,9 @@ def standardized(values: Floats) -> Matrix:
     bad = ~np.isfinite(values)
     holed = np.where(bad, np.nan, values)
     with np.errstate(all="ignore"):
-        middle = np.array([np.median(c[~b]) if (~b).any() else 0.0 for c, b in zip(holed.T, bad.T, strict=True)])
+        middle = np.array(
+            [np.median(c[~b]) if (~b).any() else 0.0 for c, b in zip(holed.T, bad.T, strict=True)]
+        )
     filled = np.where(bad, middle, values)
     spread = filled.std(0)
     scaled = np.clip((filled - filled.mean(0)) / np.where(spread > 0, spread, 1.0), -CLIP, CLIP)

@@ -93,13 +93,23 @@ def table(name: str, origin: str, sample: Pair, blocks: Any, wanted: Wanted, **k
 def pair(item: Any) -> Pair:
     """(input, target) of a sample or batch. Raises ConfigError where the input is no array of numbers."""
     if isinstance(item, dict):
-        name = arrays.pick(list(item), ("input_values", "pixel_values", *arrays.INPUTS, "image", "input", "input_ids"))
+        name = arrays.pick(
+            list(item), ("input_values", "pixel_values", *arrays.INPUTS, "image", "input", "input_ids")
+        )
         goal = arrays.pick(list(item), arrays.TARGETS)
-        item = (item[name],) if goal is None and name else (item[name], item[goal]) if name and goal else (None,)
+        item = (
+            (item[name],)
+            if goal is None and name
+            else (item[name], item[goal])
+            if name and goal
+            else (None,)
+        )
     parts = list(item) if isinstance(item, tuple | list) else [item]
     inputs = plain(parts[0])
     if inputs.dtype.kind not in "fiub":
-        raise ConfigError(f"samples of type {type(parts[0]).__name__} are no arrays of numbers; transform them to such")
+        raise ConfigError(
+            f"samples of type {type(parts[0]).__name__} are no arrays of numbers; transform them to such"
+        )
     return inputs, plain(parts[1]) if len(parts) > 1 else None
 
 

@@ -51,10 +51,14 @@ def look(folder: Path, codes: dict[str, int], progress: Progress | None = None) 
     found = list(files(folder))
     paths = sorted(path for path in found if medium_of(Path(path).suffix))
     if not paths:
-        raise ReadError(str(folder), "holds no image or sound files", hint="a single table is given as a file")
+        raise ReadError(
+            str(folder), "holds no image or sound files", hint="a single table is given as a file"
+        )
     parts = [Path(p).parts for p in paths]
     sorted_in = all(len(p) > 1 for p in parts) and len({p[0] for p in parts}) > 1
-    looked = Looked(paths, [], Seen(), [p[0] for p in parts] if sorted_in else [], other=len(found) - len(paths))
+    looked = Looked(
+        paths, [], Seen(), [p[0] for p in parts] if sorted_in else [], other=len(found) - len(paths)
+    )
     known, end = decode.decoders(), time.monotonic() + DECODE_SECONDS
     for place, path in enumerate(paths):
         if progress is not None and len(paths) >= TOLD and place % 100 == 0:
@@ -105,7 +109,9 @@ def examined(path: Path) -> tuple[int, str]:
     return int.from_bytes(digest.digest(), "little"), headers.broken(head, tail, size)
 
 
-def survey_folder(folder: Path, held_out: Path | None, progress: Progress | None = None) -> tuple[Measured, list[str]]:
+def survey_folder(
+    folder: Path, held_out: Path | None, progress: Progress | None = None
+) -> tuple[Measured, list[str]]:
     """Facts about a folder and its validation data, and notes."""
     codes: dict[str, int] = {}
     looked = look(folder, codes, progress)
@@ -113,7 +119,10 @@ def survey_folder(folder: Path, held_out: Path | None, progress: Progress | None
     made = Measured(facts=of_files(looked), reasons=dict(REASONS))
     made.rows["files-unreadable"] = np.array([place for place, _ in looked.broken], np.int64)
     repeats, conflicting = hashes.copies(looked.seen)
-    made.facts |= {"samples_duplicates": len(repeats), "samples_duplicate_share": len(repeats) / len(looked.paths)}
+    made.facts |= {
+        "samples_duplicates": len(repeats),
+        "samples_duplicate_share": len(repeats) / len(looked.paths),
+    }
     made.rows["samples-duplicated"] = repeats
     if looked.labels:
         made.facts |= of_classes(looked, other)
@@ -170,7 +179,9 @@ def notes(looked: Looked) -> list[str]:
         media = {medium_of(Path(p).suffix) for p in looked.paths}
         lacking = [missing[m] for m in media if m is not None and m not in decode.decoders()]
         why = f"without {' and '.join(sorted(lacking))}" if lacking else f"after {DECODE_SECONDS:.0f} s"
-        told.append(f"decoded: {looked.decoded:,} files; the others were judged by header and length ({why})")
+        told.append(
+            f"decoded: {looked.decoded:,} files; the others were judged by header and length ({why})"
+        )
     return told
 
 

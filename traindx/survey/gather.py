@@ -32,7 +32,9 @@ class Columns:
         self.bits: Marks = np.zeros(width, np.uint64)
 
     def add(self, chunk: Chunk) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest there are: an infinite spread
+        with np.errstate(
+            over="ignore", invalid="ignore"
+        ):  # values near the largest there are: an infinite spread
             self._add(chunk)
 
     def _add(self, chunk: Chunk) -> None:
@@ -165,7 +167,9 @@ class Gathered:
 
     def _targets(self, target: Floats) -> None:
         self.target.add(Chunk(0, target[:, None], empty=np.isnan(target)[:, None]))
-        values, inverse, counts = np.unique(target[np.isfinite(target)], return_inverse=True, return_counts=True)
+        values, inverse, counts = np.unique(
+            target[np.isfinite(target)], return_inverse=True, return_counts=True
+        )
         if len(self.classes) <= NAMED * 10:
             for value, count in zip(values.tolist(), counts.tolist(), strict=True):
                 self.classes[value] = self.classes.get(value, 0) + count

@@ -42,7 +42,10 @@ def missing(found: Gathered) -> Measured:
     }
     if found.table.target is not None:
         facts["targets_missing"] = int(found.target.missing[0] + found.target.nonfinite[0])
-    rows = {"values-missing": np.array(found.rows_missing), "inputs-not-finite": np.array(found.rows_nonfinite)}
+    rows = {
+        "values-missing": np.array(found.rows_missing),
+        "inputs-not-finite": np.array(found.rows_nonfinite),
+    }
     return Measured(facts, rows)
 
 

@@ -33,7 +33,9 @@ def task_of(found: Gathered) -> Task:
     return "classes" if len(values) <= FEW or many else "numbers"
 
 
-def measured(found: Gathered, sample: Sample, task: Task, codes: Codes, held_out: Gathered | None) -> Measured:
+def measured(
+    found: Gathered, sample: Sample, task: Task, codes: Codes, held_out: Gathered | None
+) -> Measured:
     """Facts about the targets of a table that has some."""
     if task == "numbers":
         return numbers(found, sample)
@@ -49,7 +51,11 @@ def measured(found: Gathered, sample: Sample, task: Task, codes: Codes, held_out
     words = codes.words(found.table.target or "")
     if found.table.target_kind == "number" and counts:
         whole = sorted(int(v) for v in counts)
-        facts |= {"label_min": whole[0], "label_max": whole[-1], "label_gaps": whole[-1] - whole[0] + 1 - len(whole)}
+        facts |= {
+            "label_min": whole[0],
+            "label_max": whole[-1],
+            "label_gaps": whole[-1] - whole[0] + 1 - len(whole),
+        }
     else:
         alike = twins([words[int(c)] for c in counts if int(c) < len(words)])
         facts |= {"label_twins": len(alike), "label_twins_where": spellings(alike)}
@@ -67,7 +73,9 @@ def twins(words: list[str]) -> list[tuple[str, ...]]:
 
 def spellings(alike: list[tuple[str, ...]]) -> str:
     """Groups of labels that are alike, such as "'yes' / 'Yes '"."""
-    return listing([" / ".join(repr(escaped(word)) for word in group) for group in alike], limit=100, quotes=False)
+    return listing(
+        [" / ".join(repr(escaped(word)) for word in group) for group in alike], limit=100, quotes=False
+    )
 
 
 def unseen(found: Gathered, held_out: Gathered | None, words: list[str]) -> dict[str, Fact]:

@@ -22,7 +22,9 @@ FOLDS, LEAST_A_CLASS, LEAST = 5, 5, 100
 MOST_CLASSES, MOST_COLUMNS, MOST_ROWS = 200, 512, 20_000
 WORK = 6e7  # rows x columns x classes that are fitted: tens of seconds on one core
 SEED = 0
-FILTER = "prune_by_class"  # measured: of cleanlab's ways the best recall at equal precision (docs/benchmarks.md)
+FILTER = (
+    "prune_by_class"  # measured: of cleanlab's ways the best recall at equal precision (docs/benchmarks.md)
+)
 TREES = 100
 FOREST_COLUMNS = 1024  # beyond them (text) a forest is slow and no better than a linear model
 
@@ -119,7 +121,9 @@ def probabilities(inputs: Matrix, labels: Labels) -> Probabilities:
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=SEED)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # lbfgs that has not converged predicts well enough
-        made = [cross_val_predict(m, inputs, labels, cv=folds, method="predict_proba") for m in models(inputs)]
+        made = [
+            cross_val_predict(m, inputs, labels, cv=folds, method="predict_proba") for m in models(inputs)
+        ]
     if len(made) > 1:
         made.append(sum(made) / len(made))
     return np.asarray(min(made, key=lambda p: log_loss(p, labels)), dtype=np.float64)
@@ -144,7 +148,9 @@ def suspicious(labels: Labels, p: Probabilities) -> NDArray[np.intp]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = find_label_issues(labels, p, filter_by=FILTER, return_indices_ranked_by="self_confidence", n_jobs=1)
+        found = find_label_issues(
+            labels, p, filter_by=FILTER, return_indices_ranked_by="self_confidence", n_jobs=1
+        )
     return np.asarray(found, dtype=np.intp)
 
 

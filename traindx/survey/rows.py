@@ -74,7 +74,11 @@ def order(found: Gathered, sample: Sample, task: Task) -> Measured:
         if known.sum() < LEAST:
             return Measured(reasons=lacking)
         return Measured(
-            {"rows_target_trend": rank_correlation(sample.rows[known].astype(np.float64), sample.target[known])}
+            {
+                "rows_target_trend": rank_correlation(
+                    sample.rows[known].astype(np.float64), sample.target[known]
+                )
+            }
         )
     counts = np.array(list(found.classes.values()), dtype=np.float64)
     total = counts.sum()

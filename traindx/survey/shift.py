@@ -79,7 +79,9 @@ def allowance(n: int, m: int, chance: float) -> float:
     return math.sqrt(-0.5 * math.log(chance / 2) * (n + m) / (n * m))
 
 
-def targets(found: Gathered, sample: Sample, held_out: Gathered, other: Sample, task: Task) -> dict[str, Fact]:
+def targets(
+    found: Gathered, sample: Sample, held_out: Gathered, other: Sample, task: Task
+) -> dict[str, Fact]:
     """How far the classes' shares (total variation) or the targets' distributions (Kolmogorov-Smirnov) lie
     apart, and what chance allows."""
     if task == "numbers":

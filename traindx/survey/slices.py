@@ -20,7 +20,9 @@ CLASSES = 20  # most frequent classes whose rates are compared
 Compared = tuple[float, float, int, int]  # largest difference, its standard errors, slice, class
 
 
-def measured(found: Gathered, sample: Sample, task: Task, codes: Codes, predicted: Predicted | None) -> Measured:
+def measured(
+    found: Gathered, sample: Sample, task: Task, codes: Codes, predicted: Predicted | None
+) -> Measured:
     """The largest differences between a slice and all others: of the rate of a class (or the mean target, in
     spreads), and of the error rate of the cross-validated model."""
     column = found.table.sensitive
@@ -41,7 +43,10 @@ def measured(found: Gathered, sample: Sample, task: Task, codes: Codes, predicte
     if predicted is not None:
         wrong, groups = predicted.wrong, sample.sensitive[predicted.places]
         facts |= told(
-            "slice_error", largest(wrong.astype(np.float64), groups, kept, "numbers", spread=1.0), words, kept
+            "slice_error",
+            largest(wrong.astype(np.float64), groups, kept, "numbers", spread=1.0),
+            words,
+            kept,
         )
     return Measured(facts)
 
@@ -56,7 +61,9 @@ def told(name: str, gap: Compared, words: list[str], slices: Floats) -> dict[str
     }
 
 
-def largest(target: Floats, groups: Floats, slices: Floats, task: Task, spread: float | None = None) -> Compared:
+def largest(
+    target: Floats, groups: Floats, slices: Floats, task: Task, spread: float | None = None
+) -> Compared:
     """The difference between a slice and the rest that is farthest beyond its standard error."""
     columns = [target / (spread or max(float(target.std()), 1e-300))]
     if task == "classes":

@@ -11,11 +11,24 @@ import msgspec
 import numpy as np
 
 from traindx.errors import ConfigError
-from traindx.survey.table import MOST_FIELDS, Chunk, Codes, Field, Floats, Kind, Objects, Table, Wanted, rows_a_chunk
+from traindx.survey.table import (
+    MOST_FIELDS,
+    Chunk,
+    Codes,
+    Field,
+    Floats,
+    Kind,
+    Objects,
+    Table,
+    Wanted,
+    rows_a_chunk,
+)
 from traindx.survey.words import escaped, listing
 
 PARSES = 0.9  # of the words of a column that must be numbers for it to be a column of numbers
-NUMBER = r"^\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|Inf|INF|Infinity|infinity|nan|NaN|NAN)\s*$"
+NUMBER = (
+    r"^\s*[-+]?(\d+\.?\d*([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?|inf|Inf|INF|Infinity|infinity|nan|NaN|NAN)\s*$"
+)
 OFTEN_NEW = 0.5  # share of different words above which a column names its rows
 TEXT_WORDS = 3.0  # words a cell from which a column of words is text
 TEXT_LIMIT = 2000  # characters of a text that are read
@@ -34,11 +47,15 @@ def table(
     fields = wanted.fields or features(names, kinds, target)
     missing = [f.name for f in fields if f.name not in names]
     if missing:
-        raise ConfigError(f"{escaped(name, 200)}: has no column {listing(missing)}, which the training data have")
+        raise ConfigError(
+            f"{escaped(name, 200)}: has no column {listing(missing)}, which the training data have"
+        )
     left_out = tuple(f.name for f in fields if f.kind == "identifier")
     kept = tuple(f for f in fields if f.kind != "identifier")
     places = {n: i for i, n in enumerate(names)}
-    goal: Kind = "number" if target is None or first is None or numeric(first.column(places[target])) else "category"
+    goal: Kind = (
+        "number" if target is None or first is None or numeric(first.column(places[target])) else "category"
+    )
     shape = Shape(kept, places, target, goal, sensitive, wanted.codes)
     return Table(
         name=name,

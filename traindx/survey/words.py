@@ -13,7 +13,9 @@ def escaped(name: object, limit: int = LIMIT) -> str:
     """`name` on one line, at most `limit` characters, every control or invisible character spelled out."""
     text = str(name)
     text = text if len(text) <= limit else text[: limit - 1] + "…"
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+    return "".join(
+        c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text
+    )
 
 
 def listing(names: Sequence[object], most: int = SHOWN, *, limit: int = LIMIT, quotes: bool = True) -> str:

@@ -83,7 +83,10 @@ def imitate(root: Path, tree: Path, linked: bool, besides: Callable[[str], bool]
 def link_entries(source: Path, target: Path, besides: Callable[[str], bool]) -> None:
     """Make `target`, with a link to everything in `source` but for names that are left out."""
     target.mkdir(parents=True, exist_ok=True)
-    with contextlib.suppress(OSError), os.scandir(source) as entries:  # no such home, or one that cannot be read
+    with (
+        contextlib.suppress(OSError),
+        os.scandir(source) as entries,
+    ):  # no such home, or one that cannot be read
         for entry, _ in zip(entries, range(BESIDE), strict=False):
             if not besides(entry.name):
                 os.symlink(entry.path, target / entry.name)

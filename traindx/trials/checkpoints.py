@@ -31,7 +31,18 @@ HEADER_BYTES = 100 << 20  # a safetensors header is never larger, by its definit
 PICKLE_BYTES = 64 << 20
 CHUNK = 16 << 20
 FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "bf16"}
-WIDTHS = {"F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2, "I16": 2, "U16": 2}
+WIDTHS = {
+    "F64": 8,
+    "I64": 8,
+    "U64": 8,
+    "F32": 4,
+    "I32": 4,
+    "U32": 4,
+    "F16": 2,
+    "BF16": 2,
+    "I16": 2,
+    "U16": 2,
+}
 STORAGES = {"DoubleStorage": "<f8", "FloatStorage": "<f4", "HalfStorage": "<f2", "BFloat16Storage": "bf16"}
 SHOWN = 3
 
@@ -60,7 +71,9 @@ def facts(folder: Path) -> dict[str, Fact]:
     broken, bad = [one for one in known if one.broken], [one for one in known if one.bad]
 
     def names(found: list[Looked], what: str) -> str:
-        shown = [f"{one.path.relative_to(folder)} ({one.broken or ', '.join(one.bad[:SHOWN])})" for one in found]
+        shown = [
+            f"{one.path.relative_to(folder)} ({one.broken or ', '.join(one.bad[:SHOWN])})" for one in found
+        ]
         return ", ".join(shown[:SHOWN]) + (f" and {len(found) - SHOWN} more" if len(found) > SHOWN else what)
 
     out: dict[str, Fact] = {
@@ -113,7 +126,15 @@ def look_at(path: Path, end: float) -> Looked:
         bad = safetensors(path, end) if path.suffix == ".safetensors" else torch_archive(path, end)
     except NotKnown:
         return Looked(path, known=False)
-    except (Unreadable, zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, NotImplementedError) as why:
+    except (
+        Unreadable,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        OSError,
+        ValueError,
+        NotImplementedError,
+    ) as why:
         return Looked(path, broken=str(why)[:120] or type(why).__name__)
     return Looked(path, bad=tuple(bad))
 
@@ -188,7 +209,9 @@ def torch_archive(path: Path, end: float) -> list[str]:
     bad = []
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
-        pickled = next((e for e in entries if e.filename.endswith("data.pkl") and e.file_size <= PICKLE_BYTES), None)
+        pickled = next(
+            (e for e in entries if e.filename.endswith("data.pkl") and e.file_size <= PICKLE_BYTES), None
+        )
         kinds = storages(archive.read(pickled)) if pickled is not None else {}
         for entry in entries:
             key = entry.filename.rpartition("/data/")[2]

@@ -31,11 +31,21 @@ class Cluster:
         self.ray: Any = ray
         self.folder = folder
         try:
-            ray.init(address=address or "local", include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+            ray.init(
+                address=address or "local",
+                include_dashboard=False,
+                log_to_driver=False,
+                logging_level="ERROR",
+            )
         except (ConnectionError, RuntimeError, ValueError) as error:
             raise ExperimentFailed(f"no Ray at {address or 'this machine'}: {error}") from error
         told = ray.exceptions
-        self.lost = (told.WorkerCrashedError, told.NodeDiedError, told.OutOfMemoryError, told.LocalRayletDiedError)
+        self.lost = (
+            told.WorkerCrashedError,
+            told.NodeDiedError,
+            told.OutOfMemoryError,
+            told.LocalRayletDiedError,
+        )
         self.task = ray.remote(max_retries=0)(work)
 
     def __call__(

@@ -49,7 +49,12 @@ class Recording(Protocol):
     a command that runs in `folder` records itself there. Raises ConfigError."""
 
     def __call__(
-        self, out: Path, interventions: Sequence[str], steps: int | None, base: Mapping[str, str], folder: str
+        self,
+        out: Path,
+        interventions: Sequence[str],
+        steps: int | None,
+        base: Mapping[str, str],
+        folder: str,
     ) -> dict[str, str]: ...
 
 
@@ -108,7 +113,9 @@ class Conducted(NamedTuple):
         if self.ended == "finished" and self.signal:
             return f"killed by signal {self.signal}"
         if self.ended == "finished" and self.status:
-            return ". ".join(filter(None, [f"ended with status {self.status}: {last_line(self.tail)}", self.wish()]))
+            return ". ".join(
+                filter(None, [f"ended with status {self.status}: {last_line(self.tail)}", self.wish()])
+            )
         return {
             "finished": "came to its end",
             "out-of-time": f"ended after {self.seconds:.0f} s, its time limit",
@@ -187,19 +194,29 @@ def conduct(
     check_program(command[0], here, base)
     before = scratch.state(scratch.project(here))
     words = (*command, base.get("PYTHONPATH", ""))
-    copy = scratch.make(here, words=words, home=Path(base.get("HOME") or Path.home()), copied_bytes=copied_bytes)
+    copy = scratch.make(
+        here, words=words, home=Path(base.get("HOME") or Path.home()), copied_bytes=copied_bytes
+    )
     begun = time.monotonic()
     try:
         for name, text in edited.items():
             scratch.rewrite(copy.folder / name, text)
         inside = with_threads(scratch.environment_in(base, copy), threads)
         environment = record(out, interventions, steps, inside, str(copy.folder))
-        request = order(command, copy, (seconds, grace), [str(out.resolve()), *writable], scratch.caches(base), network)
-        tail, answer = kept(request, environment, copy, (output or Output)(out / "stdout.log"), stop, until, warm)
-        changed = scratch.changes(before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root))
+        request = order(
+            command, copy, (seconds, grace), [str(out.resolve()), *writable], scratch.caches(base), network
+        )
+        tail, answer = kept(
+            request, environment, copy, (output or Output)(out / "stdout.log"), stop, until, warm
+        )
+        changed = scratch.changes(
+            before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root)
+        )
     finally:
         scratch.remove(copy.place)
-    done = conducted(out, tuple(interventions), time.monotonic() - begun, tail, answer, enclosure.limits(network))
+    done = conducted(
+        out, tuple(interventions), time.monotonic() - begun, tail, answer, enclosure.limits(network)
+    )
     return done._replace(linked=copy.linked, left_out=copy.left_out, changed=changed)
 
 
@@ -389,7 +406,9 @@ def check_program(program: str, folder: Path, base: Mapping[str, str]) -> None:
     if found is None or not os.access(found, os.X_OK) or Path(found).is_dir():
         known = (folder / program).is_file()
         hint = f"; to run a script: python {program}" if known else ""
-        raise ConfigError(f"{program}: {'cannot be executed' if known else 'there is no such program'}{hint}")
+        raise ConfigError(
+            f"{program}: {'cannot be executed' if known else 'there is no such program'}{hint}"
+        )
 
 
 def with_threads(base: Mapping[str, str], threads: int | None) -> dict[str, str]:

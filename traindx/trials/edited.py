@@ -52,9 +52,13 @@ def compare(
     intervened = conduct(
         command, [SEED, *interventions], out=out / "intervened", steps=steps, seconds=seconds, **options
     )
-    own = conduct(command, [SEED], out=out / "edited", steps=steps, seconds=seconds, edited=edited, **options)
+    own = conduct(
+        command, [SEED], out=out / "edited", steps=steps, seconds=seconds, edited=edited, **options
+    )
     if not own.ok:
-        return Alike(False, 0, float("inf"), f"the edited script {own.words()}: {last_line(own.tail)}", intervened.ok)
+        return Alike(
+            False, 0, float("inf"), f"the edited script {own.words()}: {last_line(own.tail)}", intervened.ok
+        )
     if not intervened.ok:
         return Alike(False, 0, float("inf"), f"under intervention, the script {intervened.words()}")
     return alike(losses(read(intervened.out), steps), losses(read(own.out), steps))

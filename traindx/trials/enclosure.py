@@ -54,7 +54,9 @@ def possible() -> bool:
     home = os.path.join(os.path.dirname(__file__), "..", "..")  # the folder that holds the package
     with room(SCRATCH) as place:
         command = [sys.executable, "-I", "-S", "-c", TRY, home, str(place)]
-        return not subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode
+        return not subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        ).returncode
 
 
 def limits(network: bool) -> tuple[str, ...]:
@@ -62,7 +64,11 @@ def limits(network: bool) -> tuple[str, ...]:
     if possible():
         return ()
     writing = "writing to ~/.cache and /dev/shm" if version() else "writing outside of its copy"
-    return (writing, "changing permissions and times of your files", *(() if network else ("using the network",)))
+    return (
+        writing,
+        "changing permissions and times of your files",
+        *(() if network else ("using the network",)),
+    )
 
 
 def enter(place: str, writable: Sequence[str], caches: Sequence[str], network: bool) -> list[int]:
@@ -72,7 +78,9 @@ def enter(place: str, writable: Sequence[str], caches: Sequence[str], network: b
     sockets = [] if network else list(listening([place, *writable]))
     unprivileged = separate(NEWNS | (0 if network else NEWNET))
     checked(libc().mount(None, b"/", None, ALL_PRIVATE, None))
-    trees = {path: tree(path) for path in (place, *LIVE, *map(os.path.realpath, writable)) if os.path.exists(path)}
+    trees = {
+        path: tree(path) for path in (place, *LIVE, *map(os.path.realpath, writable)) if os.path.exists(path)
+    }
     if os.sep not in trees:
         everything_read_only()
     share_anew(place, trees.pop(place))
@@ -98,7 +106,11 @@ def separate(kinds: int) -> bool:
         return False
     user, group = os.geteuid(), os.getegid()
     checked(libc().unshare(kinds | NEWUSER))
-    for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
             file.write(text)
     return user != 0
@@ -161,7 +173,9 @@ def layer(path: str, place: str) -> None:
                 mounted("tmpfs", place, "tmpfs", NO_SUID_NO_DEVICES)
             os.makedirs(upper)
             os.makedirs(work)
-            mounted("overlay", path, "overlay", 0, f"lowerdir={path},upperdir={upper},workdir={work},userxattr")
+            mounted(
+                "overlay", path, "overlay", 0, f"lowerdir={path},upperdir={upper},workdir={work},userxattr"
+            )
             return
 
 
@@ -180,7 +194,10 @@ def listening(besides: Sequence[str]) -> Iterator[str]:
 
 
 def sockets_in(folder: str, depth: int) -> Iterator[str]:
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:  # closed to this user, and its sockets too
+    with (
+        contextlib.suppress(OSError),
+        os.scandir(folder) as entries,
+    ):  # closed to this user, and its sockets too
         for entry, _ in zip(entries, range(MOST), strict=False):
             if entry.is_dir(follow_symlinks=False):
                 yield from sockets_in(entry.path, depth - 1) if depth > 1 else ()
@@ -194,7 +211,9 @@ def connect_to_itself(addresses: Sequence[str]) -> None:
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         fcntl.ioctl(control, SET_FLAGS, struct.pack("16sh22x", b"lo", INTERFACE_UP))
-        for number, address in enumerate(one for one in dict.fromkeys(addresses) if not one.startswith("127.")):
+        for number, address in enumerate(
+            one for one in dict.fromkeys(addresses) if not one.startswith("127.")
+        ):
             for what, value in ((SET_ADDRESS, address), (SET_MASK, "255.255.255.255")):
                 name, bits = f"lo:{number}".encode(), socket.inet_aton(value)
                 fcntl.ioctl(control, what, struct.pack("16sHH4s16x", name, socket.AF_INET, 0, bits))

@@ -97,7 +97,13 @@ def imported(script: Path) -> set[str]:
     try:
         with script.open("rb") as stream:  # a hole of gigabytes is not read to its end
             tree = ast.parse(stream.read(FILE_BYTES))
-    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: too deeply nested
+    except (
+        OSError,
+        SyntaxError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+    ):  # the last two: too deeply nested
         return set()
     found: set[str] = set()
     for node in ast.walk(tree):

@@ -56,7 +56,9 @@ def restrict(writable: Sequence[str]) -> bool:
         return False
     rights = WRITE_FILE | ENTRIES | REFER | (TRUNCATE if known >= 3 else 0)
     wanted = Ruleset(rights, 0, SIGNALS if known >= 6 else 0)
-    rules = checked(libc().syscall(CREATE_RULESET, ctypes.byref(wanted), ctypes.sizeof(wanted), ctypes.c_uint32(0)))
+    rules = checked(
+        libc().syscall(CREATE_RULESET, ctypes.byref(wanted), ctypes.sizeof(wanted), ctypes.c_uint32(0))
+    )
     try:
         for path in writable:
             if os.path.exists(path):

@@ -215,7 +215,9 @@ def main() -> None:
     sys.path.remove(config["home"])
     flags = fcntl.fcntl(channel, fcntl.F_GETFL)
     fcntl.fcntl(channel, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(channel, fcntl.F_SETFL, flags | os.O_ASYNC)  # SIGIO, which ends it, where traindx is gone meanwhile
+    fcntl.fcntl(
+        channel, fcntl.F_SETFL, flags | os.O_ASYNC
+    )  # SIGIO, which ends it, where traindx is gone meanwhile
     if select.select([channel], [], [], 0)[0]:  # nothing is asked yet: it was gone before that
         shutil.rmtree(config["room"], ignore_errors=True)
         return

@@ -23,7 +23,22 @@ from traindx.trials import scratch
 
 # Compared by content, up to so many bytes each and in all; larger ones are data.
 TEXTS = frozenset(
-    (".py", ".pyi", ".ipynb", ".sh", ".yaml", ".yml", ".json", ".toml", ".cfg", ".ini", ".conf", ".gin", ".env", "")
+    (
+        ".py",
+        ".pyi",
+        ".ipynb",
+        ".sh",
+        ".yaml",
+        ".yml",
+        ".json",
+        ".toml",
+        ".cfg",
+        ".ini",
+        ".conf",
+        ".gin",
+        ".env",
+        "",
+    )
 )
 TEXT_BYTES, ALL_BYTES = 1 << 20, 64 << 20
 # Written while others work in the project, and read by no training: logs, trackers' files, records of traindx.
@@ -54,7 +69,9 @@ def inputs(command: Sequence[str], folder: Path, besides: Sequence[str | Path] =
     variables, paths, room = set[bytes](), set[bytes](), ALL_BYTES
     for name in sorted(scratch.state(root)):
         path = root / name
-        folder_itself = path.is_dir() and not path.is_symlink()  # its time changes with every log that is made in it
+        folder_itself = (
+            path.is_dir() and not path.is_symlink()
+        )  # its time changes with every log that is made in it
         if folder_itself or LOGS.search(name) or within_any(path, left_out):
             continue
         text = small_text(path, room)
@@ -70,7 +87,11 @@ def inputs(command: Sequence[str], folder: Path, besides: Sequence[str | Path] =
     for path in elsewhere(named, folder, root, left_out):
         if (mark := mark_of(path, small_text(path, room), prints)) is not None:
             found[str(path)] = mark
-    return {**found, **packages(command[0]), **settings({os.fsdecode(name) for name in variables}, os.environ)}
+    return {
+        **found,
+        **packages(command[0]),
+        **settings({os.fsdecode(name) for name in variables}, os.environ),
+    }
 
 
 def small_text(path: Path, room: int) -> bytes | None:
@@ -110,7 +131,12 @@ def elsewhere(named: Sequence[str], folder: Path, root: Path, left_out: Sequence
     for word in dict.fromkeys(named):
         path = Path(os.path.normpath(folder / os.path.expanduser(word)))
         inside = path == root or root in path.parents
-        if not inside and path not in shared and not within_any(path, left_out) and not str(path).startswith(SYSTEM):
+        if (
+            not inside
+            and path not in shared
+            and not within_any(path, left_out)
+            and not str(path).startswith(SYSTEM)
+        ):
             yield path
 
 

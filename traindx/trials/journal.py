@@ -26,7 +26,9 @@ class Journal:
 
     def __init__(self, folder: Path, about: Mapping[str, Any]) -> None:
         self.path, self.about = folder / FILE, about
-        self.lock = -1  # the descriptor that keeps others out of the folder as long as this process is at work there
+        self.lock = (
+            -1
+        )  # the descriptor that keeps others out of the folder as long as this process is at work there
         self.inputs_now: Callable[[], Mapping[str, str]] = dict  # reads anew what the starts depend on
         known = lines(self.path)
         self.changed = sentence(known[0], about) if known else ""
@@ -91,7 +93,9 @@ class Unfinished(NamedTuple):
 def unfinished(base: Path, name: str, about: Mapping[str, Any], done: str) -> Unfinished:
     """The newest folder `base`/`name`-... whose diary is about this, and which lacks the file `done`."""
     changed = ""
-    for folder in sorted(base.glob(f"{name}-*"), key=lambda p: p.name, reverse=True) if base.is_dir() else []:
+    for folder in (
+        sorted(base.glob(f"{name}-*"), key=lambda p: p.name, reverse=True) if base.is_dir() else []
+    ):
         known = [] if (folder / done).exists() else lines(folder / FILE)
         if not known or known[0].get("command") != about.get("command"):
             continue

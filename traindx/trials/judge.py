@@ -30,10 +30,14 @@ ALPHA = 0.05  # chance of confirming any of the changes that do nothing
 LOOKS = 2  # at FIRST pairs, and at MOST
 FIRST, MOST = 3, 5
 MIN_EFFECT = 0.10
-CAP = 3.0  # gains are cut there: twenty times better is as good as fixed, and one seed must not carry the mean
+CAP = (
+    3.0  # gains are cut there: twenty times better is as good as fixed, and one seed must not carry the mean
+)
 LEAST_SPREAD = 0.02  # of gains: below that two runs are alike
 OF_NOISE = 0.2  # pairing takes away at most four fifths of the spread between seeds
-HOPELESS = 0.5  # of the minimum effect: a first pair below that, where the noise is known, is not followed up
+HOPELESS = (
+    0.5  # of the minimum effect: a first pair below that, where the noise is known, is not followed up
+)
 
 
 class Judged(NamedTuple):
@@ -80,7 +84,10 @@ def verdict(effect: float, half: float, interval: Interval, margin: float) -> tu
         return "harmful", f"{percent(effect)}"
     if interval[1] < margin:
         return "refuted", f"{percent(effect)}: at most {percent(interval[1])}, less than counts"
-    return "inconclusive", f"{percent(effect)}, but from {percent(interval[0])} to {percent(interval[1])} are possible"
+    return (
+        "inconclusive",
+        f"{percent(effect)}, but from {percent(interval[0])} to {percent(interval[1])} are possible",
+    )
 
 
 def early(values: np.ndarray, margin: float, noise: float | None) -> tuple[Verdict, str]:

@@ -27,7 +27,15 @@ from typing import Any
 from traindx.trials import enclosure, fence
 
 # Asking for the end: by traindx, or passed on by it. The script gets the same one.
-ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+ENDING = (
+    signal.SIGTERM,
+    signal.SIGINT,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGXCPU,
+)
 LEFT_BEHIND = 0.5  # seconds that processes get which outlive the command
 
 
@@ -46,7 +54,9 @@ class Keeper:
         for number in (signal.SIGCHLD, *ENDING):
             signal.signal(number, self.heard)
         self.told_to_end = 0  # the signal that did
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)  # they may have been held back until now: heard here
+        signal.pthread_sigmask(
+            signal.SIG_UNBLOCK, ENDING
+        )  # they may have been held back until now: heard here
         self.child = -1
         self.counters: list[int] = []  # of the experiment's own network, where it has one
 
@@ -78,7 +88,9 @@ class Keeper:
                     before()
                     return True
             else:
-                process = subprocess.Popen(self.request["command"], start_new_session=True, preexec_fn=before)
+                process = subprocess.Popen(
+                    self.request["command"], start_new_session=True, preexec_fn=before
+                )
                 self.child = process.pid
                 process.returncode = 0  # it is waited for here, together with those that were adopted
             theirs.close()
@@ -111,7 +123,10 @@ class Keeper:
         except (OSError, subprocess.SubprocessError) as error:
             if fork and not self.child:
                 raise  # in the command's own process
-            answer: dict[str, Any] = {"ended": "not-started", "why": getattr(error, "strerror", None) or str(error)}
+            answer: dict[str, Any] = {
+                "ended": "not-started",
+                "why": getattr(error, "strerror", None) or str(error),
+            }
         else:
             ended = self.keep()
             code = 0 if self.status is None else os.waitstatus_to_exitcode(self.status)
@@ -202,7 +217,10 @@ def descendants(root: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", "rb") as stat:
+            with (
+                contextlib.suppress(OSError, ValueError, IndexError),
+                open(f"/proc/{name}/stat", "rb") as stat,
+            ):
                 fields = stat.read().rpartition(b")")[2].split()
                 if fields[0] != b"Z":
                     children.setdefault(int(fields[1]), []).append(int(name))

@@ -148,7 +148,9 @@ def made(run: Run, signal: str, direction: str, why: str) -> Objective:
     values = np.zeros(0) if series is None else series.values[np.isfinite(series.values)]
     higher = direction == "higher"
     scale, unit = scaled(signal, values, higher)
-    return Objective(signal=signal, direction="higher" if higher else "lower", scale=scale, unit=unit, why=why)
+    return Objective(
+        signal=signal, direction="higher" if higher else "lower", scale=scale, unit=unit, why=why
+    )
 
 
 def scaled(signal: str, values: Floats, higher: bool) -> tuple[Literal["error", "ratio", "share"], float]:
@@ -158,7 +160,11 @@ def scaled(signal: str, values: Floats, higher: bool) -> tuple[Literal["error", 
         return "error", known.perfect
     if higher and len(values) and values.max() <= FULL:
         return "error", 1.0
-    floor = LOSS_FLOOR * float(np.median(values)) if len(values) and ("loss" in signal or signal in COMPUTED) else 0.0
+    floor = (
+        LOSS_FLOOR * float(np.median(values))
+        if len(values) and ("loss" in signal or signal in COMPUTED)
+        else 0.0
+    )
     if len(values) and values.min() + floor > 0 <= values.min():
         return "ratio", floor
     return "share", float(np.ptp(values)) if len(values) and np.ptp(values) > 0 else 1.0
@@ -186,14 +192,21 @@ def level(run: Run, objective: Objective, until: float | None = None) -> float:
 def tail(steps: Floats, values: Floats, signal: str) -> Floats:
     """The values in the last part of `steps[n]`, the last one at least."""
     share = LATE if signal.startswith(("val", "test")) else LATE_TRAINING
-    return values[min(int(np.searchsorted(steps, steps[-1] - share * (steps[-1] - steps[0]))), len(values) - 1) :]
+    return values[
+        min(int(np.searchsorted(steps, steps[-1] - share * (steps[-1] - steps[0]))), len(values) - 1) :
+    ]
 
 
 def speed(run: Run, objective: Objective) -> Objective | None:
     """The objective for two runs that end alike: the steps until the signal is as good as `run` ends. None where it is
     not known well enough when that was."""
     series, end = run.series.get(objective.signal), level(run, objective)
-    if series is None or not math.isfinite(end) or objective.scale == "steps" or objective.signal.startswith("time/"):
+    if (
+        series is None
+        or not math.isfinite(end)
+        or objective.scale == "steps"
+        or objective.signal.startswith("time/")
+    ):
         return None
     found = msgspec.structs.replace(
         objective,
@@ -210,7 +223,9 @@ def speed(run: Run, objective: Objective) -> Objective | None:
 def nearly(end: float, objective: Objective) -> float:
     """The level that is worse than `end` by as much as counts as none."""
     if objective.scale == "error":
-        return objective.unit * (1 - (1 - end / objective.unit + ERROR_FLOOR) * math.exp(CLOSE) + ERROR_FLOOR)
+        return objective.unit * (
+            1 - (1 - end / objective.unit + ERROR_FLOOR) * math.exp(CLOSE) + ERROR_FLOOR
+        )
     sign = 1.0 if objective.direction == "lower" else -1.0
     if objective.scale == "ratio":
         return (end + objective.unit) * math.exp(sign * CLOSE) - objective.unit

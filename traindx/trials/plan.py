@@ -33,7 +33,9 @@ DOSES: Mapping[str, tuple[tuple[Way, ...], ...]] = {
     ),
 }
 
-Record = Callable[[str, str], tuple[float, float]]  # (fix, cause) -> how often it was confirmed, and not, before
+Record = Callable[
+    [str, str], tuple[float, float]
+]  # (fix, cause) -> how often it was confirmed, and not, before
 
 
 class Candidate(NamedTuple):
@@ -72,7 +74,9 @@ def candidates(
         for fix in (f for f in fixes if hypothesis.cause in f.causes):
             words = fix.propose(setup)
             chance = hypothesis.probability * standing(fix, hypothesis.cause, record)
-            ways = [w for w in variants(fix, tried_for.get(hypothesis.cause, ())) if not any(map(refused, w))]
+            ways = [
+                w for w in variants(fix, tried_for.get(hypothesis.cause, ())) if not any(map(refused, w))
+            ]
             for place, way in enumerate(ways if words else ()):
                 found.append(Candidate(fix.slug, hypothesis.cause, way, chance * SECOND**place, doses(way)))
             if words and not ways:

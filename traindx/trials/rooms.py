@@ -15,7 +15,12 @@ from pathlib import Path
 
 from traindx.trials.locks import abandoned, take_lock
 
-SCRATCH, CHECK, RECORDS, DEMO = PREFIXES = ("traindx-scratch-", "traindx-check-", "traindx-records-", "traindx-demo-")
+SCRATCH, CHECK, RECORDS, DEMO = PREFIXES = (
+    "traindx-scratch-",
+    "traindx-check-",
+    "traindx-records-",
+    "traindx-demo-",
+)
 OWNER = ".owner"
 HELD: dict[Path, int] = {}  # the rooms of this process, and the descriptors that hold their locks
 
@@ -70,7 +75,10 @@ def remove_abandoned() -> None:
     with os.scandir(tempfile.gettempdir()) as entries:
         found = [entry for entry in entries if entry.name.startswith(PREFIXES)]
     for entry in found:
-        if not entry.is_dir(follow_symlinks=False) or entry.stat(follow_symlinks=False).st_uid != os.getuid():
+        if (
+            not entry.is_dir(follow_symlinks=False)
+            or entry.stat(follow_symlinks=False).st_uid != os.getuid()
+        ):
             continue
         lock = abandoned(Path(entry.path, OWNER))
         if lock is not None:

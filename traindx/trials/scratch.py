@@ -32,8 +32,14 @@ COPIED_BYTES = 256 << 20  # in total; the largest files are linked first
 COPIED_FILES = 20_000  # in total; of folders that hold more, none is copied
 MANY = 3  # times as many files are linked one by one, so that new ones can be made beside them
 LINKED = frozenset({".git", ".hg", ".svn", ".venv", "venv", "node_modules"})
-CACHES = frozenset({"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"})
-OURS = (*rooms.PREFIXES, "traindx-fix", "traindx-investigate")  # temporary folders: in the project where TMPDIR is
+CACHES = frozenset(
+    {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".hypothesis"}
+)
+OURS = (
+    *rooms.PREFIXES,
+    "traindx-fix",
+    "traindx-investigate",
+)  # temporary folders: in the project where TMPDIR is
 remove = rooms.remove_room
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 FICLONE = 0x40049409  # Linux: share the blocks of two files until one of them is written to
@@ -154,7 +160,9 @@ def survey(root: Path, copy: Path, most: int) -> Survey:
         name = waiting.popleft()
         entries = listed(root / name, most if name else MANY * most)
         if entries is None and not name:
-            raise ConfigError(f"{root}: cannot be read, or holds too many files to be copied; work in a smaller folder")
+            raise ConfigError(
+                f"{root}: cannot be read, or holds too many files to be copied; work in a smaller folder"
+            )
         if name and (entries is None or len(found.files) >= MANY * most or linked_whole(root / name)):
             os.symlink(root / name, copy / name)
             if os.path.basename(name) not in CACHES:
@@ -167,7 +175,9 @@ def survey(root: Path, copy: Path, most: int) -> Survey:
     return found
 
 
-def take(entry: os.DirEntry[str], inner: str, root: Path, copy: Path, found: Survey, waiting: deque[str]) -> None:
+def take(
+    entry: os.DirEntry[str], inner: str, root: Path, copy: Path, found: Survey, waiting: deque[str]
+) -> None:
     """One entry of a folder. What has gone meanwhile is passed over."""
     try:
         if entry.is_symlink():
@@ -200,7 +210,11 @@ def listed(folder: Path, most: int) -> list[os.DirEntry[str]] | None:
 
 def linked_whole(folder: Path) -> bool:
     """Whether a folder is history, installed packages or a cache, which no training changes."""
-    return folder.name in LINKED or folder.name in CACHES or any(os.path.exists(folder / name) for name in ENVIRONMENT)
+    return (
+        folder.name in LINKED
+        or folder.name in CACHES
+        or any(os.path.exists(folder / name) for name in ENVIRONMENT)
+    )
 
 
 def copy_link(path: str, root: Path, copy: Path, name: str) -> None:
@@ -226,7 +240,9 @@ class Cloner:
                 if not stat.S_ISREG(os.fstat(old.fileno()).st_mode):  # it was a file when it was listed
                     raise OSError(errno.EINVAL, "is no file any more")
                 with open(target, "xb") as new:
-                    done = (self.works and self.clone(old.fileno(), new.fileno())) or (room and filled(new, old))
+                    done = (self.works and self.clone(old.fileno(), new.fileno())) or (
+                        room and filled(new, old)
+                    )
             if done:
                 shutil.copystat(source, target)
                 return True

@@ -66,7 +66,10 @@ class Warm:
         self.loading: Server | None = None
         self.closed = False
         self.lock = threading.Lock()
-        self.answered, self.at_once = threading.Event(), False  # whether one was there when it was first asked for
+        self.answered, self.at_once = (
+            threading.Event(),
+            False,
+        )  # whether one was there when it was first asked for
 
     def look(self, command: Sequence[str], folder: Path) -> str:
         """Find what the script imports; why it cannot be forked, or ""."""
@@ -164,7 +167,9 @@ class Warm:
 class Server:
     """One loaded Python, which may be forked once it was listened to. `why`: what is in the way of that, or ""."""
 
-    def __init__(self, options: Sequence[str], config: Mapping[str, Any], environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, options: Sequence[str], config: Mapping[str, Any], environment: Mapping[str, str]
+    ) -> None:
         self.channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self.process = subprocess.Popen(
@@ -186,7 +191,9 @@ class Server:
             told = self.channel.recv(1 << 16)
         except TimeoutError:
             told = b'{"why": "its libraries take too long to load"}'
-        self.why = json.loads(told)["why"] if told else "a Python that loads its libraries ends with an error"
+        self.why = (
+            json.loads(told)["why"] if told else "a Python that loads its libraries ends with an error"
+        )
 
     def close(self) -> None:
         self.channel.close()  # which it hears

@@ -35,20 +35,26 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("grad_norm/<module>", "none", "L2", "gradient norm of one module"),
     SignalKind("grad_zero_fraction/<module>", "none", "0..1", "share of exactly zero gradients"),
     SignalKind("grad_nonfinite/<module>", "lower", "count", "non-finite gradient values"),
-    SignalKind("exchange/own", "none", "", "a sum, with fixed factors, over the gradient of one process alone"),
+    SignalKind(
+        "exchange/own", "none", "", "a sum, with fixed factors, over the gradient of one process alone"
+    ),
     SignalKind("exchange/used", "none", "", "the same sum over the gradient that its step uses"),
     SignalKind("clip_ratio", "none", "0..1", "norm after clipping over norm before"),
     SignalKind("grad_noise_scale", "none", "samples", "batch size at which noise equals signal"),
     SignalKind("grad_norm_part", "none", "L2", "the part of the gradient norm that one process holds"),
     SignalKind("grad_cosine", "none", "-1..1", "cosine of the gradients of two steps in a row"),
-    SignalKind("update_cosine", "none", "-1..1", "cosine of a step and of downhill after it; below 0: too far"),
+    SignalKind(
+        "update_cosine", "none", "-1..1", "cosine of a step and of downhill after it; below 0: too far"
+    ),
     SignalKind("curvature/max", "none", "", "largest eigenvalue of the Hessian of a batch's loss"),
     SignalKind("curvature/min", "none", "", "smallest eigenvalue of the Hessian of a batch's loss"),
     SignalKind("weight_norm", "none", "L2", "global weight norm"),
     SignalKind("weight_norm/<module>", "none", "L2", "weight norm of one module"),
     SignalKind("weight_absmax/<module>", "none", "", "largest absolute weight"),
     SignalKind("update_ratio/<module>", "none", "", "norm of the update over norm of the weights"),
-    SignalKind("update_zero_fraction/<module>", "none", "0..1", "share of weights that a step left as they were"),
+    SignalKind(
+        "update_zero_fraction/<module>", "none", "0..1", "share of weights that a step left as they were"
+    ),
     SignalKind("act_zero_fraction/<module>", "none", "0..1", "share of units silent on all data"),
     SignalKind("act_saturated_fraction/<module>", "none", "0..1", "share of saturated pre-activations"),
     SignalKind("act_mean/<module>", "none", "", "mean activation"),
@@ -57,38 +63,65 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("act_nonfinite/<module>", "lower", "count", "non-finite activations"),
     SignalKind("act_rank/<module>", "none", "", "effective rank of the representation"),
     SignalKind("attention_logit_max/<module>", "none", "", "largest attention logit seen"),
-    SignalKind("outputs_sample_spread", "none", "0..1", "spread of outputs over samples over their size; 0: all alike"),
-    SignalKind("outputs_majority_share", "none", "0..1", "share of a batch that gets the most frequent answer"),
+    SignalKind(
+        "outputs_sample_spread",
+        "none",
+        "0..1",
+        "spread of outputs over samples over their size; 0: all alike",
+    ),
+    SignalKind(
+        "outputs_majority_share", "none", "0..1", "share of a batch that gets the most frequent answer"
+    ),
     SignalKind("outputs_accuracy", "higher", "0..1", "share of a batch that the outputs answer as labelled"),
     SignalKind(
-        "outputs_cross_entropy", "lower", "nats", "cross-entropy of the outputs as scores, whatever the loss is"
+        "outputs_cross_entropy",
+        "lower",
+        "nats",
+        "cross-entropy of the outputs as scores, whatever the loss is",
     ),
-    SignalKind("outputs_contradict_share", "none", "0..1", "labels less than a tenth as likely as the answer"),
+    SignalKind(
+        "outputs_contradict_share", "none", "0..1", "labels less than a tenth as likely as the answer"
+    ),
     SignalKind("outputs_explained", "higher", "", "share of the targets' variance that the outputs explain"),
     SignalKind("val_outputs_majority_share", "none", "0..1", "the same over an evaluation pass"),
     SignalKind("loss_scale", "none", "", "scale of half-precision losses"),
     SignalKind("skipped_steps", "lower", "count", "optimizer steps skipped so far"),
     SignalKind("nan_steps", "lower", "count", "iterations with a non-finite loss so far"),
     SignalKind("time/step", "lower", "s", "seconds for one optimizer step"),
-    SignalKind("time/queued", "lower", "s", "seconds of a step without a processor, which other processes had"),
+    SignalKind(
+        "time/queued", "lower", "s", "seconds of a step without a processor, which other processes had"
+    ),
     SignalKind("time/compile", "lower", "s", "seconds of a step in which functions are compiled or traced"),
     SignalKind("calls/compile", "lower", "count", "functions that were compiled or traced in a step"),
     SignalKind("time/data", "lower", "s", "seconds of a step spent waiting for data"),
     SignalKind("time/forward", "lower", "s", "seconds of a step in the forward pass"),
     SignalKind("time/backward", "lower", "s", "seconds of a step in the backward pass"),
-    SignalKind("time/compute", "lower", "s", "seconds of a step in which a compiled program computes (a profile)"),
+    SignalKind(
+        "time/compute", "lower", "s", "seconds of a step in which a compiled program computes (a profile)"
+    ),
     SignalKind("time/optimizer", "lower", "s", "seconds of a step in the optimizer"),
     SignalKind(
-        "time/idle", "lower", "s", "seconds of a step in which nothing is computed (on the accelerator, if any)"
+        "time/idle",
+        "lower",
+        "s",
+        "seconds of a step in which nothing is computed (on the accelerator, if any)",
     ),
     SignalKind("time/idle_longest", "lower", "s", "the longest of them in a row"),
-    SignalKind("time/synchronize", "lower", "s", "seconds of a step in which the host waits for the accelerator"),
+    SignalKind(
+        "time/synchronize", "lower", "s", "seconds of a step in which the host waits for the accelerator"
+    ),
     SignalKind("time/transfer", "lower", "s", "seconds of a step in which the accelerator copies memory"),
     SignalKind("time/collective", "lower", "s", "seconds of a step in which processes exchange tensors"),
-    SignalKind("calls/synchronize", "lower", "count", "times in a step that the host waits for the accelerator"),
-    SignalKind("operator_time/<operator>", "lower", "s", "seconds of a step in an operator itself (a trace)"),
+    SignalKind(
+        "calls/synchronize", "lower", "count", "times in a step that the host waits for the accelerator"
+    ),
+    SignalKind(
+        "operator_time/<operator>", "lower", "s", "seconds of a step in an operator itself (a trace)"
+    ),
     SignalKind("operator_calls/<operator>", "none", "count", "calls of an operator in a step (a trace)"),
-    SignalKind("kernel_time/<kernel>", "lower", "s", "seconds of a step in a kernel of the accelerator (a trace)"),
+    SignalKind(
+        "kernel_time/<kernel>", "lower", "s", "seconds of a step in a kernel of the accelerator (a trace)"
+    ),
     SignalKind("kernel_calls/<kernel>", "none", "count", "launches of a kernel in a step (a trace)"),
     SignalKind("throughput", "higher", "samples/s", "samples or tokens per second"),
     SignalKind("mem/host", "none", "bytes", "resident memory of the process"),
@@ -98,15 +131,33 @@ SIGNALS: tuple[SignalKind, ...] = (
     SignalKind("quant/loss_gap", "lower", "loss", "loss with quantization minus loss without"),
     SignalKind("quant/zero_fraction/<module>", "none", "0..1", "share of weights quantized to zero"),
     SignalKind(
-        "quant/majority/<module>", "none", "0..1", "share of weights on the commonest of zero and the end levels"
+        "quant/majority/<module>",
+        "none",
+        "0..1",
+        "share of weights on the commonest of zero and the end levels",
     ),
-    SignalKind("quant/error/<module>", "none", "", "norm of what quantization changes over the norm of the weights"),
-    SignalKind("quant/kept/<module>", "none", "", "projection of quantized on float weights; 1: kept, 0: lost"),
+    SignalKind(
+        "quant/error/<module>", "none", "", "norm of what quantization changes over the norm of the weights"
+    ),
+    SignalKind(
+        "quant/kept/<module>", "none", "", "projection of quantized on float weights; 1: kept, 0: lost"
+    ),
     SignalKind("quant/clipped/<module>", "none", "0..1", "share of weights beyond the end levels"),
-    SignalKind("quant/act_clipped/<module>", "none", "0..1", "share of quantized inputs on the range's ends"),
-    SignalKind("quant/flips/<module>", "none", "0..1", "share of weights on another level than a step before"),
-    SignalKind("quant/moved/<module>", "none", "0..1", "share of weights on another level than a sample before"),
-    SignalKind("quant/gradient/<module>", "none", "", "gradient norm of the float over that of the quantized weights"),
+    SignalKind(
+        "quant/act_clipped/<module>", "none", "0..1", "share of quantized inputs on the range's ends"
+    ),
+    SignalKind(
+        "quant/flips/<module>", "none", "0..1", "share of weights on another level than a step before"
+    ),
+    SignalKind(
+        "quant/moved/<module>", "none", "0..1", "share of weights on another level than a sample before"
+    ),
+    SignalKind(
+        "quant/gradient/<module>",
+        "none",
+        "",
+        "gradient norm of the float over that of the quantized weights",
+    ),
     SignalKind("optimizer/<i>/<signal>", "none", "", "lr, grad_norm or clip_ratio of a further optimizer"),
     SignalKind("rank/<i>/<signal>", "none", "", "a signal of one process of a distributed run"),
 )

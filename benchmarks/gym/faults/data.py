@@ -15,20 +15,26 @@ def raw(recipe: Recipe, times: float) -> Recipe | None:
     if recipe.net.kind != "mlp" or recipe.kind == "autoencoder":
         return None
     units = f"units = {times} ** np.linspace(-1, 2, x.shape[-1])\n"
-    units += "x_train, x_val, x_test = x_train * units + units, x_val * units + units, x_test * units + units"
+    units += (
+        "x_train, x_val, x_test = x_train * units + units, x_val * units + units, x_test * units + units"
+    )
     return replace(recipe, spoil_late=units)
 
 
 def huge(recipe: Recipe, times: float) -> Recipe | None:
     if recipe.kind in ("lm", "autoencoder"):
         return None
-    return replace(recipe, spoil_late=f"x_train, x_val, x_test = {times} * x_train, {times} * x_val, {times} * x_test")
+    return replace(
+        recipe, spoil_late=f"x_train, x_val, x_test = {times} * x_train, {times} * x_val, {times} * x_test"
+    )
 
 
 def raw_target(recipe: Recipe, times: float) -> Recipe | None:
     if recipe.kind != "regression":
         return None
-    line = f"y_train, y_val, y_test = (150 + {times} * y_train, 150 + {times} * y_val, 150 + {times} * y_test)"
+    line = (
+        f"y_train, y_val, y_test = (150 + {times} * y_train, 150 + {times} * y_val, 150 + {times} * y_test)"
+    )
     return replace(recipe, spoil_late=line)
 
 
@@ -62,13 +68,19 @@ def misaligned(recipe: Recipe, _: float) -> Recipe | None:
 
 def renamed(recipe: Recipe, _: float) -> Recipe | None:
     """The training labels are numbered differently from the validation labels."""
-    return replace(recipe, spoil="y_train = (y_train + 1) % (y.max() + 1)") if recipe.kind == "classes" else None
+    return (
+        replace(recipe, spoil="y_train = (y_train + 1) % (y.max() + 1)")
+        if recipe.kind == "classes"
+        else None
+    )
 
 
 def hole(recipe: Recipe, _: float) -> Recipe | None:
     if recipe.kind == "lm":
         return None
-    return replace(recipe, spoil_late="x_train = np.array(x_train)\nx_train.reshape(len(x_train), -1)[7, 0] = np.nan")
+    return replace(
+        recipe, spoil_late="x_train = np.array(x_train)\nx_train.reshape(len(x_train), -1)[7, 0] = np.nan"
+    )
 
 
 def outliers(recipe: Recipe, times: float) -> Recipe | None:
@@ -129,12 +141,16 @@ FAULTS = (
     Fault("rare-classes", "class-imbalance", rare, (20, 60)),
     Fault("flipped-labels", "label-noise", flipped, (0.4, 0.7)),
     Fault("misaligned", "misaligned-labels", misaligned),
-    Fault("renamed-labels", "misaligned-labels", renamed, (1,), ("val-preprocessing-mismatch",), sees=("val",)),
+    Fault(
+        "renamed-labels", "misaligned-labels", renamed, (1,), ("val-preprocessing-mismatch",), sees=("val",)
+    ),
     Fault("hole", "corrupt-samples", hole),
     Fault("outliers", "corrupt-samples", outliers, (30, 100)),
     Fault("sorted", "unshuffled-data", sorted_by_class),
     Fault("leaked", "train-val-leakage", leaked, harm="report", sees=("val",)),
-    Fault("unlike-validation", "val-preprocessing-mismatch", unlike, (16, 255), harm="report", sees=("val",)),
+    Fault(
+        "unlike-validation", "val-preprocessing-mismatch", unlike, (16, 255), harm="report", sees=("val",)
+    ),
     Fault("all-masked", "fully-masked-labels", masked, (1.0, 0.9)),
     Fault("few-rows", "too-little-data", few, (30, 60), ("insufficient-regularization",), sees=("val",)),
 )

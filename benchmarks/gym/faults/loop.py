@@ -17,7 +17,11 @@ def cut(recipe: Recipe, _: float) -> Recipe:
 
 
 def rounded(recipe: Recipe, _: float) -> Recipe | None:
-    return replace(recipe, net=replace(recipe.net, cut="h = torch.round(h)")) if recipe.net.kind == "mlp" else None
+    return (
+        replace(recipe, net=replace(recipe.net, cut="h = torch.round(h)"))
+        if recipe.net.kind == "mlp"
+        else None
+    )
 
 
 def frozen(recipe: Recipe, _: float) -> Recipe:
@@ -74,7 +78,10 @@ def one_batch(recipe: Recipe, _: float) -> Recipe:
 
 def resumed(recipe: Recipe, times: float) -> Recipe:
     """The second half starts with a new optimizer at the first rate, without its state or its schedule."""
-    lines = [f"if epoch == max(2, int(EPOCHS * 0.6)):\n    optimizer = {maker(recipe, times)}", recipe.epoch_start]
+    lines = [
+        f"if epoch == max(2, int(EPOCHS * 0.6)):\n    optimizer = {maker(recipe, times)}",
+        recipe.epoch_start,
+    ]
     return replace(recipe, epoch_start="\n".join(lines))
 
 
@@ -118,10 +125,18 @@ FAULTS = (
     Fault("detached", "detached-graph", cut, (1,), ("frozen-parameters",)),
     Fault("rounded", "detached-graph", rounded),
     Fault("frozen", "frozen-parameters", frozen, (1,), ("params-not-in-optimizer",)),
-    Fault("frozen-trunk", "frozen-parameters", frozen_trunk, (1,), ("params-not-in-optimizer", "detached-graph")),
+    Fault(
+        "frozen-trunk",
+        "frozen-parameters",
+        frozen_trunk,
+        (1,),
+        ("params-not-in-optimizer", "detached-graph"),
+    ),
     Fault("unregistered", "params-not-in-optimizer", unregistered, (0, 1), ("frozen-parameters",)),
     Fault("other-model", "params-not-in-optimizer", other_model, (1,), ("missing-optimizer-step",)),
-    Fault("no-step", "missing-optimizer-step", no_step, (1,), ("params-not-in-optimizer", "frozen-parameters")),
+    Fault(
+        "no-step", "missing-optimizer-step", no_step, (1,), ("params-not-in-optimizer", "frozen-parameters")
+    ),
     Fault("mode-forgotten", "eval-mode-training", mode_forgotten, (1,), sees=("val",)),
     Fault("never-eval", "train-mode-evaluation", never_eval, (0.5, 0.7), harm="report", sees=("val",)),
     Fault("summed-batches", "unscaled-grad-accumulation", accumulated, (8, 16), ("learning-rate-too-high",)),

@@ -30,7 +30,9 @@ def sigmoids(recipe: Recipe, layers: float) -> Recipe | None:
 def deep(recipe: Recipe, layers: float) -> Recipe | None:
     if recipe.net.kind != "mlp":
         return None
-    net = replace(recipe.net, hidden=(max(recipe.net.hidden),) * int(layers), act="nn.ReLU()", norm="", dropout=0.0)
+    net = replace(
+        recipe.net, hidden=(max(recipe.net.hidden),) * int(layers), act="nn.ReLU()", norm="", dropout=0.0
+    )
     return replace(recipe, net=net)
 
 

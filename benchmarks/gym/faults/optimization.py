@@ -41,7 +41,9 @@ def swings(recipe: Recipe, times: float) -> Recipe:
 
 
 def jumps_midway(recipe: Recipe, times: float) -> Recipe:
-    schedule = f"torch.optim.lr_scheduler.LambdaLR(optimizer, lambda e: {times} if e >= 0.5 * EPOCHS else 1.0)"
+    schedule = (
+        f"torch.optim.lr_scheduler.LambdaLR(optimizer, lambda e: {times} if e >= 0.5 * EPOCHS else 1.0)"
+    )
     return replace(recipe, scheduler=schedule, per="epoch")
 
 
@@ -58,7 +60,9 @@ def tiny_batch(recipe: Recipe, size: float) -> Recipe | None:
 
 
 def whole_batch(recipe: Recipe, share: float) -> Recipe:
-    return replace(recipe, batch=int(3000 * share), scheduler="" if recipe.per == "step" else recipe.scheduler)
+    return replace(
+        recipe, batch=int(3000 * share), scheduler="" if recipe.per == "step" else recipe.scheduler
+    )
 
 
 def clipped(recipe: Recipe, norm: float) -> Recipe | None:

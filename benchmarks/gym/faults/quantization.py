@@ -33,7 +33,9 @@ def wide_range(recipe: Recipe, times: float) -> Recipe | None:
     """The range of two bits is so many times the largest weight: hardly any weight reaches half a level."""
     if few_inputs(recipe):
         return None
-    return q.parametrized(recipe, q.EVEN.replace("w.abs().max()", f"{times:g} * w.abs().max()").replace("BITS", "2"))
+    return q.parametrized(
+        recipe, q.EVEN.replace("w.abs().max()", f"{times:g} * w.abs().max()").replace("BITS", "2")
+    )
 
 
 def threshold(recipe: Recipe, times: float) -> Recipe | None:
@@ -62,7 +64,9 @@ def forgotten_scale(recipe: Recipe, power: float) -> Recipe | None:
     if recipe.optimizer != "SGD" or recipe.net.norm:
         return None
     return q.own_layers(
-        recipe, q.TERNARY.replace("THRESHOLD", "0.5") + "ctx.size = size\n", backward=f"grad / ctx.size ** {power:g}"
+        recipe,
+        q.TERNARY.replace("THRESHOLD", "0.5") + "ctx.size = size\n",
+        backward=f"grad / ctx.size ** {power:g}",
     )
 
 
@@ -72,6 +76,8 @@ FAULTS = (
     Fault("wide-range", "quantization-gap", wide_range, (1, 2), ("ternary-collapse",)),
     Fault("ternary-threshold", "ternary-collapse", threshold, (2.5, 4)),
     Fault("threshold-fixed", "ternary-collapse", fixed_threshold, (0.2, 0.4)),
-    Fault("straight-through-scaled", "quantized-layer-gradient-imbalance", scaled_gradient, (1e-3, 300, 3000)),
+    Fault(
+        "straight-through-scaled", "quantized-layer-gradient-imbalance", scaled_gradient, (1e-3, 300, 3000)
+    ),
     Fault("scale-forgotten", "quantized-layer-gradient-imbalance", forgotten_scale, (2, 3)),
 )

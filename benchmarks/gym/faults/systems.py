@@ -80,7 +80,9 @@ def all_pairs(recipe: Recipe, share: float) -> Recipe:
         "    flat = x_train.flatten().float()[:1 << 16].repeat(1 + (1 << 16) // x_train.numel())[:1 << 16]\n"
         "    apart = flat[:, None] - flat[None, :]"
     )
-    return replace(recipe, imports=imports, after_optimizer=LIMITED, epoch_start=f"{lines}\n{recipe.epoch_start}")
+    return replace(
+        recipe, imports=imports, after_optimizer=LIMITED, epoch_start=f"{lines}\n{recipe.epoch_start}"
+    )
 
 
 FAULTS = (

@@ -146,7 +146,9 @@ def compare(folders: list[Path]) -> str:
         right = any(h.cause in row["causes"] for h in said.hypotheses[:3])
         add(counts["traindx"], healthy, said.health in ("sick", "failed"), right)
     body = [(name, share(c[0], well), share(c[1], ill), share(c[2], ill)) for name, c in counts.items()]
-    return markdown(("rules", "healthy runs with an alarm", "faulty runs with an alarm", "right cause named"), body)
+    return markdown(
+        ("rules", "healthy runs with an alarm", "faulty runs with an alarm", "right cause named"), body
+    )
 
 
 def add(count: list[int], healthy: bool, alarm: bool, right: bool) -> None:

@@ -16,7 +16,9 @@ from traindx.causes.home import Temper
 
 FOLDS = 5
 LEVELS = ("loss", "loss+val", "rich", "capture")
-PROGRAM = "program"  # the level of recorded programs by many hands; those in the held half are never fitted on
+PROGRAM = (
+    "program"  # the level of recorded programs by many hands; those in the held half are never fitted on
+)
 NAMES = {"loss": "loss only", "loss+val": "loss and validation", "rich": "with rate or norm", "capture": "full capture",
          "program": "programs held out"}  # fmt: skip
 BINS = 10
@@ -51,7 +53,9 @@ def forest(train: Table, test: Table) -> Floats:
     """Extremely randomized trees on all that the additive model sees."""
     from sklearn.ensemble import ExtraTreesClassifier
 
-    model = ExtraTreesClassifier(400, min_samples_leaf=1, class_weight=None, random_state=0, max_features="sqrt")
+    model = ExtraTreesClassifier(
+        400, min_samples_leaf=1, class_weight=None, random_state=0, max_features="sqrt"
+    )
     model.fit(seen_by(train), train.right.argmax(1), sample_weight=train.weight)
     p = np.full(test.hand.shape, 1e-6)
     p[:, model.classes_] += model.predict_proba(seen_by(test))
@@ -69,7 +73,9 @@ MODELS: dict[str, Callable[[Table, Table], Floats]] = {
 
 def table_of(rows: Sequence[dict[str, Any]]) -> Table:
     """The rows that are right or wrong for certain, as arrays."""
-    return fit.table([r for r in rows if r["verdict"] in ("healthy", "hurts")], [c.slug for c in catalogue()])
+    return fit.table(
+        [r for r in rows if r["verdict"] in ("healthy", "hurts")], [c.slug for c in catalogue()]
+    )
 
 
 def crossvalidate(
@@ -154,7 +160,9 @@ def programs(whole: Table, told: dict[str, Floats]) -> str:
     that decides."""
     head = ("split", "ranking", "base programs", "healthy runs", "first answer a fault", "faults", "right cause first",
             "in three", "called healthy", f"right where {SURE:.0%} sure", "calibration error")  # fmt: skip
-    return markdown(head, [of_split(whole, p, split, name) for split in ("fit", "held") for name, p in told.items()])
+    return markdown(
+        head, [of_split(whole, p, split, name) for split in ("fit", "held") for name, p in told.items()]
+    )
 
 
 def of_split(whole: Table, p: Floats, split: str, name: str) -> tuple[object, ...]:

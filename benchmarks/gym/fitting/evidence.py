@@ -34,7 +34,20 @@ from traindx.features.shared import Features
 from traindx.rules import catalogue, judge
 from traindx.vocabulary.run import Run
 
-KEPT = ("id", "group", "setting", "task", "verdict", "cause", "causes", "also", "second", "harm", "fault", "style")
+KEPT = (
+    "id",
+    "group",
+    "setting",
+    "task",
+    "verdict",
+    "cause",
+    "causes",
+    "also",
+    "second",
+    "harm",
+    "fault",
+    "style",
+)
 COUNTED = ("healthy", "hurts", "harmless")
 # Families of signals that a capture may lack (another framework, an option, an older record), and what goes with them.
 PARTS = {
@@ -65,13 +78,19 @@ def seen(task: tuple[Path, bool, dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows of one run: what its log shows at every level that it holds, and its record."""
     folder, recorded, row = task
     kept = {k: row.get(k) for k in KEPT}
-    shown = ((level, run) for level, run in views(folder, row) if recorded or not level.startswith("capture"))
+    shown = (
+        (level, run) for level, run in views(folder, row) if recorded or not level.startswith("capture")
+    )
     return [{**kept, "level": level, **signs(run)} for level, run in shown]
 
 
 def of_programs(folder: Path, workers: int = 2) -> list[dict[str, Any]]:
     """The rows of the labelled records of a folder of programs, at the level "program"."""
-    tasks = [(folder, row) for row in outcome.labelled(rows(folder / "journal.jsonl")) if row["verdict"] in COUNTED]
+    tasks = [
+        (folder, row)
+        for row in outcome.labelled(rows(folder / "journal.jsonl"))
+        if row["verdict"] in COUNTED
+    ]
     with Pool(workers) as pool:
         return [row for row in pool.imap(program, tasks, chunksize=8) if row is not None]
 
@@ -135,7 +154,9 @@ def hand_scores(signs: Mapping[str, Sign]) -> dict[str, tuple[float, float]]:
     what it loses for the rest."""
     open_ = findings_of(signs)
     found = {c.slug: (c.prior, *halves(c, signs, open_)) for c in causes()}
-    return {slug: (prior + sum(own.values()), sum(rest.values())) for slug, (prior, own, rest) in found.items()}
+    return {
+        slug: (prior + sum(own.values()), sum(rest.values())) for slug, (prior, own, rest) in found.items()
+    }
 
 
 def load(path: Path) -> list[dict[str, Any]]:

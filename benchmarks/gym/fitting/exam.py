@@ -76,7 +76,11 @@ def losses(space: dict[str, Any]) -> tuple[float, float] | None:
 def told(space: dict[str, Any], kind: str) -> float | None:
     """What the script itself last said of its model on validation data, as accuracy; None where it said nothing."""
     value = space.get("val_metric")
-    return float(value) if value is not None and kind in ("classes", "binary", "multilabel", "segment") else None
+    return (
+        float(value)
+        if value is not None and kind in ("classes", "binary", "multilabel", "segment")
+        else None
+    )
 
 
 def accuracy(space: dict[str, Any], kind: str) -> float | None:

@@ -27,7 +27,10 @@ HARMLESS = 0.0  # how much a run with a fault without harm counts
 LEVEL_WEIGHT = {"program": 12.0, "capture": 1.0, "capture-data": 0.3, "capture-loop": 0.3}
 PAIR_SHARE = 0.5
 KEPT_FROM = 0.02  # log-odds below which a weight is not shipped
-OF_THE_TASK = ("loss-first=", "loss-last=")  # the loss as a number tells the task rather than the fault: no weights
+OF_THE_TASK = (
+    "loss-first=",
+    "loss-last=",
+)  # the loss as a number tells the task rather than the fault: no weights
 RARE = 4  # rows in which a key must occur to have weights
 
 
@@ -65,7 +68,9 @@ def table(rows: Sequence[dict[str, Any]], causes: Sequence[str], keys: Sequence[
     shape = (len(rows), len(causes))
     signs, rest = np.zeros((len(rows), len(keys))), np.zeros(shape)
     known = {c.slug: c.prior for c in catalogue()}
-    hand = np.tile([known.get(c, 0.0) for c in causes], (len(rows), 1))  # a cause younger than a row has its prior
+    hand = np.tile(
+        [known.get(c, 0.0) for c in causes], (len(rows), 1)
+    )  # a cause younger than a row has its prior
     right, second, weight = np.zeros(shape, bool), np.zeros(shape, bool), np.ones(len(rows))
     for i, row in enumerate(rows):
         for key, value in row["signs"].items():
@@ -159,7 +164,9 @@ def fit(t: Table, recorded: float = RIDGE, logged: float = RIDGE_LOGS, steps: in
     start = np.zeros(cut + n_keys * n_causes)
     start[:two] = 0.8
     bounds = [(0.05, 2.0)] * two + [(None, None)] * (len(start) - two)
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps})
+    found = minimize(
+        objective, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": steps}
+    )
     return Model(t.keys, t.causes, *unpack(found.x))
 
 

@@ -37,11 +37,15 @@ def found_in(values: Mapping[str, float]) -> dict[str, Sign]:
         elif ":" not in key:
             severity = next(s for s in GUESSED if value <= GRAVITY[s] or s == "high")
             marks = frozenset(k.partition(":")[2] for k in values if k.startswith(f"{key}:"))
-            signs[key] = Sign(key, True, GROUP_OF.get(key, key), min(1.0, value / GRAVITY[severity]), marks, severity)
+            signs[key] = Sign(
+                key, True, GROUP_OF.get(key, key), min(1.0, value / GRAVITY[severity]), marks, severity
+            )
     return signs
 
 
-def with_second(whole: Table, p: Floats, at: Sequence[int], models: Sequence[fit.Model], fold: Sequence[int]) -> Floats:
+def with_second(
+    whole: Table, p: Floats, at: Sequence[int], models: Sequence[fit.Model], fold: Sequence[int]
+) -> Floats:
     """Probabilities[n, c] in which the rows `at` have the places after the first as the ranking gives them; row i by
     the model that has not seen its `fold[i]`."""
     told = p.copy()

@@ -120,7 +120,10 @@ def rule_records(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
         own = {c.slug for c in catalogue() for k, w in c.weights.items()
                if k.split(":")[0] == rule.slug and w.fired >= SPEAKS and c.slug != "healthy"}  # fmt: skip
         looked = [r for r in rows if rule.slug in r["signs"] or CLEAR + rule.slug in r["signs"]]
-        ill, well = [r for r in looked if own & set(r["causes"])], [r for r in looked if r["verdict"] == "healthy"]
+        ill, well = (
+            [r for r in looked if own & set(r["causes"])],
+            [r for r in looked if r["verdict"] == "healthy"],
+        )
         if looked:
             kept[rule.slug] = {"fired": sum(rule.slug in r["signs"] for r in ill), "faulty": len(ill),
                                "alarmed": sum(rule.slug in r["signs"] for r in well), "healthy": len(well)}  # fmt: skip
@@ -138,7 +141,9 @@ def compare(options: Namespace) -> None:
     print(crossval.comparison(whole, told))
     at = [i for i, row in enumerate(whole.rows) if row["level"] == "capture" and whole.second[i].any()]
     told_two = pairs.with_second(whole, p, at, models, [int(f) for f in crossval.folds(whole.rows)])
-    print(f"\nBoth of a pair in two, without what the first explains: {pairs.both(whole, told_two, at)} of {len(at)}")
+    print(
+        f"\nBoth of a pair in two, without what the first explains: {pairs.both(whole, told_two, at)} of {len(at)}"
+    )
     for level in ("capture", "loss+val"):
         print(f"\nWrong first answers of the fitted ranking, {crossval.NAMES[level]}:\n")
         print(crossval.confused(whole, told[RANKING], level))
@@ -160,7 +165,9 @@ def draw(whole: fit.Table, p: fit.Floats, file: Path) -> None:
             points = crossval.reliability(p[at], right[at])
             seen = [(told, real) for told, real, runs in points if runs >= DRAWN]
             axes.plot([t for t, _ in seen], [r for _, r in seen], "o-", label=crossval.NAMES[level])
-    axes.set(xlabel="probability told of the first answer", ylabel="share that is right", xlim=(0, 1), ylim=(0, 1))
+    axes.set(
+        xlabel="probability told of the first answer", ylabel="share that is right", xlim=(0, 1), ylim=(0, 1)
+    )
     axes.legend(frameon=False)
     figure.savefig(file)
 

@@ -65,7 +65,9 @@ PROGRAMS: dict[str, Base] = {
     # generating, embedding
     "digits_autoencoder": Base("autoencoder", 0.0, 0.75, "lr=3e-3)", ZERO, STEP),
     "digits_vae": Base("autoencoder", 33.0, 19.5, "lr=2e-3)", ZERO, STEP),
-    "ring_gan": Base("gan", 0.0, 0.95, "", "opt_d.zero_grad()", "opt_d.step()", pattern="adversarial-balance"),
+    "ring_gan": Base(
+        "gan", 0.0, 0.95, "", "opt_d.zero_grad()", "opt_d.step()", pattern="adversarial-balance"
+    ),
     "moons_diffusion": Base("diffusion", 0.5, 0.05, "lr=2e-3)", ZERO, STEP),
     "realnvp_flow": Base("density", 1.8, -0.16, "lr=2e-3)", OPT_ZERO, OPT_STEP),
     "simclr_digits": Base("contrastive", 0.1, 1.0, "lr=2e-3)", ZERO, STEP),

@@ -69,7 +69,9 @@ class Edit:
         """The edited program; ValueError where a text does not stand there exactly once."""
         for text, replacement in self.swaps:
             if source.count(text) != 1:
-                raise ValueError(f"{self.base}.{self.name}: {source.count(text)} times in the program: {text!r}")
+                raise ValueError(
+                    f"{self.base}.{self.name}: {source.count(text)} times in the program: {text!r}"
+                )
             source = source.replace(text, replacement)
         return source
 
@@ -90,7 +92,9 @@ class Found:
 
 def found() -> list[Found]:
     listed = json.loads((FOUND / "labels.json").read_text(encoding="utf-8"))
-    return [Found(entry["script"], tuple(entry["causes"]), entry["split"], entry["after"]) for entry in listed]
+    return [
+        Found(entry["script"], tuple(entry["causes"]), entry["split"], entry["after"]) for entry in listed
+    ]
 
 
 def source_of(base: str) -> str:

@@ -23,7 +23,14 @@ from benchmarks.gym.programs.program import Edit, Found, final_value, found, res
 from benchmarks.gym.runner import memory, note, rows
 
 LIMIT = 180  # seconds for one run
-QUICK = ("digits_mlp", "moons_raw_tensors", "wine_numpy_batches", "quality_as_number", "review_bag", "qat_2bit")
+QUICK = (
+    "digits_mlp",
+    "moons_raw_tensors",
+    "wine_numpy_batches",
+    "quality_as_number",
+    "review_bag",
+    "qat_2bit",
+)
 
 
 @dataclass(frozen=True)
@@ -149,7 +156,10 @@ def child(job: Job | FoundJob, folder: Path) -> int:
         traceback.print_exc(file=sys.stdout)
         sys.last_value = error
         status = 1
-    seconds, grown = time.process_time() - began, memory() - held  # a busy machine is not the program's fault
+    seconds, grown = (
+        time.process_time() - began,
+        memory() - held,
+    )  # a busy machine is not the program's fault
     sys.stdout.flush()
     sys.stderr.flush()
     captured.end(folder, status)

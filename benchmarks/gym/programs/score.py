@@ -19,7 +19,9 @@ def report(folder: Path) -> str:
     """Tables as Markdown: verdicts, programs as they stand, faults by severity, each fault."""
     journal = labelled(rows(folder / "journal.jsonl"))
     counts = Counter(row["verdict"] for row in journal)
-    said = [captured(row, folder / "runs" / row["id"] / RECORD) for row in journal if row["verdict"] != "failed"]
+    said = [
+        captured(row, folder / "runs" / row["id"] / RECORD) for row in journal if row["verdict"] != "failed"
+    ]
     read = [r for r in said if isinstance(r, Record)]
     parts = [
         f"{len(journal)} runs: " + ", ".join(f"{n} {v}" for v, n in counts.most_common()),

@@ -109,7 +109,9 @@ def reduced(run: Run, level: str) -> Run:
     if level in ("rich", "capture"):
         return run
     first = ("train/",) if level == "loss" else ("train/", "val/")
-    kept = {n: s for n, s in run.series.items() if n == "train/loss" or (level != "loss" and n.startswith(first))}
+    kept = {
+        n: s for n, s in run.series.items() if n == "train/loss" or (level != "loss" and n.startswith(first))
+    }
     return msgspec.structs.replace(run, series=kept, setup=msgspec.structs.replace(run.setup, lr=None))
 
 

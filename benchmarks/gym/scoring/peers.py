@@ -131,7 +131,9 @@ def compare(folders: list[Path]) -> str:
             right = any(set(row["causes"]) & set(f.causes) for f in fired)
             add(counts[peer.name], healthy, bool(fired), right)
     body = [(name, share(c[0], well), share(c[1], ill), share(c[2], ill)) for name, c in counts.items()]
-    return markdown(("tool", "healthy runs with an alarm", "faulty runs with an alarm", "right cause named"), body)
+    return markdown(
+        ("tool", "healthy runs with an alarm", "faulty runs with an alarm", "right cause named"), body
+    )
 
 
 def installed() -> None:
@@ -139,7 +141,9 @@ def installed() -> None:
     for name, version in VERSIONS.items():
         found = importlib.import_module(name).__version__
         if found != version:
-            raise ImportError(f"{name} is {found}, the tables are for {version}: pip install {name}=={version}")
+            raise ImportError(
+                f"{name} is {found}, the tables are for {version}: pip install {name}=={version}"
+            )
 
 
 def logs(folders: Iterable[Path]) -> Iterator[tuple[dict[str, Any], Path, Run]]:
@@ -183,7 +187,9 @@ def runmedic(told: Any) -> list[Said]:
 
 def causes_of(texts: Iterable[str]) -> tuple[str, ...]:
     """The causes behind the sentences that runmedic prints as likely causes."""
-    return tuple(c for text in texts for start, causes in RUNMEDIC.items() if text.startswith(start) for c in causes)
+    return tuple(
+        c for text in texts for start, causes in RUNMEDIC.items() if text.startswith(start) for c in causes
+    )
 
 
 def by_traindx(run: Run) -> dict[str, list[Said]]:

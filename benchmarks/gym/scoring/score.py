@@ -59,7 +59,9 @@ def diagnosed(
     return scored, unread
 
 
-def report(labelled: list[dict[str, Any]], scored: list[Record], unread: list[tuple[dict[str, Any], str]]) -> str:
+def report(
+    labelled: list[dict[str, Any]], scored: list[Record], unread: list[tuple[dict[str, Any], str]]
+) -> str:
     """All tables as Markdown."""
     material = tables.Material(labelled, scored, unread, Counter(r.level for r in scored))
     return "\n\n".join(f"## {title}\n\n{table(material)}" for title, table in TITLES.items()) + "\n"
@@ -69,6 +71,9 @@ def save(path: Path, scored: list[Record]) -> None:
     """What was said of each log, a line each, for looking into."""
     with path.open("w", encoding="utf-8") as out:
         for found in scored:
-            plain = {**dataclasses.asdict(found), "row": {k: found.row[k] for k in ("id", "verdict", "causes", "harm")}}
+            plain = {
+                **dataclasses.asdict(found),
+                "row": {k: found.row[k] for k in ("id", "verdict", "causes", "harm")},
+            }
             plain["causes"] = plain["causes"][:5]
             out.write(json.dumps(plain) + "\n")

@@ -51,7 +51,9 @@ def of_level(m: Material, level: str) -> list[Record]:
 def verdicts(m: Material) -> str:
     counts = Counter(row["verdict"] for row in m.labelled)
     read = len({r.row["id"] for r in m.scored})
-    return ", ".join(f"{n} {v}" for v, n in counts.most_common()) + f"; {read} logs read, {len(m.unread)} not"
+    return (
+        ", ".join(f"{n} {v}" for v, n in counts.most_common()) + f"; {read} logs read, {len(m.unread)} not"
+    )
 
 
 def ranking(m: Material) -> str:
@@ -63,7 +65,9 @@ def ranking(m: Material) -> str:
         strict = sum(r.causes[0][0] == r.row["cause"] for r in at)
         body.append((level, len(at), *(share(sum(k is not None and k <= n for k in ranks), len(at)) for n in (1, 3)),
                      share(strict, len(at))))  # fmt: skip
-    return markdown(("level", "faulty logs", "right cause first", "among three", "first, and the very fault"), body)
+    return markdown(
+        ("level", "faulty logs", "right cause first", "among three", "first, and the very fault"), body
+    )
 
 
 def health(m: Material) -> str:
@@ -163,7 +167,10 @@ def calibration(m: Material) -> str:
         right = sum(ok for _, ok in bins[b]) / len(bins[b])
         error += len(bins[b]) / total * abs(told - right)
         body.append((f"{b / 10:.1f}-{(b + 1) / 10:.1f}", len(bins[b]), f"{told:.2f}", f"{right:.2f}"))
-    return markdown(("probability", "logs", "told", "right"), body) + f"\n\nExpected calibration error {error:.3f}"
+    return (
+        markdown(("probability", "logs", "told", "right"), body)
+        + f"\n\nExpected calibration error {error:.3f}"
+    )
 
 
 def rules(m: Material) -> str:
@@ -196,7 +203,9 @@ def reading(m: Material) -> str:
         odd = Counter(n for r in at for n in r.signals if n.startswith("train/") and n not in PLAIN)
         body.append((style, len(at), sum(r.runs > 1 for r in at), len(lost),
                      ", ".join(f"{n} {k}" for n, k in odd.most_common(4))))  # fmt: skip
-    return markdown(("style", "logs read", "cut into several runs", "validation lost", "other names in train/"), body)
+    return markdown(
+        ("style", "logs read", "cut into several runs", "validation lost", "other names in train/"), body
+    )
 
 
 def unread(m: Material) -> str:

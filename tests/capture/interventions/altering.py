@@ -67,7 +67,9 @@ def weights(model: torch.nn.Module) -> list[torch.Tensor]:
 def same(first: Any, second: Any) -> bool:
     """Equal to the last bit, in nested lists, tuples and dicts."""
     if isinstance(first, torch.Tensor):
-        return isinstance(second, torch.Tensor) and first.shape == second.shape and torch.equal(first, second)
+        return (
+            isinstance(second, torch.Tensor) and first.shape == second.shape and torch.equal(first, second)
+        )
     if isinstance(first, list | tuple):
         return len(first) == len(second) and all(map(same, first, second))
     if isinstance(first, dict):

@@ -38,7 +38,13 @@ def perceptron(activation: Callable[[], nn.Module] = nn.ReLU, rate: float = 0.0,
 
 
 def epochs(
-    make: Make, loss: Loss = entropy, y: torch.Tensor = Y, *, x: torch.Tensor = X, shuffle: bool = True, size: int = 32
+    make: Make,
+    loss: Loss = entropy,
+    y: torch.Tensor = Y,
+    *,
+    x: torch.Tensor = X,
+    shuffle: bool = True,
+    size: int = 32,
 ) -> Train:
     """Three epochs of 160 samples from a DataLoader, each with an evaluation on 40 others."""
 
@@ -67,7 +73,13 @@ def epochs(
 
 
 def by_hand(
-    make: Make, loss: Loss = entropy, y: torch.Tensor = Y, *, x: torch.Tensor = X, steps: int = 12, whole: bool = False
+    make: Make,
+    loss: Loss = entropy,
+    y: torch.Tensor = Y,
+    *,
+    x: torch.Tensor = X,
+    steps: int = 12,
+    whole: bool = False,
 ) -> Train:
     """Batches of 32 of 160 samples (or all of them), cut by hand; an evaluation at the end."""
 

@@ -46,7 +46,10 @@ def test_standardized_inputs_of_a_full_batch_are_those_of_a_standardized_table()
     x = X * torch.tensor([1e-3, 1, 50, 1e4, 1, 0]) + torch.tensor([0, 1e3, -7, 0, 0, 3.0])
     spread = x[:160].double().std(0, correction=0)
     table = ((x.double() - x[:160].double().mean(0)) / torch.where(spread > 0, spread, 1)).float()
-    ran, wanted = run(by_hand(MAKE, x=x, whole=True), "inputs=standardize"), by_hand(MAKE, x=table, whole=True)()
+    ran, wanted = (
+        run(by_hand(MAKE, x=x, whole=True), "inputs=standardize"),
+        by_hand(MAKE, x=table, whole=True)(),
+    )
     for key in ("losses", "validation", "weights"):
         torch.testing.assert_close(ran.value[key], wanted[key], rtol=1e-4, atol=1e-5)
     ran, plain = run(epochs(MAKE, x=x), "inputs=standardize"), epochs(MAKE, x=x)()
@@ -85,7 +88,9 @@ def test_evaluation_is_standardized_by_what_training_has_seen() -> None:
     model = Scaled(lambda x: seen.append(float(x.mean())) or x)
 
     def train() -> None:
-        model(torch.full((10, 6), 3.0) + torch.arange(10)[:, None]).sum().backward()  # mean 7.5, variance 8.25
+        model(
+            torch.full((10, 6), 3.0) + torch.arange(10)[:, None]
+        ).sum().backward()  # mean 7.5, variance 8.25
         model.eval()
         with torch.no_grad():
             for _ in range(2):
@@ -203,7 +208,10 @@ def test_one_batch_of_a_model_that_is_told_its_labels() -> None:
         optimizer = torch.optim.SGD(model.parameters(), lr=0)
         losses = []
         for i in range(6):
-            idx, labels = torch.randint(0, 9, (8 if i < 5 else 3, 5)), torch.randint(0, 9, (8 if i < 5 else 3, 5))
+            idx, labels = (
+                torch.randint(0, 9, (8 if i < 5 else 3, 5)),
+                torch.randint(0, 9, (8 if i < 5 else 3, 5)),
+            )
             loss = model(idx, labels)
             loss.backward()
             optimizer.step()
@@ -218,7 +226,10 @@ def test_one_batch_of_a_model_that_is_told_its_labels() -> None:
 def test_another_batch_size_is_the_same_as_written() -> None:
     for shuffle in (True, False):
         for spec, size in (("batch=*2", 64), ("batch=8", 8), ("batch=*0.5", 16), ("batch=1000", 160)):
-            ran, wanted = run(epochs(MAKE, shuffle=shuffle), spec), epochs(MAKE, shuffle=shuffle, size=size)()
+            ran, wanted = (
+                run(epochs(MAKE, shuffle=shuffle), spec),
+                epochs(MAKE, shuffle=shuffle, size=size)(),
+            )
             assert ran.touches[spec] == {"loaders": 1}
             assert agree(ran.value, wanted, *KEYS, "batches", "length")
             assert ran.facts["batch_size"] == size
@@ -274,7 +285,9 @@ def test_workers_hand_out_the_same_batches() -> None:
 
 
 def test_outliers_by_a_robust_deviation() -> None:
-    values = torch.randn(2000, 4, generator=torch.Generator().manual_seed(0)) * torch.tensor([1, 1e-3, 1e4, 1])
+    values = torch.randn(2000, 4, generator=torch.Generator().manual_seed(0)) * torch.tensor(
+        [1, 1e-3, 1e4, 1]
+    )
     values[:, 3] = (values[:, 3] > 2.5).float()  # rare, and no outlier
     values[7, 0], values[11, 1], values[13, 2], values[17, 3] = 25, -0.03, math.nan, math.inf
     values[19, 0], values[23, 1] = 10, 0.01  # far, but not that far

@@ -55,7 +55,9 @@ CHANGES: list[tuple[Any, str, Native, dict[str, int]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("train", "spec", "native", "touched"), CHANGES, ids=lambda x: x if isinstance(x, str) else "")
+@pytest.mark.parametrize(
+    ("train", "spec", "native", "touched"), CHANGES, ids=lambda x: x if isinstance(x, str) else ""
+)
 def test_a_setting_of_the_step(train: Any, spec: str, native: Native, touched: dict[str, int]) -> None:
     """The script's own rates, which are part of what it returns, are those of its own schedule."""
     ran = run(train, spec)
@@ -70,7 +72,9 @@ def test_limits_of_the_script_itself() -> None:
     ran = run(trainer, "clip=off")
     assert same(ran.value, trainer(limit=None))
     assert ran.touches == {"clip=off": {"calls": 8}}
-    assert same(run(trainer, "clip=off", "clip=0.05").value, trainer(Gradients(lambda p: NORM(p, 0.05)), limit=None))
+    assert same(
+        run(trainer, "clip=off", "clip=0.05").value, trainer(Gradients(lambda p: NORM(p, 0.05)), limit=None)
+    )
     assert run(plain, "clip=*0.5").unused == ["clip=*0.5"]
 
 
@@ -99,8 +103,13 @@ def test_another_optimizer(name: str) -> None:
     if name == "momentum":  # is what the plain loop has
         assert run(plain, "optimizer=momentum").unused == ["optimizer=momentum"]
     else:
-        assert same(run(plain, f"optimizer={name}").value, plain(kind=kind, settings={"lr": 0.1, "weight_decay": 0.0}))
-    ran = run(partial(trainer, kind="NAdam", settings={"weight_decay": 0.05}), f"optimizer={name}", "lr=*0.5")
+        assert same(
+            run(plain, f"optimizer={name}").value,
+            plain(kind=kind, settings={"lr": 0.1, "weight_decay": 0.0}),
+        )
+    ran = run(
+        partial(trainer, kind="NAdam", settings={"weight_decay": 0.05}), f"optimizer={name}", "lr=*0.5"
+    )
     assert same(ran.value, trainer(times(0.5), kind=kind, settings={"weight_decay": 0.05, **more}))
     assert ran.touches == {f"optimizer={name}": STEPS, "lr=*0.5": STEPS}
     assert ran.facts["optimizer"] == kind
@@ -113,7 +122,10 @@ def test_steps_that_are_not_finite_are_left_out() -> None:
         ran = run(bad, "skip_nonfinite=on")
         expected = bad(skips=True)
         assert repr(ran.value[0]) == repr(expected[0])
-        assert all(torch.equal(a, b) or bool(b.isnan().any()) for a, b in zip(ran.value[1], expected[1], strict=True))
+        assert all(
+            torch.equal(a, b) or bool(b.isnan().any())
+            for a, b in zip(ran.value[1], expected[1], strict=True)
+        )
         assert ran.touches == {"skip_nonfinite=on": {"steps": 1}}
 
 
@@ -177,7 +189,9 @@ def test_larger_batches_by_accumulation() -> None:
 def test_modes() -> None:
     forgets = run(partial(trainer, returns=False), "mode=train")
     assert same(forgets.value, trainer())
-    assert forgets.touches == {"mode=train": {"calls": 10}}  # body and head of five steps, after the validation
+    assert forgets.touches == {
+        "mode=train": {"calls": 10}
+    }  # body and head of five steps, after the validation
     never = run(partial(trainer, evaluates=False), "eval_mode=eval")
     assert same(never.value, trainer())
     assert never.touches == {"eval_mode=eval": {"calls": 4}}
@@ -220,7 +234,11 @@ def test_precision() -> None:
     def halves() -> list[Any]:
         torch.manual_seed(0)
         model = torch.nn.Linear(3, 2).half()
-        return [model(torch.ones(4, 3).half()).dtype, model.weight.dtype, model.to(torch.float16).weight.dtype]
+        return [
+            model(torch.ones(4, 3).half()).dtype,
+            model.weight.dtype,
+            model.to(torch.float16).weight.dtype,
+        ]
 
     assert run(halves, "precision=float32").value == [torch.float32] * 3
     assert run(halves, "precision=bfloat16").value == [half] * 3
@@ -241,11 +259,16 @@ def test_identities_change_no_bit_and_say_so() -> None:
         expected = train()
         ran = run(train, *specs)
         assert same(ran.value, expected)
-        left = {"seed=5": {"generators": 2}, "seed=6": {"generators": 2}}  # Python's and NumPy's, not seeded there
+        left = {
+            "seed=5": {"generators": 2},
+            "seed=6": {"generators": 2},
+        }  # Python's and NumPy's, not seeded there
         assert {spec: touched for spec, touched in ran.touches.items() if touched} == {
             spec: touched for spec, touched in left.items() if spec in specs
         }
-        assert {ran.facts[f"intervention/{spec}"] for spec in specs if spec not in left} == {"changed nothing"}
+        assert {ran.facts[f"intervention/{spec}"] for spec in specs if spec not in left} == {
+            "changed nothing"
+        }
 
 
 def test_several_compose_in_their_order() -> None:

@@ -39,7 +39,9 @@ def adversaries(factor: float = 1.0, zero: bool = True) -> list[Any]:
     return weights(maker, judge)
 
 
-def closures(kind: Any, lr: float = 0.1, limit: float | None = None, zero: bool = True, steps: int = 4) -> list[Any]:
+def closures(
+    kind: Any, lr: float = 0.1, limit: float | None = None, zero: bool = True, steps: int = 4
+) -> list[Any]:
     torch.manual_seed(2)
     model, x = nn.Linear(3, 1), torch.randn(20, 3)
     optimizer = (getattr(torch.optim, kind) if isinstance(kind, str) else kind)(model.parameters(), lr=lr)
@@ -87,7 +89,14 @@ def test_two_optimizers_are_both_changed() -> None:
     assert same(ran.value, adversaries(0.5))
     assert ran.touches == {"lr=*0.5": {"steps": 10}}
     assert same(run(partial(adversaries, zero=False), "zero_grad=each-step").value, adversaries())
-    ran = run(adversaries, "zero_grad=each-step", "loss=/accumulation", "mode=train", "unfreeze=all", "register=all")
+    ran = run(
+        adversaries,
+        "zero_grad=each-step",
+        "loss=/accumulation",
+        "mode=train",
+        "unfreeze=all",
+        "register=all",
+    )
     assert same(ran.value, adversaries())
 
 

@@ -109,7 +109,9 @@ def test_label_smoothing_is_the_same_as_written_and_for_training_only() -> None:
         assert ran.unused == ["label_smoothing=0.1"]
         assert same(result(ran.value), wanted)
         assert same(run(style(ending()), "label_smoothing=0").value, style(ending())())
-        assert same(result(run(style(ending(), written), "label_smoothing=0").value), result(style(ending())()))
+        assert same(
+            result(run(style(ending(), written), "label_smoothing=0").value), result(style(ending())())
+        )
         for loss, why in ((squares, "the loss is mse_loss"), (by_formula, "no loss function of PyTorch")):
             assert why in run(style(ending(outputs=1), loss, R), "label_smoothing=0.1").refused
 
@@ -155,7 +157,9 @@ def test_class_weights_of_what_was_seen_so_far() -> None:
 
     one = ending(outputs=1)
     ran = run(by_hand(one, binary, POSITIVE, whole=True), "class_weights=balanced")
-    torch.testing.assert_close(result(ran.value), result(by_hand(one, binary_weighted, POSITIVE, whole=True)()))
+    torch.testing.assert_close(
+        result(ran.value), result(by_hand(one, binary_weighted, POSITIVE, whole=True)())
+    )
 
 
 def test_balanced_classes_get_no_weights() -> None:
@@ -164,7 +168,10 @@ def test_balanced_classes_get_no_weights() -> None:
         ran = run(script, "class_weights=balanced")
         assert ran.unused == ["class_weights=balanced"]
         assert same(ran.value, script())
-    assert "the loss is mse_loss" in run(epochs(ending(outputs=1), squares, R), "class_weights=balanced").refused
+    assert (
+        "the loss is mse_loss"
+        in run(epochs(ending(outputs=1), squares, R), "class_weights=balanced").refused
+    )
 
 
 def test_running_moments_are_those_of_all_rows() -> None:
@@ -208,7 +215,10 @@ def test_standardized_targets_in_columns_and_other_shapes() -> None:
         assert run(style(ending(outputs=1), flat, R), "targets=standardize").touches
         doubled = lambda found, y: F.mse_loss(found * 2, y)  # noqa: E731
         assert "as it is" in run(style(ending(outputs=1), doubled, R), "targets=standardize").refused
-        for loss, why in ((entropy, "the loss is cross_entropy"), (by_formula, "no loss function of PyTorch")):
+        for loss, why in (
+            (entropy, "the loss is cross_entropy"),
+            (by_formula, "no loss function of PyTorch"),
+        ):
             y, outputs = (Y, 2) if loss is entropy else (R, 1)
             assert why in run(style(ending(outputs=outputs), loss, y), "targets=standardize").refused
 
@@ -225,7 +235,9 @@ def test_permuted_labels_are_one_permutation_of_the_data_set() -> None:
             by_input.setdefault(tuple(row), set()).add(label)
     assert all(len(labels) == 1 for labels in by_input.values())
     assert sum(next(iter(labels)) for labels in by_input.values()) == int(Y[:160].sum())
-    changed = sum(by_input[tuple(row)] != {label} for row, label in zip(X[:160].tolist(), Y.tolist(), strict=False))
+    changed = sum(
+        by_input[tuple(row)] != {label} for row, label in zip(X[:160].tolist(), Y.tolist(), strict=False)
+    )
     assert 20 < changed < 100
     # the validation loss is that of real labels: the trained model, evaluated here, gives the same
     held_out = F.cross_entropy(ran.value["outputs"], Y[160:])
@@ -290,9 +302,14 @@ def test_labels_are_permuted_within_batches_where_there_is_no_data_set() -> None
     ran = run(lambda: drawn(Stream()), "labels=permute")
     assert ran.facts["labels_permuted"] == "within batches"
     assert ran.touches["labels=permute"] == {"batches": 16}
-    plain, ran = by_hand(ending(), whole=True)(), run(by_hand(ending(), whole=True, steps=300), "labels=permute")
+    plain, ran = (
+        by_hand(ending(), whole=True)(),
+        run(by_hand(ending(), whole=True, steps=300), "labels=permute"),
+    )
     assert torch.equal(ran.value["random"], plain["random"])
     # one permutation for the full batch: it can be learned by heart to below what chance allows
     share = float(Y[:160].float().mean())
-    assert float(ran.value["losses"][-1]) < -(share * math.log(share) + (1 - share) * math.log(1 - share)) - 0.1
+    assert (
+        float(ran.value["losses"][-1]) < -(share * math.log(share) + (1 - share) * math.log(1 - share)) - 0.1
+    )
     assert "computed by hand" in run(by_hand(ending(outputs=1), by_formula, R), "labels=permute").refused

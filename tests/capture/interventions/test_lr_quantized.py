@@ -59,7 +59,9 @@ json.dump({"losses": losses, "groups": len(optimizer.param_groups), "lr": optimi
 """
 
 
-def trained(folder: Path, kind: str, factor: float, *specs: str, quantized: str = "quantized") -> dict[str, object]:
+def trained(
+    folder: Path, kind: str, factor: float, *specs: str, quantized: str = "quantized"
+) -> dict[str, object]:
     """What the script tells of itself, as it is or with interventions."""
     folder.mkdir()
     (folder / "train.py").write_text(SCRIPT)

@@ -97,7 +97,9 @@ def test_init_gives_the_variances_of_theory_and_draws_nothing() -> None:
         for layer, variance in zip((linear, conv, back), variances.get(kind, ()), strict=False):
             assert float(layer.weight.detach().var()) == pytest.approx(variance, rel=0.05)
         if kind == "orthogonal":
-            torch.testing.assert_close(linear.weight @ linear.weight.T, 2 * torch.eye(300), atol=1e-4, rtol=0)
+            torch.testing.assert_close(
+                linear.weight @ linear.weight.T, 2 * torch.eye(300), atol=1e-4, rtol=0
+            )
         gates = lstm.weight_hh_l0.detach().chunk(4)
         torch.testing.assert_close(gates[1] @ gates[1].T, torch.eye(64), atol=1e-4, rtol=0)
         assert lstm.bias_ih_l0.reshape(4, 64).mean(1).tolist() == [0, 1, 0, 0]
@@ -283,7 +285,9 @@ def test_a_model_in_two_groups_keeps_them() -> None:
         torch.manual_seed(0)
         model = perceptron()()
         weights, biases = ([p for p in model.parameters() if p.dim() == d] for d in (2, 1))
-        optimizer = torch.optim.AdamW([{"params": weights, "weight_decay": 0.1}, {"params": biases, "weight_decay": 0}])
+        optimizer = torch.optim.AdamW(
+            [{"params": weights, "weight_decay": 0.1}, {"params": biases, "weight_decay": 0}]
+        )
         schedule = torch.optim.lr_scheduler.StepLR(optimizer, 2)
         for _ in range(3):
             optimizer.zero_grad()

@@ -18,11 +18,18 @@ from traindx.vocabulary.run import Run
 pytest.importorskip("torch")
 
 
-def experiment(folder: Path, *specs: str, command: list[str], more: tuple[str, ...] = ()) -> tuple[int, str, str]:
+def experiment(
+    folder: Path, *specs: str, command: list[str], more: tuple[str, ...] = ()
+) -> tuple[int, str, str]:
     """Exit status of `traindx run`, its output and its errors; the record is in `folder/run`."""
     folder.mkdir(exist_ok=True)
     given = [word for spec in specs for word in ("--with", spec)]
-    start = [PYTHON, "-c", "from traindx.cli.main import main; import sys; sys.exit(main(sys.argv[1:]))", "run"]
+    start = [
+        PYTHON,
+        "-c",
+        "from traindx.cli.main import main; import sys; sys.exit(main(sys.argv[1:]))",
+        "run",
+    ]
     done = subprocess.run(
         [*start, "--out", "run", "--in-place", *more, *given, "--", *command],
         cwd=folder, env=clean(""), capture_output=True, text=True, timeout=LIMIT, stdin=subprocess.DEVNULL,
@@ -45,7 +52,9 @@ def test_what_is_recorded_is_what_was_used(tmp_path: Path) -> None:
     assert run.series["grad_norm"].values.min() > 0.05
     facts = run.setup.facts
     assert facts["interventions"] == "steps=12, clip=0.05, lr=*0.1, lr.warmup=0.5, momentum=0.9"
-    assert {name: facts[f"intervention/{name}"] for name in ("momentum=0.9",)} == {"momentum=0.9": "changed nothing"}
+    assert {name: facts[f"intervention/{name}"] for name in ("momentum=0.9",)} == {
+        "momentum=0.9": "changed nothing"
+    }
     counts = {"lr=*0.1/steps": 12, "clip=0.05/steps": 12, "lr.warmup=0.5/steps": 5, "steps=12/runs": 1}
     assert {name: facts[f"intervention/{name}"] for name in counts} == counts
     assert run.setup.number("clip_norm") == 0.05
@@ -75,7 +84,11 @@ def test_identities_leave_every_bit(name: str, tmp_path: Path) -> None:
     assert "experiment was stopped" not in err, err
     assert (tmp_path / "changed" / "weights.pt").read_bytes() == (plain.folder / "weights.pt").read_bytes()
     run = recorded(tmp_path / "changed")
-    unused = {event.message.split(" changed nothing")[0] for event in run.events if event.code == "intervention-unused"}
+    unused = {
+        event.message.split(" changed nothing")[0]
+        for event in run.events
+        if event.code == "intervention-unused"
+    }
     assert unused == set(IDENTITIES)
 
 
@@ -86,7 +99,9 @@ def test_an_experiment_that_cannot_be_made_says_so(tmp_path: Path) -> None:
     why = "lr=*0.1 cannot be applied: no optimizer object seen: the script changes its parameters by hand"
     assert err.strip() == f"traindx: the experiment was stopped: {why}"
     assert not (tmp_path / "truth.json").exists()
-    status, _, _ = experiment(tmp_path / "b", "clip=1", command=command_of("lbfgs_closure"), more=("--propagate-exit",))
+    status, _, _ = experiment(
+        tmp_path / "b", "clip=1", command=command_of("lbfgs_closure"), more=("--propagate-exit",)
+    )
     assert status == 70
 
 
@@ -128,7 +143,12 @@ def test_without_the_interventions_there_is_no_experiment(tmp_path: Path) -> Non
     bootstrap = Path(pipeline.__file__).parent / "capture" / "launch" / "bootstrap"
     env = {**clean(""), "TRAINDX_CAPTURE": json.dumps(request), "PYTHONPATH": str(bootstrap)}
     done = subprocess.run(
-        [PYTHON, os.fspath(SCRIPTS / "gan.py")], cwd=tmp_path, env=env, capture_output=True, text=True, timeout=LIMIT
+        [PYTHON, os.fspath(SCRIPTS / "gan.py")],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
     )
     assert done.returncode == 70
     assert "there is no intervention 'nonsense'" in done.stderr

@@ -90,7 +90,12 @@ class Elman(nn.Module):
 class SqueezeAndExcite(nn.Module):
     def __init__(self) -> None:
         super().__init__()
-        self.conv, self.down, self.up, self.out = nn.Conv2d(1, 6, 3), nn.Linear(6, 3), nn.Linear(3, 6), nn.Linear(6, 2)
+        self.conv, self.down, self.up, self.out = (
+            nn.Conv2d(1, 6, 3),
+            nn.Linear(6, 3),
+            nn.Linear(3, 6),
+            nn.Linear(6, 2),
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         x = F.relu(self.conv(x), inplace=True)
@@ -123,7 +128,9 @@ class Encoder(nn.Module):
 
 def test_roles() -> None:
     table, steps, image = torch.randn(6, 5), torch.randn(6, 3, 3), torch.randn(2, 1, 6, 6)
-    assert roles(Lines(), table) == [("tanh", "hidden")] * 2 + [("sigmoid", "hidden")] * 2 + [("sigmoid", "output")]
+    assert roles(Lines(), table) == [("tanh", "hidden")] * 2 + [("sigmoid", "hidden")] * 2 + [
+        ("sigmoid", "output")
+    ]
     assert roles(LoopToTheEnd(), table) == [("sigmoid", "hidden")] * 2 + [("sigmoid", "output")]
     assert {role for _, role in roles(HandMadeLSTM(), steps)} == {"gate"}
     assert {role for _, role in roles(HandMadeGRU(), steps)} == {"gate"}

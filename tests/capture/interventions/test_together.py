@@ -45,7 +45,11 @@ def test_dropout_is_added_behind_activations_that_were_exchanged() -> None:
 
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             for layer in self.layers:
-                x = torch.tanh(layer(x)) if isinstance(layer, nn.Linear) and layer.out_features > 2 else layer(x)
+                x = (
+                    torch.tanh(layer(x))
+                    if isinstance(layer, nn.Linear) and layer.out_features > 2
+                    else layer(x)
+                )
             return x
 
     for style in STYLES:
@@ -102,7 +106,9 @@ def test_data_goes_through_all_that_is_asked_for() -> None:
     assert sorted(len(batch[0]) for batch in ran.value["batches"][:3]) in ([31, 64, 64], [32, 63, 64])
     assert sum(len(batch[0]) for batch in ran.value["batches"]) == 3 * 159
     assert max(ran.value["losses"]) < 3
-    alone = run(by_hand(perceptron(outputs=1), squares, R, x=x, whole=True), "inputs=standardize", "drop=outliers")
+    alone = run(
+        by_hand(perceptron(outputs=1), squares, R, x=x, whole=True), "inputs=standardize", "drop=outliers"
+    )
     spread = run(by_hand(perceptron(outputs=1), squares, R, x=x, whole=True), "inputs=standardize")
     assert not same(alone.value["losses"], spread.value["losses"])
     assert alone.touches["drop=outliers"] == {"samples": 12}

@@ -79,7 +79,9 @@ def plain(
     if frozen:
         model[0].requires_grad_(False)
     trained = [p for p in model.parameters() if p.requires_grad]
-    optimizer = getattr(torch.optim, kind)(trained, **({"lr": 0.1, "momentum": 0.9} if settings is None else settings))
+    optimizer = getattr(torch.optim, kind)(
+        trained, **({"lr": 0.1, "momentum": 0.9} if settings is None else settings)
+    )
     told: list[Any] = []
     for i, (x, y) in enumerate(batches(steps, spoiled)):
         if zero and i % every == 0:
@@ -112,7 +114,8 @@ class Trainer:
         free = {"weight_decay": 0.0} if "weight_decay" in given else {}
         parts = [(self.model["head"], {}), (self.model["body"], {"lr": 0.01, **free})]
         groups = [
-            {"params": list(part.parameters()), **more} for part, more in parts[: 2 - bool(options.get("frozen"))]
+            {"params": list(part.parameters()), **more}
+            for part, more in parts[: 2 - bool(options.get("frozen"))]
         ]
         self.optimizer = getattr(torch.optim, options.get("kind", "AdamW"))(groups, lr=0.02, **given)
         self.schedule = torch.optim.lr_scheduler.StepLR(self.optimizer, 3, gamma=0.5)

@@ -100,7 +100,9 @@ def trained(case: Case, model: nn.Module) -> list[nn.Parameter]:
     return parameters
 
 
-def epoch(case: Case, model: nn.Module, optimizer: torch.optim.Optimizer, loader: DataLoader, decay) -> float:
+def epoch(
+    case: Case, model: nn.Module, optimizer: torch.optim.Optimizer, loader: DataLoader, decay
+) -> float:
     total, first = 0.0, next(iter(loader))
     for i, (x, y) in enumerate(loader):
         if case.data == "repeated":
@@ -126,7 +128,9 @@ def main() -> None:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     train, held = samples(case)
-    loader = DataLoader(train, batch_size=case.batch, shuffle=case.shuffle and case.data != "repeated", drop_last=True)
+    loader = DataLoader(
+        train, batch_size=case.batch, shuffle=case.shuffle and case.data != "repeated", drop_last=True
+    )
     held_loader = DataLoader(held, batch_size=200)
     model = build(case)
     parameters = trained(case, model)

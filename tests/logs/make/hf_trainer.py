@@ -73,7 +73,9 @@ def train(folder: Path, name: str, **settings: object) -> None:
     oracle(name, heard.rows)
 
 
-train(fresh("hf_trainer/healthy"), "hf_trainer_healthy", num_train_epochs=4, learning_rate=1e-2, warmup_steps=5)
+train(
+    fresh("hf_trainer/healthy"), "hf_trainer_healthy", num_train_epochs=4, learning_rate=1e-2, warmup_steps=5
+)
 train(
     fresh("hf_trainer/diverged"),
     "hf_trainer_diverged",

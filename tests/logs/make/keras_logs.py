@@ -20,7 +20,9 @@ from places import fresh, oracle
 def fit(
     epochs: int, log: keras.callbacks.Callback | None, lr: float = 0.01, metrics: tuple[str, ...] = ("mse",)
 ) -> dict[str, list[float]]:
-    model = keras.Sequential([keras.layers.Dense(16, activation="relu"), keras.layers.Dense(4, activation="softmax")])
+    model = keras.Sequential(
+        [keras.layers.Dense(16, activation="relu"), keras.layers.Dense(4, activation="softmax")]
+    )
     x, y = (t.numpy() for t in data(seed=0))
     held = tuple(t.numpy() for t in data(seed=1))
     model.compile(keras.optimizers.Adam(lr), "mse", metrics=list(metrics))
@@ -44,6 +46,7 @@ told = {"plain": [fit(12, logger(folder / "plain.csv"))]}
 told["appended"] = [fit(n, logger(folder / "appended.csv", separator=";", append=True)) for n in (3, 2, 8)]
 told["diverged"] = [fit(10, logger(folder / "diverged.csv"), lr=1e30)]
 told["shifted"] = [
-    fit(15, logger(folder / "shifted.csv", append=True), metrics=m) for m in (("mse",), ("mse",), ("accuracy",))
+    fit(15, logger(folder / "shifted.csv", append=True), metrics=m)
+    for m in (("mse",), ("mse",), ("accuracy",))
 ]
 oracle("keras", told)

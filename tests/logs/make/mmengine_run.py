@@ -47,7 +47,11 @@ def loader(seed: int) -> DataLoader:
 
 
 def run(folder: Path, name: str, by_epoch: bool) -> None:
-    loop = {"by_epoch": True, "max_epochs": 4} if by_epoch else {"by_epoch": False, "max_iters": 60, "val_interval": 20}
+    loop = (
+        {"by_epoch": True, "max_epochs": 4}
+        if by_epoch
+        else {"by_epoch": False, "max_iters": 60, "val_interval": 20}
+    )
     with tempfile.TemporaryDirectory() as work:
         runner = Runner(
             Model(),
@@ -67,7 +71,13 @@ def run(folder: Path, name: str, by_epoch: bool) -> None:
         plain = runner.visualizer.add_scalars
 
         def heard(values, step=0, **more):
-            seen.append({**{k: float(v) for k, v in values.items()}, "given_step": int(step), "iter_done": runner.iter})
+            seen.append(
+                {
+                    **{k: float(v) for k, v in values.items()},
+                    "given_step": int(step),
+                    "iter_done": runner.iter,
+                }
+            )
             return plain(values, step=step, **more)
 
         runner.visualizer.add_scalars = heard

@@ -6,7 +6,9 @@ import torch
 from torch import nn
 
 
-def data(count: int = 256, classes: int = 4, width: int = 8, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+def data(
+    count: int = 256, classes: int = 4, width: int = 8, seed: int = 0
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Blobs: inputs [count, width], labels [count]."""
     generator = torch.Generator().manual_seed(seed)
     centers = 2 * torch.randn(classes, width, generator=torch.Generator().manual_seed(7))

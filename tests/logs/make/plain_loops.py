@@ -62,12 +62,18 @@ for run in runs:
                 "total_loss": row["loss"],
             }
         )
-        records.append({"bbox/AP": 100 * row["val_acc"], "bbox/AP-rare": float("nan"), "iteration": row["iteration"]})
+        records.append(
+            {"bbox/AP": 100 * row["val_acc"], "bbox/AP-rare": float("nan"), "iteration": row["iteration"]}
+        )
 lines(fresh("detectron2") / "metrics.json", records)
 
 # mmcv 1: settings first, iter within the epoch, val rows with the size of the validation set
 records = [
-    {"env_info": "sys.platform: linux\nPython: 3.8\nMMCV: 1.7", "config": "optimizer = dict(type='SGD')", "seed": 0}
+    {
+        "env_info": "sys.platform: linux\nPython: 3.8\nMMCV: 1.7",
+        "config": "optimizer = dict(type='SGD')",
+        "seed": 0,
+    }
 ]
 for epoch in range(3):
     for row in runs[0][20 * epoch + 4 : 20 * epoch + 20 : 5]:
@@ -85,7 +91,14 @@ for epoch in range(3):
             }
         )
     records.append(
-        {"mode": "val", "epoch": epoch + 1, "iter": 256, "lr": 0.1, "bbox_mAP": row["val_acc"], "loss": row["val_loss"]}
+        {
+            "mode": "val",
+            "epoch": epoch + 1,
+            "iter": 256,
+            "lr": 0.1,
+            "bbox_mAP": row["val_acc"],
+            "loss": row["val_loss"],
+        }
     )
 lines(fresh("mmcv") / "20250101_000000.log.json", records)
 

@@ -42,7 +42,9 @@ def main(_run, learning_rate, optimizer):
         _run.log_scalar("training.loss", value, step)
         told["training.loss"].append((step, value))
         if step % 5 == 0:
-            accuracy = (model(held[0]).argmax(-1) == held[1]).float().mean().numpy()  # a numpy scalar, as many log
+            accuracy = (
+                (model(held[0]).argmax(-1) == held[1]).float().mean().numpy()
+            )  # a numpy scalar, as many log
             _run.log_scalar("validation.accuracy", accuracy[()], step)
             told["validation.accuracy"].append((step, float(accuracy)))
 

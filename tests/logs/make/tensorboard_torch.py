@@ -22,13 +22,17 @@ held, held_labels = data(seed=1)
 model = net()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 saved = {}
-for part, (first, last) in enumerate(((0, 220), (200, 320))):  # killed at 220, resumed from the checkpoint at 200
+for part, (first, last) in enumerate(
+    ((0, 220), (200, 320))
+):  # killed at 220, resumed from the checkpoint at 200
     writer = SummaryWriter(str(folder), filename_suffix=f".{part}")
     if part:
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
     else:
-        writer.add_text("args", json.dumps({"learning_rate": 0.1, "batch_size": 32, "optimizer": "sgd", "seed": 0}))
+        writer.add_text(
+            "args", json.dumps({"learning_rate": 0.1, "batch_size": 32, "optimizer": "sgd", "seed": 0})
+        )
     for step in range(first, last):
         rows = torch.arange(step * 32, step * 32 + 32) % len(inputs)
         loss = cross_entropy(model(inputs[rows]), labels[rows])
@@ -49,7 +53,9 @@ for part, (first, last) in enumerate(((0, 220), (200, 320))):  # killed at 220, 
             writer.add_histogram("weights/0", model[0].weight, step)
         if step % 100 == 0:
             writer.add_scalars("loss", {"train": loss.item(), "val": step / 100}, step)
-            saved = {"model": model.state_dict(), "optimizer": optimizer.state_dict()} if step == 200 else saved
+            saved = (
+                {"model": model.state_dict(), "optimizer": optimizer.state_dict()} if step == 200 else saved
+            )
     if part:
         tried = {"lr": 0.1, "momentum": 0.9, "clip": True, "sampler": "cyclic"}
         writer.add_hparams(tried, {"hparam/accuracy": 0.5}, run_name="hp")

@@ -19,7 +19,13 @@ import text_styles_vision
 from text_training import Printer
 
 OUT = Path(__file__).parents[1] / "text"
-MODULES = (text_styles_plain, text_styles_language, text_styles_vision, text_styles_tables, text_styles_detection)
+MODULES = (
+    text_styles_plain,
+    text_styles_language,
+    text_styles_vision,
+    text_styles_tables,
+    text_styles_detection,
+)
 
 
 def main() -> None:

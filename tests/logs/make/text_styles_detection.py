@@ -64,10 +64,22 @@ def caffe(out: Printer) -> dict[str, object]:
             rate = "-nan" if m.step == 0 else "1.02"
             mean = out.n("loss", m.step, sum(smooth[-4:]) / len(smooth[-4:]), ".6g")
             speed = out.n("iter/s", m.step, 0, text=rate)
-            out(glog(m.step, "solver.cpp:218", f"Iteration {m.step} ({speed} iter/s, 19.4s/5 iters), loss = {mean}"))
+            out(
+                glog(
+                    m.step,
+                    "solver.cpp:218",
+                    f"Iteration {m.step} ({speed} iter/s, 19.4s/5 iters), loss = {mean}",
+                )
+            )
             own = out.n("train_net_output/loss", m.step, m.loss, ".6g")
             out(glog(m.step, "solver.cpp:237", f"    Train net output #0: loss = {own} (* 1 = {own} loss)"))
-            out(glog(m.step, "sgd_solver.cpp:105", f"Iteration {m.step}, lr = {out.n('lr', m.step, m.lr, '.6g')}"))
+            out(
+                glog(
+                    m.step,
+                    "sgd_solver.cpp:105",
+                    f"Iteration {m.step}, lr = {out.n('lr', m.step, m.lr, '.6g')}",
+                )
+            )
     out(glog(100, "solver.cpp:310", "Optimization Done."))
     facts = {
         "lr": 0.5,
@@ -95,14 +107,18 @@ def detectron2(out: Printer) -> dict[str, object]:
     for m in train():
         if m.step % 25 == 24:
             values = ",".join(
-                out.n(f"val/bbox/{k}", m.step, 100 * m.acc * s) for k, s in (("AP", 0.5), ("AP50", 0.9), ("AP75", 0.4))
+                out.n(f"val/bbox/{k}", m.step, 100 * m.acc * s)
+                for k, s in (("AP", 0.5), ("AP50", 0.9), ("AP75", 0.4))
             )
             stamp = f"[01/05 03:{m.step // 60:02d}:{m.step % 60:02d}] d2.evaluation.testing INFO: copypaste:"
             out(f"{stamp} Task: bbox")
             out(f"{stamp} AP,AP50,AP75")
             out(f"{stamp} {values}")
         if m.step % 5 == 4:
-            total, part = out.n("total_loss", m.step, m.loss, ".4g"), out.n("loss_cls", m.step, m.loss / 2, ".4g")
+            total, part = (
+                out.n("total_loss", m.step, m.loss, ".4g"),
+                out.n("loss_cls", m.step, m.loss / 2, ".4g"),
+            )
             rest = (
                 f"time: {out.n('time', m.step, 0.67 + m.seconds)}  data_time: "
                 f"{out.n('data_time', m.step, 0.07)}  lr: {out.n('lr', m.step, m.lr, '.5g')}"
@@ -115,7 +131,13 @@ def detectron2(out: Printer) -> dict[str, object]:
             )
     out("FloatingPointError: Loss became infinite or NaN at iteration=100!")
     facts = {"lr": 0.5, "batch_size": 16, "planned_steps": 18000, "warmup_steps": 10, "weight_decay": 0.0001}
-    return {"facts": facts, "axis": "step", "framework": "detectron2", "events": ["crash"], "units": {"max_mem": "M"}}
+    return {
+        "facts": facts,
+        "axis": "step",
+        "framework": "detectron2",
+        "events": ["crash"],
+        "units": {"max_mem": "M"},
+    }
 
 
 def mmdet(out: Printer) -> dict[str, object]:
@@ -190,4 +212,10 @@ def coco_summary(out: Printer) -> dict[str, object]:
     return {"axis": "step"}
 
 
-STYLES = {"caffe": caffe, "detectron2": detectron2, "mmdet": mmdet, "mmengine": mmengine, "coco_summary": coco_summary}
+STYLES = {
+    "caffe": caffe,
+    "detectron2": detectron2,
+    "mmdet": mmdet,
+    "mmengine": mmengine,
+    "coco_summary": coco_summary,
+}

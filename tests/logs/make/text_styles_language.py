@@ -52,7 +52,9 @@ def megatron_lines(out: Printer, prefix: str, width: int = 0) -> None:
                 out.n("val/lm_loss", it, m.val_loss, ".6E"),
                 out.n("val/lm_loss_PPL", it, math.exp(m.val_loss), ".6E"),
             )
-            out(f"{prefix} validation loss at iteration {it} | lm loss value: {loss} | lm loss PPL: {ppl} | ")
+            out(
+                f"{prefix} validation loss at iteration {it} | lm loss value: {loss} | lm loss PPL: {ppl} | "
+            )
             out("-" * 90)
 
 
@@ -82,7 +84,9 @@ def megatron_wrapped(out: Printer) -> dict[str, object]:
 
 
 def fairseq_old(out: Printer) -> dict[str, object]:
-    out("Namespace(arch='transformer', lr=[0.5], max_epoch=4, max_tokens=4096, clip_norm=0.1, optimizer='sgd', seed=3)")
+    out(
+        "Namespace(arch='transformer', lr=[0.5], max_epoch=4, max_tokens=4096, clip_norm=0.1, optimizer='sgd', seed=3)"
+    )
     for m in train():
         at = m.step + 1
         if m.batch % 5 == 4:
@@ -171,7 +175,9 @@ def hf_console(out: Printer) -> dict[str, object]:
             )
             out(f"\r{' ' * 40}\r{row}")
             out.n("eval_runtime", at, 0.1234), out.n("eval_samples_per_second", at, 1620.7, ".1f")
-    out("\n{'train_runtime': 12.3456, 'train_samples_per_second': 259.2, 'train_loss': 0.7312, 'epoch': 4.0}")
+    out(
+        "\n{'train_runtime': 12.3456, 'train_samples_per_second': 259.2, 'train_loss': 0.7312, 'epoch': 4.0}"
+    )
     return {
         "axis": "epoch",
         "facts": {"planned_steps": 100, "planned_epochs": 4, "batch_size": 32, "dataset_size": 800},

@@ -58,7 +58,9 @@ def nanogpt(out: Printer) -> dict[str, object]:
             out("saving checkpoint to out")
         if m.step % 5 == 0:
             loss, ms = out.n("loss", m.step, m.loss), out.n("time", m.step, m.seconds * 1e3, ".2f")
-            out(f"iter {m.step}: loss {loss}, time {ms}ms, mfu {out.n('mfu', m.step, 7.5 if m.step else -100, '.2f')}%")
+            out(
+                f"iter {m.step}: loss {loss}, time {ms}ms, mfu {out.n('mfu', m.step, 7.5 if m.step else -100, '.2f')}%"
+            )
     return {"facts": {"lr": 0.5, "parameters": 10.65e6}, "units": {"time": "ms", "mfu": "%"}, "axis": "step"}
 
 
@@ -128,7 +130,9 @@ def pytorch_mnist(out: Printer) -> dict[str, object]:
         at = 800 * m.epoch + seen
         if m.batch % 5 == 0:
             percent = f"({100 * seen / 800:.0f}%)"
-            out(f"Train Epoch: {m.epoch + 1} [{seen}/800 {percent}]\tLoss: {out.n('Loss', at, m.loss, '.6f')}")
+            out(
+                f"Train Epoch: {m.epoch + 1} [{seen}/800 {percent}]\tLoss: {out.n('Loss', at, m.loss, '.6f')}"
+            )
             before = at
         if m.last:
             right = round(m.val_acc * 200)

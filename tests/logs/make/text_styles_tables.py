@@ -46,7 +46,9 @@ def spacy(out: Printer) -> dict[str, object]:
                 out.n("LOSS_NER", m.step, 50 * m.loss, "8.2f"),
             )
             f, p, r = (out.n(k, m.step, 100 * m.acc, "6.2f") for k in ("ENTS_F", "ENTS_P", "ENTS_R"))
-            out(f"{m.epoch:3d}  {m.step:6d}  {tok}  {ner}  {f}  {p}  {r}  {out.n('SCORE', m.step, m.acc, '6.2f')}")
+            out(
+                f"{m.epoch:3d}  {m.step:6d}  {tok}  {ner}  {f}  {p}  {r}  {out.n('SCORE', m.step, m.acc, '6.2f')}"
+            )
     return {"axis": "step"}
 
 
@@ -66,7 +68,10 @@ def skorch(out: Printer) -> dict[str, object]:
     for m in train(epochs=10):
         if m.last:
             e = m.epoch + 1
-            acc, held = out.n("valid_acc", e, m.val_acc, "11.4f"), out.n("valid_loss", e, m.val_loss, "12.4f")
+            acc, held = (
+                out.n("valid_acc", e, m.val_acc, "11.4f"),
+                out.n("valid_loss", e, m.val_loss, "12.4f"),
+            )
             out(
                 f"{e:7d}  \x1b[36m{out.n('train_loss', e, m.loss, '12.4f')}\x1b[0m  \x1b[32m{acc}\x1b[0m  "
                 f"{held}  {out.n('dur', e, 0.02 + m.seconds, '6.4f')}"
@@ -103,7 +108,10 @@ def lightgbm(out: Printer) -> dict[str, object]:
     for m in train():
         if m.step % 10 == 9:
             at = m.step + 1
-            own, held = out.n("training's_l2", at, m.loss, ".6f"), out.n("valid_1's_l2", at, m.loss * 1.1, ".6f")
+            own, held = (
+                out.n("training's_l2", at, m.loss, ".6f"),
+                out.n("valid_1's_l2", at, m.loss * 1.1, ".6f"),
+            )
             out(f"[{at}]\ttraining's l2: {own}\tvalid_1's l2: {held}")
     out("Did not meet early stopping. Best iteration is:")
     roles = {"training's_l2": "train/l2", "valid_1's_l2": "val/l2"}

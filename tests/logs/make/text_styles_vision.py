@@ -29,11 +29,20 @@ def metric_logger(out: Printer) -> dict[str, object]:
                 loss, acc = f"{m.val_loss + 0.01 * (9 - k):.4f}", f"{100 * m.val_acc:.4f}"
                 if k == 9:
                     out.n("val/loss", at, 0, text=loss), out.n("val/acc1", at, 0, text=acc)
-                    out.n("val/loss_running_mean", at, 0, text=loss), out.n("val/acc1_running_mean", at, 0, text=acc)
+                    (
+                        out.n("val/loss_running_mean", at, 0, text=loss),
+                        out.n("val/acc1_running_mean", at, 0, text=acc),
+                    )
                 out(f"Test:  [{k:2d}/12]  eta: 0:00:01  loss: {loss} ({loss})  acc1: {acc} ({acc})")
             out("Test: Total time: 0:00:01")
     return {
-        "facts": {"batch_size": 32, "planned_epochs": 4, "lr": 0.5, "model": "resnet18", "weight_decay": 0.0001},
+        "facts": {
+            "batch_size": 32,
+            "planned_epochs": 4,
+            "lr": 0.5,
+            "model": "resnet18",
+            "weight_decay": 0.0001,
+        },
         "axis": "step",
     }
 
@@ -42,7 +51,11 @@ def swin(out: Printer) -> dict[str, object]:
     for m in train():
         if m.batch % 5 == 0:
             at = m.epoch * 25 + m.batch
-            loss, norm, mem = out.n("loss", at, m.loss), out.n("grad_norm", at, m.norm), out.n("mem", at, 2345, ".0f")
+            loss, norm, mem = (
+                out.n("loss", at, m.loss),
+                out.n("grad_norm", at, m.norm),
+                out.n("mem", at, 2345, ".0f"),
+            )
             out.n("loss_running_mean", at, 0, text=loss)
             head = (
                 f"[2026-01-05 10:{m.epoch:02d}:{m.batch:02d} swin_tiny] (main.py 231): INFO Train: "
@@ -95,7 +108,9 @@ def keras_bar(out: Printer) -> dict[str, object]:
             f"{out.n('val_loss', e, m.val_loss)}"
         )
         speed = f"1s {out.n('ms/step', e, 3 + e, '.0f')}ms/step"
-        out(f"{back}25/25 [{'=' * 30}] - {speed} - {figures} - val_accuracy: {out.n('val_accuracy', e, m.val_acc)}")
+        out(
+            f"{back}25/25 [{'=' * 30}] - {speed} - {figures} - val_accuracy: {out.n('val_accuracy', e, m.val_acc)}"
+        )
     return {"axis": "epoch", "facts": {"planned_epochs": 6}}
 
 
@@ -163,7 +178,10 @@ def mxnet(out: Printer) -> dict[str, object]:
     for m in train():
         if m.batch % 5 == 0:
             at = m.epoch * 25 + m.batch
-            speed, acc = out.n("Speed", at, 165 + m.seconds, ".2f"), out.n("Train-Accuracy", at, m.acc, ".6f")
+            speed, acc = (
+                out.n("Speed", at, 165 + m.seconds, ".2f"),
+                out.n("Train-Accuracy", at, m.acc, ".6f"),
+            )
             out(
                 f"2026-07-01 12:27:17,341 Epoch[{m.epoch}] Batch [{m.batch}]\tSpeed: {speed} "
                 f"samples/sec\tTrain-Accuracy={acc}"

@@ -76,7 +76,9 @@ def train(epochs: int = 4, batches: int = 25, peak: float = 0.5, seed: int = 0) 
             lr = peak * min(1.0, (step + 1) / 10) * (1 - step / (epochs * batches))
             w1, w2 = w1 - lr * g1, w2 - lr * g2
             acc = float((p.argmax(1) == labels[pick]).mean())
-            moment = Moment(step, epoch, batch, loss, acc, lr, norm, time.perf_counter() - begin, batch == batches - 1)
+            moment = Moment(
+                step, epoch, batch, loss, acc, lr, norm, time.perf_counter() - begin, batch == batches - 1
+            )
             if moment.last:
                 ph = softmax(np.tanh(xh @ w1) @ w2)
                 moment.val_loss = float(-np.log(ph[np.arange(200), held]).mean())

@@ -56,7 +56,9 @@ run.finish()
 def train(kind: str) -> object:
     """One run in a process of its own; keeps its record and summary, returns what was logged."""
     with tempfile.TemporaryDirectory() as work:
-        subprocess.run([sys.executable, "-c", SCRIPT, work, kind], cwd=Path(__file__).parent, check=kind != "plain")
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT, work, kind], cwd=Path(__file__).parent, check=kind != "plain"
+        )
         (record,) = Path(work).glob("wandb/offline-run-*/run-*.wandb")
         target = folder / kind
         target.mkdir()

@@ -19,7 +19,9 @@ def main():
     model = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 3))
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
     scheduler = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, total_iters=150)
-    model, optimizer, train, valid, scheduler = accelerator.prepare(model, optimizer, train, valid, scheduler)
+    model, optimizer, train, valid, scheduler = accelerator.prepare(
+        model, optimizer, train, valid, scheduler
+    )
     criterion = nn.CrossEntropyLoss()
     truth = {"loss": [], "lr": [], "val_loss": [], "world": accelerator.num_processes}
     micro = []

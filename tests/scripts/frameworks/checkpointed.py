@@ -11,7 +11,9 @@ class Block(nn.Module):
     def __init__(self, width):
         super().__init__()
         self.norm = nn.LayerNorm(width)
-        self.inner = nn.Sequential(nn.Linear(width, 2 * width), nn.GELU(), nn.Dropout(0.1), nn.Linear(2 * width, width))
+        self.inner = nn.Sequential(
+            nn.Linear(width, 2 * width), nn.GELU(), nn.Dropout(0.1), nn.Linear(2 * width, width)
+        )
 
     def forward(self, x):
         return x + self.inner(self.norm(x))

@@ -24,7 +24,9 @@ class Cycles(torch.utils.data.Dataset):
 
 
 set_seed(1)
-config = GPT2Config(vocab_size=32, n_positions=16, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0)
+config = GPT2Config(
+    vocab_size=32, n_positions=16, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
+)
 model = GPT2LMHeadModel(config)
 arguments = TrainingArguments(
     output_dir="out",

@@ -17,7 +17,9 @@ logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 class Classifier(lightning.LightningModule):
     def __init__(self):
         super().__init__()
-        self.net = nn.Sequential(nn.Linear(12, 48), nn.GELU(), nn.Linear(48, 48), nn.GELU(), nn.Linear(48, 4))
+        self.net = nn.Sequential(
+            nn.Linear(12, 48), nn.GELU(), nn.Linear(48, 48), nn.GELU(), nn.Linear(48, 4)
+        )
         self.truth = {"loss": [], "lr": [], "val_loss": []}
         self.batches = []
 

@@ -43,7 +43,9 @@ for epoch in range(8):
     model.eval()
     with torch.no_grad():
         logits = model(tokens[960:])
-        truth["val_loss"].append(nn.functional.cross_entropy(logits.flatten(0, 1), following[960:].flatten()).item())
+        truth["val_loss"].append(
+            nn.functional.cross_entropy(logits.flatten(0, 1), following[960:].flatten()).item()
+        )
     print(f"epoch {epoch} loss {loss.item():.4f} val_loss {truth['val_loss'][-1]:.4f}")
 torch.save(model.state_dict(), "weights.pt")
 json.dump(truth, open("truth.json", "w"))

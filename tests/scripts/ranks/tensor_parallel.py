@@ -24,8 +24,13 @@ def main():
             loss = nn.functional.cross_entropy(model(x[rows]), y[rows])
             optimizer.zero_grad()
             loss.backward()
-            whole = [p.grad.full_tensor() if hasattr(p.grad, "full_tensor") else p.grad for p in model.parameters()]
-            truth["grad_norm"].append(torch.linalg.vector_norm(torch.stack([g.norm() for g in whole])).item())
+            whole = [
+                p.grad.full_tensor() if hasattr(p.grad, "full_tensor") else p.grad
+                for p in model.parameters()
+            ]
+            truth["grad_norm"].append(
+                torch.linalg.vector_norm(torch.stack([g.norm() for g in whole])).item()
+            )
             optimizer.step()
             truth["loss"].append(loss.item())
     json.dump(truth, open(f"truth{dist.get_rank()}.json", "w"))

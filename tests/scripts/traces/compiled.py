@@ -26,7 +26,11 @@ def after_training(compiled, model, optimizer):
         with torch.no_grad():
             losses.append(compiled(batch(99)[0]).sum().item())
         model.train()
-    stats = {key: dict(found) for key, found in torch._dynamo.utils.counters.items() if key in ("stats", "graph_break")}
+    stats = {
+        key: dict(found)
+        for key, found in torch._dynamo.utils.counters.items()
+        if key in ("stats", "graph_break")
+    }
     return [GRAPHS.copy(), losses, stats, sorted({str(w.message) for w in said}), sorted(vars(compiled))]
 
 

@@ -22,7 +22,9 @@ def saved(thing):
 def insides(thing):
     """Names, types and sizes of what an object holds."""
     sized = (dict, list, set, tuple)
-    return [(name, type(v).__name__, len(v) if isinstance(v, sized) else None) for name, v in vars(thing).items()]
+    return [
+        (name, type(v).__name__, len(v) if isinstance(v, sized) else None) for name, v in vars(thing).items()
+    ]
 
 
 def hooks(model, optimizer):
@@ -48,7 +50,11 @@ def signatures(model, optimizer):
 
 def global_hooks(model, optimizer):
     module = torch.nn.modules.module
-    return [len(held) for name, held in sorted(vars(module).items()) if name.startswith("_global") and held is not None]
+    return [
+        len(held)
+        for name, held in sorted(vars(module).items())
+        if name.startswith("_global") and held is not None
+    ]
 
 
 def sources(model, optimizer):
@@ -68,7 +74,13 @@ def pickled(model, optimizer):
 
 def stored(model, optimizer):
     again = torch.load(io.BytesIO(bytes_of(model)), weights_only=False)
-    return [saved(model), saved(optimizer), saved(model.state_dict()), saved(optimizer.state_dict()), saved(again)]
+    return [
+        saved(model),
+        saved(optimizer),
+        saved(model.state_dict()),
+        saved(optimizer.state_dict()),
+        saved(again),
+    ]
 
 
 def bytes_of(thing):
@@ -96,7 +108,12 @@ def scripted(model, optimizer):
     with_loss = torch.jit.script(WithLoss(model))
     found = torch.jit.script(model)
     inner = str(found.inlined_graph), str(with_loss.inlined_graph), found.code, with_loss.code
-    return [*inner, found(batch(0)[0]).sum().item(), with_loss(*batch(0)).item(), [n for n, _ in found.named_modules()]]
+    return [
+        *inner,
+        found(batch(0)[0]).sum().item(),
+        with_loss(*batch(0)).item(),
+        [n for n, _ in found.named_modules()],
+    ]
 
 
 def traced(model, optimizer):
@@ -123,9 +140,17 @@ def symbolic(model, optimizer):
     found = torch.fx.symbolic_trace(model)
     loss = torch.fx.symbolic_trace(WithLoss(model))
     targets = [
-        (node.op, getattr(node.target, "__name__", node.target)) for node in (*found.graph.nodes, *loss.graph.nodes)
+        (node.op, getattr(node.target, "__name__", node.target))
+        for node in (*found.graph.nodes, *loss.graph.nodes)
     ]
-    return [found.code, loss.code, str(found.graph), str(loss.graph), targets, pickle.loads(pickle.dumps(found)).code]
+    return [
+        found.code,
+        loss.code,
+        str(found.graph),
+        str(loss.graph),
+        targets,
+        pickle.loads(pickle.dumps(found)).code,
+    ]
 
 
 def exported(model, optimizer):
@@ -171,7 +196,12 @@ LOOKS = {
 
 if __name__ == "__main__":
     model, optimizer = made()
-    told("before", {n: look for n, look in LOOKS.items() if n in ("hooks", "signatures", "sources")}, model, optimizer)
+    told(
+        "before",
+        {n: look for n, look in LOOKS.items() if n in ("hooks", "signatures", "sources")},
+        model,
+        optimizer,
+    )
     train(model, optimizer, 0, 3)
     told("early", LOOKS, model, optimizer)
     train(model, optimizer, 3, 120)

@@ -86,4 +86,6 @@ def told(what, looks, model, optimizer):
         for buffer, before in buffers:
             buffer.copy_(before)
         text = found if isinstance(found, str) else repr(found)
-        print(json.dumps({"look": f"{name} {what}", "found": re.sub(r"0x[0-9a-f]+", "0x", text)}), flush=True)
+        print(
+            json.dumps({"look": f"{name} {what}", "found": re.sub(r"0x[0-9a-f]+", "0x", text)}), flush=True
+        )

@@ -41,7 +41,9 @@ def beside(output: Array, target: Array, probabilities: bool) -> dict[str, float
     labels = target.squeeze(-1) if target.ndim > 1 and target.shape[-1] == 1 else target
     if output.ndim < 2 or output.shape[:-1] != labels.shape or output.shape[-1] < 2:
         return {}
-    return classes(output.reshape(-1, output.shape[-1]).astype(np.float64), labels.reshape(-1).astype(np.int64))
+    return classes(
+        output.reshape(-1, output.shape[-1]).astype(np.float64), labels.reshape(-1).astype(np.int64)
+    )
 
 
 def classes(scores: Array, labels: Array) -> dict[str, float]:

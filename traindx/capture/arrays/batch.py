@@ -52,7 +52,13 @@ class Data:
         return self.patient or self._spent < START_SECONDS + SHARE * (time.perf_counter() - self._since)
 
     def look(
-        self, inputs: Any, targets: Any, training: bool, close: bool, source: object = None, trained: bool = False
+        self,
+        inputs: Any,
+        targets: Any,
+        training: bool,
+        close: bool,
+        source: object = None,
+        trained: bool = False,
     ) -> None:
         """One batch. `close`: the step is sampled, so there is time to read more of it. `source` marks the
         data set it is of (None: not known), `trained` that it is one that is trained on."""
@@ -77,7 +83,9 @@ class Data:
         """A batch passed by that is not looked at."""
         self._batches.passed_over(training, source, trained)
 
-    def _look(self, inputs: Any, targets: Any, training: bool, close: bool, whose: tuple[object, bool]) -> None:
+    def _look(
+        self, inputs: Any, targets: Any, training: bool, close: bool, whose: tuple[object, bool]
+    ) -> None:
         given, wanted = self._host(inputs), self._host(targets)
         if given is not None and len(given):
             samples = self._together(inputs, given)

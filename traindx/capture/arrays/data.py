@@ -154,7 +154,9 @@ class Labels:
         if self.batches:
             out["batch_single_class_share"] = self.single / self.batches
         if self.pairs and chance < 1 and self.pairs < total * (total - 1):
-            out["batch_class_purity"] = float(np.clip((self.same / self.pairs - chance) / (1 - chance), -1, 1))
+            out["batch_class_purity"] = float(
+                np.clip((self.same / self.pairs - chance) / (1 - chance), -1, 1)
+            )
         return out
 
 

@@ -13,7 +13,9 @@ PARTS = 8  # of the least distance that are tried
 STRAY = 0.03  # of a level's distance that values may lie off the grid
 FEWEST = 8  # values that must have fallen on a level by more than chance
 GROUPS, TRIED = (128, 64, 32, 16), 64  # values that often share a scale; groups that are tried; few levels
-FEWEST_STEPS = 4  # of a grid that may clip: with fewer levels many weights lie beyond the last one, and are meant to
+FEWEST_STEPS = (
+    4  # of a grid that may clip: with fewer levels many weights lie beyond the last one, and are meant to
+)
 
 
 def measured(used: Array, own: Array) -> list[float]:
@@ -81,7 +83,11 @@ def quantized_levels(used: Array, own: Array) -> int:
 def grouped_levels(rows: Array) -> int:
     """The most levels of a group of values in a row with a scale of its own; 0 where there are no such groups."""
     for size in GROUPS:
-        if rows.shape[1] > size and not rows.shape[1] % size and (found := levels(rows.reshape(-1, size)[:TRIED])):
+        if (
+            rows.shape[1] > size
+            and not rows.shape[1] % size
+            and (found := levels(rows.reshape(-1, size)[:TRIED]))
+        ):
             return found
     return 0
 

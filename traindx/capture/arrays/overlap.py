@@ -56,7 +56,11 @@ class HeldOut:
             known_all = (complete or None not in sources) and not self.passed_over
             return {"validation_is_training_data": True} if known_all else {}
         share, count = max(judged)
-        return {"train_val_overlap_share": share, "val_samples_hashed": count, "validation_is_training_data": False}
+        return {
+            "train_val_overlap_share": share,
+            "val_samples_hashed": count,
+            "validation_is_training_data": False,
+        }
 
 
 def _shared(batches: list[Hashes], known: Hashes) -> tuple[float, int]:

@@ -47,7 +47,9 @@ class Reservoir:
             return {}
         began = time.perf_counter()
         inputs, targets = (np.concatenate(parts)[:MOST_SAMPLES] for parts in zip(*kept, strict=True))
-        first = np.sort(np.unique(inputs, axis=0, return_index=True)[1])  # of an epoch before, a sample is known
+        first = np.sort(
+            np.unique(inputs, axis=0, return_index=True)[1]
+        )  # of an epoch before, a sample is known
         inputs, targets = inputs[first], targets[first]
         with np.errstate(all="ignore"):
             found = levels(inputs, targets)
@@ -57,9 +59,13 @@ class Reservoir:
 def levels(inputs: Array, targets: Array) -> dict[str, Fact]:
     """Facts of `inputs[n, f]` and `targets[n, ...]`; none of what no simple predictor is for."""
     whole = targets.dtype.kind in "iub"
-    sequences = inputs.dtype.kind in "iu" and whole and targets.ndim > 1 and targets.shape[1] == inputs.shape[1]
+    sequences = (
+        inputs.dtype.kind in "iu" and whole and targets.ndim > 1 and targets.shape[1] == inputs.shape[1]
+    )
     if sequences and max(inputs.max(), targets.max()) < MOST_TOKENS:
-        entropies = reference.of_tokens(inputs.reshape(-1).astype(np.int64), targets.reshape(-1).astype(np.int64))
+        entropies = reference.of_tokens(
+            inputs.reshape(-1).astype(np.int64), targets.reshape(-1).astype(np.int64)
+        )
         names = ("reference_unigram_entropy", "reference_bigram_entropy")
         return {} if entropies is None else dict(zip(names, entropies, strict=True))
     flat = targets.reshape(len(targets), -1)
@@ -73,7 +79,10 @@ def levels(inputs: Array, targets: Array) -> dict[str, Fact]:
         kind = "accuracy"
     else:
         wanted = flat.astype(np.float64)
-        found, kind = reference.of_numbers(values, wanted) if np.isfinite(wanted).all() else None, "explained"
+        found, kind = (
+            reference.of_numbers(values, wanted) if np.isfinite(wanted).all() else None,
+            "explained",
+        )
     if found is None:
         return {}
     told = {f"reference_{name}_{kind}": getattr(found, name) for name in ("trivial", "linear", "neighbours")}

@@ -48,7 +48,9 @@ class Guard:
             if error is self.theirs:
                 self.theirs = None
                 raise
-            self.fail(f"{site.spec} failed ({type(error).__name__}: {str(error)[:300]}; {place(error)})", error)
+            self.fail(
+                f"{site.spec} failed ({type(error).__name__}: {str(error)[:300]}; {place(error)})", error
+            )
 
     def fail(self, why: str, error: Exception | None = None) -> None:
         self.stopped = why
@@ -71,4 +73,6 @@ def place(error: BaseException) -> str:
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    return "" if trace is None else f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+    return (
+        "" if trace is None else f"{os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}"
+    )

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 Stage = Literal["start", "model", "data", "forward", "backward", "gradients", "settings", "step"]
-STAGES: tuple[Stage, ...] = ("start", "model", "data", "forward", "backward", "gradients", "settings", "step")
+STAGES: tuple[Stage, ...] = (
+    "start",
+    "model",
+    "data",
+    "forward",
+    "backward",
+    "gradients",
+    "settings",
+    "step",
+)
 
 Apply = Callable[[Any], None]  # of the framework's own Site
 

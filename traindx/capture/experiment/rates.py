@@ -39,8 +39,14 @@ def scheduled(value: str) -> Schedule:
     if name == "sweep" and len(numbers) == 3:
         low, high = (positive(n, "lr=sweep") for n in numbers[:2])
         return Schedule(name, whole(numbers[2], "lr=sweep", low=2), low, high)
-    why = "only by the validation loss, which is not known from outside" if name == "plateau" else "not a schedule"
-    raise ConfigError(f"--with lr={value}: {why}; lr is a number, *factor, constant, cosine:N or sweep:A:B:N")
+    why = (
+        "only by the validation loss, which is not known from outside"
+        if name == "plateau"
+        else "not a schedule"
+    )
+    raise ConfigError(
+        f"--with lr={value}: {why}; lr is a number, *factor, constant, cosine:N or sweep:A:B:N"
+    )
 
 
 def factor(site: Site, wanted: Change, base: float | None) -> float:

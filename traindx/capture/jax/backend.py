@@ -40,7 +40,9 @@ class JaxBackend(Backend):
     name = "jax"
 
     def __init__(self) -> None:
-        self.norms: Any = None  # `norms[p]` of the last step: the optimizer's leaves, then those that it does not have
+        self.norms: Any = (
+            None  # `norms[p]` of the last step: the optimizer's leaves, then those that it does not have
+        )
 
     def parts(self, model: Sequence[Leaf], prefix: str) -> Sequence[Part] | None:
         return [Part(leaf, leaf.name, leaf.owner) for leaf in model]

@@ -19,7 +19,9 @@ from traindx.errors import ConfigError
 
 def watches(params: Any, state: Any) -> bool:
     """Whether these are a tree with JAX's arrays, or an optimizer's state with a monitor."""
-    return monitored(state) is not None or any(isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(params))
+    return monitored(state) is not None or any(
+        isinstance(leaf, jax.Array) for leaf in jax.tree.leaves(params)
+    )
 
 
 def monitored(state: Any) -> MonitorState | None:
@@ -62,7 +64,9 @@ class JaxLoop(Loop):
             return
         found = monitored(state)
         if found is None:
-            raise ConfigError("watch.step: no monitor is in the state; give the optimizer's state after the step")
+            raise ConfigError(
+                "watch.step: no monitor is in the state; give the optimizer's state after the step"
+            )
         self._backend.norms = stacked(jax.tree.leaves(found.norms), len(self._leaves))
         self.session.optimizer_step_begin(self._optimizer, timed=False)
         self.session.optimizer_step_end(self._optimizer)

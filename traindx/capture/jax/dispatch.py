@@ -42,5 +42,7 @@ def settle() -> None:
         try:
             if not array.is_deleted():
                 array.block_until_ready()
-        except RuntimeError:  # it failed to be computed, which the training is told itself where it asks for it
+        except (
+            RuntimeError
+        ):  # it failed to be computed, which the training is told itself where it asks for it
             continue

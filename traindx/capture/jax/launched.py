@@ -35,12 +35,19 @@ OPTIMIZERS = ("sgd", "adam", "adamw", "adamax", "adagrad", "adadelta", "rmsprop"
               "radam", "adabelief", "yogi", "adafactor", "novograd", "noisy_sgd", "lars", "sm3", "fromage")  # fmt: skip
 SETTINGS = {"momentum": "momentum", "b1": "beta1", "b2": "beta2", "eps": "eps", "nesterov": "nesterov",
             "weight_decay": "weight_decay"}  # fmt: skip
-KINDS: dict[str, Kind] = {"relu": "rectifier", "relu6": "rectifier", "sigmoid": "sigmoid output", "tanh": "tanh output"}
+KINDS: dict[str, Kind] = {
+    "relu": "rectifier",
+    "relu6": "rectifier",
+    "sigmoid": "sigmoid output",
+    "tanh": "tanh output",
+}
 NAMES = {"relu": "ReLU", "relu6": "ReLU6", "sigmoid": "Sigmoid", "tanh": "Tanh"}
 LOSSES = {"softmax_cross_entropy_with_integer_labels": "cross_entropy", "softmax_cross_entropy": "cross_entropy",
           "sigmoid_binary_cross_entropy": "binary_cross_entropy_with_logits", "squared_error": "mse_loss",
           "l2_loss": "mse_loss", "huber_loss": "huber_loss"}  # fmt: skip
-KERAS = "keras.src.optimizers.base_optimizer"  # the module of the optimizers that loops without optax step with
+KERAS = (
+    "keras.src.optimizers.base_optimizer"  # the module of the optimizers that loops without optax step with
+)
 MOST_ACTIVATIONS = 64  # calls in one computation that are told apart
 
 
@@ -104,7 +111,9 @@ class Launched:
     # Losses.
 
     def _value_and_grad(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        def value_and_grad(fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any) -> Any:
+        def value_and_grad(
+            fun: Any, argnums: Any = 0, has_aux: bool = False, *args: Any, **named: Any
+        ) -> Any:
             inner = original(fun, argnums, has_aux, *args, **named)
             return self._told(fun, inner, argnums, lambda found: found[0][0] if has_aux else found[0])
 
@@ -147,7 +156,9 @@ class Launched:
 
     def _loss(self, value: Any, args: Any, named: Any, argnums: Any, fun: Any) -> None:
         trained = {argnums} if isinstance(argnums, int) else set(argnums)
-        self._differentiated = jax.tree.leaves([args[place] for place in sorted(trained) if place < len(args)])
+        self._differentiated = jax.tree.leaves(
+            [args[place] for place in sorted(trained) if place < len(args)]
+        )
         batch = batch_in([[arg for place, arg in enumerate(args) if place not in trained], named])
         self._tell(self._heard_loss, value, *(batch or batch_in(closed_over(fun))))
 
@@ -200,7 +211,11 @@ class Launched:
         if name == "softmax_cross_entropy" and targets.ndim == outputs.ndim:
             targets = targets.argmax(-1)
         if training:
-            facts: dict[str, Fact] = {"loss": LOSSES[name], "loss_name": LOSSES[name], "loss_reduction": "mean"}
+            facts: dict[str, Fact] = {
+                "loss": LOSSES[name],
+                "loss_name": LOSSES[name],
+                "loss_reduction": "mean",
+            }
             facts["loss_input_shape"] = "x".join(map(str, outputs.shape))
             facts["loss_target_shape"] = "x".join(map(str, targets.shape))
             if LOSSES[name] == "cross_entropy":
@@ -246,7 +261,11 @@ class Launched:
 
         @functools.wraps(original)
         def optimizer(*args: Any, **named: Any) -> Any:
-            bound = None if self._depth["make"] else self._stream.safely(self._settings, name, signature, args, named)
+            bound = (
+                None
+                if self._depth["make"]
+                else self._stream.safely(self._settings, name, signature, args, named)
+            )
             self._depth["make"] += 1
             try:
                 return original(*args, **named) if bound is None else original(*bound.args, **bound.kwargs)
@@ -330,7 +349,9 @@ class Launched:
         @functools.wraps(original)
         def stateless_apply(optimizer: Any, held: Any, grads: Any, trainable: Any) -> Any:
             found = original(optimizer, held, grads, trainable)
-            self._stream.safely(self._applied_statelessly, optimizer, held, list(grads), list(trainable), found[0])
+            self._stream.safely(
+                self._applied_statelessly, optimizer, held, list(grads), list(trainable), found[0]
+            )
             return found
 
         return stateless_apply

@@ -23,6 +23,9 @@ def leaves_of(tree: Any) -> list[Leaf]:
 def spelled(path: Any) -> str:
     """A path as a name: keys, places and attributes with dots between them, without the boxes that Flax puts around
     arrays and trees."""
-    told = (next((getattr(part, of) for of in ("key", "idx", "name") if hasattr(part, of)), part) for part in path)
+    told = (
+        next((getattr(part, of) for of in ("key", "idx", "name") if hasattr(part, of)), part)
+        for part in path
+    )
     name = ".".join(map(str, told))  # `keystr` does so from JAX 0.6 on
     return name.removesuffix(".value").removeprefix("params.")

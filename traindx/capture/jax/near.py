@@ -20,7 +20,9 @@ class Near:
     def __init__(self, steps: Steps, backend: TracedBackend) -> None:
         self._steps, self._session, self._backend = steps, steps.session, backend
         self._turn = 0
-        self._sizes = np.full((2, 1), np.nan)  # of the weights before the step that is being told, where they were read
+        self._sizes = np.full(
+            (2, 1), np.nan
+        )  # of the weights before the step that is being told, where they were read
         self._before: list[Array] = []  # parts of them, where it is sampled
         self._open: Array | None = None  # readings of a sampled step, which lack what changed
 

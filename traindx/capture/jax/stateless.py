@@ -25,7 +25,9 @@ def described(optimizer: Any) -> tuple[dict[str, Fact], float | None]:
     if isinstance(rate, float | int):
         out["lr"] = float(rate)
         return out, float(rate)
-    return out | {"schedule": str(rate.get("class_name", "function")) if isinstance(rate, dict) else "function"}, None
+    return out | {
+        "schedule": str(rate.get("class_name", "function")) if isinstance(rate, dict) else "function"
+    }, None
 
 
 def rate_of(optimizer: Any, held: Any) -> Any:

@@ -105,7 +105,9 @@ def _lowered(context: Any, *operands: Any, near: Way, far: Way, about: Any) -> A
             host_p.bind(mark, *group, hear=_heard(near, place), after=1)
         return []
 
-    return mlir.lower_fun(made_near if _here(context) else made_far, multiple_results=True)(context, *operands)
+    return mlir.lower_fun(made_near if _here(context) else made_far, multiple_results=True)(
+        context, *operands
+    )
 
 
 def _direct(context: Any, *operands: Any, hear: Hear, after: int) -> Any:
@@ -136,5 +138,7 @@ tell_p.def_effectful_abstract_eval(lambda *values, **ways: ([], {TELLING}))
 batching.primitive_batchers[tell_p] = _batched
 ad.primitive_jvps[tell_p] = _differentiated
 mlir.register_lowering(tell_p, _lowered)
-host_p.def_effectful_abstract_eval(lambda *values, **how: ([jax.core.ShapedArray((), jnp.float32)], {TELLING}))
+host_p.def_effectful_abstract_eval(
+    lambda *values, **how: ([jax.core.ShapedArray((), jnp.float32)], {TELLING})
+)
 mlir.register_lowering(host_p, _direct)

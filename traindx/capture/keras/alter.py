@@ -16,7 +16,13 @@ from traindx.capture.keras.facts import activation_of, plain_layers, weighted
 
 GRAPH = ("_inputs_struct", "_outputs_struct", "_inputs", "_outputs", "_nodes", "_nodes_by_depth", "_operations",
          "_operations_by_depth", "output_names")  # fmt: skip
-NORMS = ("BatchNormalization", "LayerNormalization", "GroupNormalization", "RMSNormalization", "UnitNormalization")
+NORMS = (
+    "BatchNormalization",
+    "LayerNormalization",
+    "GroupNormalization",
+    "RMSNormalization",
+    "UnitNormalization",
+)
 RECURRENT = ("LSTM", "GRU", "SimpleRNN", "ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D", "LSTMCell", "GRUCell",
              "SimpleRNNCell")  # fmt: skip
 
@@ -52,7 +58,9 @@ def hidden(model: Any) -> list[Any]:
                     return True
         return False
 
-    gated = {id(layer) for layer in plain_layers(model) if any(is_gate(one) for one in after.get(id(layer), ()))}
+    gated = {
+        id(layer) for layer in plain_layers(model) if any(is_gate(one) for one in after.get(id(layer), ()))
+    }
     return [
         layer for layer in plain_layers(model)
         if id(layer) not in gated and type(layer).__name__ not in RECURRENT and leads(layer, set())
@@ -110,7 +118,9 @@ def redraw_graph(model: Any, places: Mapping[int, Sequence[Any]]) -> None:
         if not any(layer is known for known in model._layers):
             model._tracker.track(layer)
     places_of = {id(layer): place for place, layer in enumerate(graph.layers)}
-    model._layers.sort(key=lambda layer: places_of.get(id(layer), len(places_of)))  # as weights are listed and saved
+    model._layers.sort(
+        key=lambda layer: places_of.get(id(layer), len(places_of))
+    )  # as weights are listed and saved
     for layer in [layer for layer in model._layers if id(layer) in gone]:
         model._layers.remove(layer)
 

@@ -41,7 +41,9 @@ class KerasBackend(ToldBackend):
         self._known.append(model)
         # Not `weights`, which holds the statistics of normalizations, too: nobody has frozen those.
         found = [v for layer in model._flatten_layers() for v in layer._trainable_variables]
-        return [Part(v, short(v.path, model), short(v.path, model).rpartition("/")[0] or v.path) for v in found]
+        return [
+            Part(v, short(v.path, model), short(v.path, model).rpartition("/")[0] or v.path) for v in found
+        ]
 
     def trains(self, model: Any, optimizer: Any, every: Sequence[Any]) -> None:
         """A training of a model begins, of whose optimizers (`every`) the session knows this one, which stands for all.
@@ -68,7 +70,9 @@ class KerasBackend(ToldBackend):
         own = [
             one for one in kernels if isinstance(one, keras.Variable) and "float" in one.dtype
         ]  # not of whole numbers
-        matrices = [(short(one.path, model), keras.ops.convert_to_numpy(values_of(model, [one])[0])) for one in own]
+        matrices = [
+            (short(one.path, model), keras.ops.convert_to_numpy(values_of(model, [one])[0])) for one in own
+        ]
         return {**facts.architecture(model), **gains(matrices)}
 
     def size(self, parameter: Any) -> int:
@@ -112,7 +116,10 @@ class KerasBackend(ToldBackend):
 
     def names(self) -> dict[int, str]:
         """What a layer's readings are called, by its id."""
-        return {id(layer): short(layer.path or layer.name, self.model) for layer in facts.plain_layers(self.model)}
+        return {
+            id(layer): short(layer.path or layer.name, self.model)
+            for layer in facts.plain_layers(self.model)
+        }
 
 
 def short(path: str, model: Any) -> str:

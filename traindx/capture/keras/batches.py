@@ -74,7 +74,11 @@ class Batches:
             element = (
                 data if isinstance(dataset.element_spec, tuple) else data[0]
             )  # of a tuple `map` hands out the parts
-            flat = [part for part in keras.tree.flatten(data) if hasattr(part, "dtype") and hasattr(part, "shape")]
+            flat = [
+                part
+                for part in keras.tree.flatten(data)
+                if hasattr(part, "dtype") and hasattr(part, "shape")
+            ]
             if len(flat) != len(keras.tree.flatten(data)):
                 return element  # parts that may be missing, or are not dense
 

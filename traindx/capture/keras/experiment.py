@@ -85,13 +85,17 @@ def base_of(optimizer: Any) -> float:
     if isinstance(rate, keras.optimizers.schedules.LearningRateSchedule):
         found = [getattr(rate, name, None) for name in ("warmup_target", "initial_learning_rate")]
         return next((float(one) for one in found if one), 0.0) or float(keras.ops.convert_to_numpy(rate(0)))
-    return float(keras.ops.convert_to_numpy(rate() if callable(rate) and not hasattr(rate, "numpy") else rate))
+    return float(
+        keras.ops.convert_to_numpy(rate() if callable(rate) and not hasattr(rate, "numpy") else rate)
+    )
 
 
 class Experiment:
     """All interventions of a run, in their order."""
 
-    def __init__(self, request: dict[str, Any], stream: Stream, given: Sequence[Given], *, alone: bool = True) -> None:
+    def __init__(
+        self, request: dict[str, Any], stream: Stream, given: Sequence[Given], *, alone: bool = True
+    ) -> None:
         self.hooks, self.stream = Hooks(request, stream, alone), stream
         self.sites = [Site(self.hooks, one.spec) for one in given]
         self._known: list[Any] = []  # models

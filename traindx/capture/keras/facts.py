@@ -34,7 +34,9 @@ def activation_of(layer: Any) -> str:
 
 def plain_layers(model: Any) -> list[Any]:
     """The layers of a model that hold no others, in their order."""
-    return [layer for layer in model._flatten_layers(include_self=False) if not getattr(layer, "_layers", None)]
+    return [
+        layer for layer in model._flatten_layers(include_self=False) if not getattr(layer, "_layers", None)
+    ]
 
 
 def weighted(layer: Any) -> bool:
@@ -56,12 +58,16 @@ def architecture(model: Any) -> dict[str, Fact]:
         "depth": sum(weighted(layer) for layer in layers),
         "has_normalization": bool(norms),
         "has_dropout": any(rate > 0 for rate in rates),
-        "activations": ", ".join(sorted({KINDS.get(name, name) for name in used if name not in ("linear", "softmax")})),
+        "activations": ", ".join(
+            sorted({KINDS.get(name, name) for name in used if name not in ("linear", "softmax")})
+        ),
         "modules": ", ".join(kinds_of(layer) for layer in layers),
         "parameter_dtype": str(getattr(model, "variable_dtype", "float32")),
         "precision": precision(model),
     }
-    if all(type(layer).__module__.startswith("keras.") for layer in layers):  # one of the script's own may round
+    if all(
+        type(layer).__module__.startswith("keras.") for layer in layers
+    ):  # one of the script's own may round
         out["quantized"] = any(getattr(layer, "quantization_mode", None) for layer in layers)
     momenta = [1 - float(layer.momentum) for layer in norms if hasattr(layer, "momentum")]
     out |= {"dropout": max(rates)} if rates else {}
@@ -137,7 +143,12 @@ class Loss:
 
     def labels(self, target: Any) -> Any:
         """Class numbers, of targets that have a column for each class."""
-        if self.kind == "CategoricalCrossentropy" and target is not None and target.ndim > 1 and target.shape[-1] > 1:
+        if (
+            self.kind == "CategoricalCrossentropy"
+            and target is not None
+            and target.ndim > 1
+            and target.shape[-1] > 1
+        ):
             return target.argmax(-1)
         if self.kind == "SparseCategoricalCrossentropy" and target is not None and target.dtype.kind == "f":
             target = target.astype(np.int64)
@@ -147,7 +158,11 @@ class Loss:
 
     def facts(self) -> dict[str, Fact]:
         out: dict[str, Fact] = {"loss": self.name, "loss_name": self.name, "loss_reduction": "mean"}
-        last = "none" if self.last == "linear" or (self.of_probabilities and self.last == "softmax") else self.last
+        last = (
+            "none"
+            if self.last == "linear" or (self.of_probabilities and self.last == "softmax")
+            else self.last
+        )
         if self.of_probabilities and self.last == "linear":
             last = "relu"
         out |= {"outputs_last_activation": last} if last else {}

@@ -29,6 +29,11 @@ class Kept:
             model.save(self._path)
             self._stream.fact("model_sha256", hashlib.sha256(self._path.read_bytes()).hexdigest())
             self._stream.fact("model_tensors", len(model.weights))
-        except (OSError, ValueError, TypeError, NotImplementedError) as why:  # a layer that cannot be written down
+        except (
+            OSError,
+            ValueError,
+            TypeError,
+            NotImplementedError,
+        ) as why:  # a layer that cannot be written down
             self._path.unlink(missing_ok=True)
             self._stream.fact("model_not_kept", f"{type(why).__name__}: {why}"[:200])

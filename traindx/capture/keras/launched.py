@@ -24,7 +24,14 @@ from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 from traindx.errors import ConfigError
 
-PROBES = ("structure", "leak", "growth", "modes", "memory", "latency")  # of `traindx check`, by PyTorch's hooks
+PROBES = (
+    "structure",
+    "leak",
+    "growth",
+    "modes",
+    "memory",
+    "latency",
+)  # of `traindx check`, by PyTorch's hooks
 
 
 class Process(Protocol):
@@ -184,7 +191,13 @@ class Launched:
         self._stream.fact("loss_weighted", weights)
         self._stream.fact("planned_epochs", named.get("epochs"))
         callbacks = named.get("callbacks")
-        given = callbacks if isinstance(callbacks, list | tuple) else [callbacks] if callbacks is not None else []
+        given = (
+            callbacks
+            if isinstance(callbacks, list | tuple)
+            else [callbacks]
+            if callbacks is not None
+            else []
+        )
         kinds = [type(callback).__name__ for callback in given]
         self._stream.fact("callbacks", ", ".join(kinds) or None)
         schedules = [name for name in kinds if name in ("ReduceLROnPlateau", "LearningRateScheduler")]
@@ -208,7 +221,13 @@ class Launched:
             if isinstance(callbacks, keras.callbacks.CallbackList):
                 callbacks.append(listener)
             else:
-                given = list(callbacks) if isinstance(callbacks, list | tuple) else [callbacks] if callbacks else []
+                given = (
+                    list(callbacks)
+                    if isinstance(callbacks, list | tuple)
+                    else [callbacks]
+                    if callbacks
+                    else []
+                )
                 bound.arguments["callbacks"] = [*given, listener]
             try:
                 with self._experiment.fitting(), self._within():
@@ -244,7 +263,9 @@ class Launched:
     def _inside(self, callbacks: Any) -> bool:
         """Whether somebody records this fit already."""
         given = getattr(callbacks, "callbacks", callbacks)
-        return any(isinstance(one, Listener) for one in (given if isinstance(given, list | tuple) else [given]))
+        return any(
+            isinstance(one, Listener) for one in (given if isinstance(given, list | tuple) else [given])
+        )
 
     def _train_on_batch(self, original: Callable[..., Any]) -> Callable[..., Any]:
         def train_on_batch(model: Any, x: Any, y: Any = None, *args: Any, **named: Any) -> Any:

@@ -62,11 +62,18 @@ class KerasLooks(ToldLooks):
             self._latest = inputs, wanted, targets
             found = array(inputs)
             if found is not None:
-                self._view.habits.samples = len(found)  # a step takes one; another was peeked at to build the model
+                self._view.habits.samples = len(
+                    found
+                )  # a step takes one; another was peeked at to build the model
 
     def finish(self) -> None:
         """A sampled step was made: a pass over its batch."""
-        if self._pass is None or self._latest is None or self._refused or not self._view.wants("activations"):
+        if (
+            self._pass is None
+            or self._latest is None
+            or self._refused
+            or not self._view.wants("activations")
+        ):
             return
         began = time.perf_counter()
         inputs, wanted, _ = self._latest
@@ -90,8 +97,13 @@ class KerasLooks(ToldLooks):
                 self._view.facts_seen["loss_input_shape"] = "x".join(map(str, scores.shape))
             beside = None if wanted is None or len(wanted) < count else wanted[:count]
             if beside is not None:
-                column = scores.shape == (*beside.shape, 1)  # Keras gives targets the last dimension that they lack
-                self._view.facts_seen["loss_target_shape"] = "x".join(map(str, (scores if column else beside).shape))
+                column = scores.shape == (
+                    *beside.shape,
+                    1,
+                )  # Keras gives targets the last dimension that they lack
+                self._view.facts_seen["loss_target_shape"] = "x".join(
+                    map(str, (scores if column else beside).shape)
+                )
             if scores.ndim > 1 and self._loss is not None and self._loss.name == "cross_entropy":
                 self._view.facts_seen["classes"] = int(scores.shape[-1])
             elif self._loss is not None and "binary" in self._loss.name and scores.size == len(scores):
@@ -116,10 +128,16 @@ class KerasLooks(ToldLooks):
             self._view.scalars["quant/loss_gap"] = apart
         except (TypeError, ValueError, AttributeError) as error:  # a loss that is made in another way
             self._no_gap = True
-            self._view.tell("not-measured", f"what rounding costs is not measured: {str(error)[:100]}", False)
+            self._view.tell(
+                "not-measured", f"what rounding costs is not measured: {str(error)[:100]}", False
+            )
 
     def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
-        return quantization.panels(tuple(about), values) if kind == "quantized" else super().panels(kind, about, values)
+        return (
+            quantization.panels(tuple(about), values)
+            if kind == "quantized"
+            else super().panels(kind, about, values)
+        )
 
     def release(self) -> None:
         super().release()

@@ -39,7 +39,9 @@ class Loops:
         self._stream, self._free, self._opened, self._claim = stream, free, opened, claim
         self._steps: Steps | None = None
         self._optimizer: Any = None  # the one that counts the steps
-        self._early: Any = None  # the loss of the first step, where it comes before anything is known of the step
+        self._early: Any = (
+            None  # the loss of the first step, where it comes before anything is known of the step
+        )
         self._taping = self._inside = 0
         self._said = False
         self._made = {"keras": 0, "torch": 0}  # optimizers
@@ -144,12 +146,16 @@ class Loops:
             if self._inside or not self._at_work():
                 return original(optimizer, grads, trainable_variables)
             grads = list(grads)
-            variables = list(optimizer._trainable_variables if trainable_variables is None else trainable_variables)
+            variables = list(
+                optimizer._trainable_variables if trainable_variables is None else trainable_variables
+            )
             with no_gradients():
                 before = self._stream.safely(self._copies, optimizer, variables)
             self._inside += 1
             try:
-                found = original(optimizer, grads, trainable_variables if trainable_variables is None else variables)
+                found = original(
+                    optimizer, grads, trainable_variables if trainable_variables is None else variables
+                )
             finally:
                 self._inside -= 1
             if before is not None:

@@ -36,7 +36,9 @@ class Notes:
         self._update = self.tracker.update_state
         self.tracker.update_state = self._updated
         # On JAX a loss scale hands its optimizer the gradients within a branch, out of which no value leads.
-        self._names = ["stateless_apply" if on_jax() and has_scale(one) else "apply" for one in self._optimizers]
+        self._names = [
+            "stateless_apply" if on_jax() and has_scale(one) else "apply" for one in self._optimizers
+        ]
         for optimizer, name in zip(self._optimizers, self._names, strict=True):
             hook = self._applied if name == "apply" else self._applied_statelessly
             setattr(optimizer, name, partial(hook, optimizer, getattr(optimizer, name)))
@@ -66,7 +68,9 @@ class Notes:
     def _applied(self, optimizer: Any, apply: Any, grads: Any, trainable_variables: Any = None) -> Any:
         """Stands for an optimizer's `apply`."""
         grads = list(grads)
-        variables = optimizer._trainable_variables if trainable_variables is None else list(trainable_variables)
+        variables = (
+            optimizer._trainable_variables if trainable_variables is None else list(trainable_variables)
+        )
         try:
             self._note(grads, variables, scale_of(optimizer) if has_scale(optimizer) else None)
         except Exception as error:  # noqa: BLE001 - nothing may be raised inside the user's train step
@@ -114,7 +118,9 @@ class Notes:
         found: list[Any] = [nothing] * len(self._place)
         for place, gradient in zip(places, grads, strict=True):
             if gradient is not None and place is not None:
-                if type(gradient).__name__ == "IndexedSlices":  # the rows of an embedding that were asked for
+                if (
+                    type(gradient).__name__ == "IndexedSlices"
+                ):  # the rows of an embedding that were asked for
                     gradient = gradient.values
                 zeros = ops.mean(ops.cast(ops.equal(gradient, 0), "float32"))
                 size = norm(gradient) if scale is None else norm(gradient) / ops.cast(scale, "float32")

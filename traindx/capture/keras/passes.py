@@ -24,7 +24,11 @@ RANK_EVERY = 4  # passes between effective ranks
 MOST_LAYERS = 256
 OUTPUT = "\n"  # the key of the model's own output among those of its layers
 RECTIFIERS = ("relu", "relu6")
-SQUASHERS: dict[str, act.Kind] = {"tanh": "tanh output", "sigmoid": "sigmoid output", "hard_sigmoid": "sigmoid output"}
+SQUASHERS: dict[str, act.Kind] = {
+    "tanh": "tanh output",
+    "sigmoid": "sigmoid output",
+    "hard_sigmoid": "sigmoid output",
+}
 
 
 class Pass:

@@ -47,7 +47,9 @@ class Rounded:
 
         def wrapped(original: Callable[..., Any]) -> Callable[..., Any]:
             def product(*args: Any, **named: Any) -> Any:
-                place = 2 if args and isinstance(args[0], str) else 1  # `einsum` begins with what it is to do
+                place = (
+                    2 if args and isinstance(args[0], str) else 1
+                )  # `einsum` begins with what it is to do
                 if len(args) <= place:
                     return original(*args, **named)
                 weight = self._seen(args[place], names, heard, exchanged)
@@ -81,7 +83,9 @@ class Rounded:
 
     def whole(self, layers: list[Any], names: dict[int, str]) -> dict[str, Array]:
         """What layers of whole numbers hold, which no training changes, as a pass would give it."""
-        found = [one for one in layers if getattr(one, "quantization_mode", None) == WHOLE and id(one) in names]
+        found = [
+            one for one in layers if getattr(one, "quantization_mode", None) == WHOLE and id(one) in names
+        ]
         return {
             USED + names[id(one)]: np.asarray(keras.ops.convert_to_numpy(rows_of(one._kernel)))
             for one in found
@@ -121,7 +125,9 @@ class Rounded:
         if counts:
             return {"quantized": True, "quantized_levels": min(counts), "quantized_modules": len(counts),
                     "quantized_in": "training"}  # fmt: skip
-        if self.off or any(getattr(one, "quantization_mode", None) for one in layers):  # packed, or out of sight
+        if self.off or any(
+            getattr(one, "quantization_mode", None) for one in layers
+        ):  # packed, or out of sight
             return {}
         own = [one for one in layers if not type(one).__module__.startswith("keras.")]
         unseen = [one for one in own if any(len(v.shape) > 1 for v in one._trainable_variables)]

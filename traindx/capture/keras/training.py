@@ -66,7 +66,9 @@ class Training:
         self.model: Any = None
         self._unbuilt: Any = None  # a model that its first step builds
         self._optimizer: Any = None
-        self._counts: Any = None  # the one that counts the steps: the model's first, also when it gets another
+        self._counts: Any = (
+            None  # the one that counts the steps: the model's first, also when it gets another
+        )
         self._notes: Notes | None = None
         self._said = False
         self._iterator: Any = None  # of the training data
@@ -92,7 +94,9 @@ class Training:
             self.session.add_optimizer(self._counts)
             if others:
                 self.session.fact("optimizers", 1 + len(others))
-        judging = getattr(model, "_eval_epoch_iterator", None)  # made before the training begins, in some versions
+        judging = getattr(
+            model, "_eval_epoch_iterator", None
+        )  # made before the training begins, in some versions
         self._iterator = next((one for one in reversed(made) if one is not judging), None)
         self._told_data()
         self.session.fact("device", device_of(model))
@@ -233,7 +237,9 @@ class Training:
 class Listener(keras.callbacks.Callback):  # type: ignore[misc] # of no known type
     """What `fit` calls. `training` makes the training of a model, or None where it is not to be recorded."""
 
-    def __init__(self, training: Callable[[Any], Training | None], ended: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, training: Callable[[Any], Training | None], ended: Callable[[], None] = lambda: None
+    ) -> None:
         super().__init__()
         self._make, self._ended = training, ended
         self._made: Training | None = None

@@ -56,7 +56,9 @@ class Turns:
 
     def _lock(self, model: Any) -> None:
         self._locked = True
-        self._told(f"several models are trained in turns: {model.name} is recorded, of the others only their losses")
+        self._told(
+            f"several models are trained in turns: {model.name} is recorded, of the others only their losses"
+        )
 
 
 def takes_up(model: Any, before: Any) -> bool:

@@ -30,7 +30,9 @@ class KerasLoop(Loop):
         if why:
             raise ConfigError(f"traindx.watch: {why}")
         if optimizer is not None and optimizer is not model.optimizer:
-            raise ConfigError("traindx.watch: a Keras model is trained by the optimizer that it was compiled with")
+            raise ConfigError(
+                "traindx.watch: a Keras model is trained by the optimizer that it was compiled with"
+            )
         backend = KerasBackend()
         self.session = Session(out, backend, **options)
         self._backend = backend

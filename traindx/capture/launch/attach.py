@@ -47,7 +47,9 @@ class Process:
         self.lines = Lines(request.get("folder") or os.getcwd())
         self.streams: list[Stream] = []  # of each framework
         self.ends: list[Callable[[], None]] = []  # before the record is closed
-        self.experiments: dict[Stream, Callable[[], None]] = {}  # what takes a framework's interventions away
+        self.experiments: dict[
+            Stream, Callable[[], None]
+        ] = {}  # what takes a framework's interventions away
         self.look: Callable[[Session], None] | None = None  # once, after the last of `--steps`
         self.watch: Any = None  # the bootstrap's finder
 
@@ -132,7 +134,9 @@ class Process:
         if not self.stops and self.session is not None:
             if self.look is not None:
                 self.look(self.session)
-            self.session.event("stopped", f"ended after {steps} steps, as asked for by --steps", "steps-limit")
+            self.session.event(
+                "stopped", f"ended after {steps} steps, as asked for by --steps", "steps-limit"
+            )
             self.session.flush()
             self.report("steps")
         self.stops += 1
@@ -151,7 +155,9 @@ class Process:
         error = None if notebook else getattr(sys, "last_value", None)
         if isinstance(error, KeyboardInterrupt):
             self.session.event("stopped", "interrupted by Ctrl-C", "interrupted")
-        elif error is not None and not self.stops:  # what fails on the way out after our stop is no fault of the run
+        elif (
+            error is not None and not self.stops
+        ):  # what fails on the way out after our stop is no fault of the run
             self.crashed(error)
         for end in self.ends:
             end()

@@ -39,7 +39,9 @@ class Request(NamedTuple):
     patient: bool = False  # look at every batch, however long that takes
     updates: bool = True  # copy parts of the weights, to see how steps change them
     overhead: float | None = None  # share of the run's time that capture may take
-    probes: bool | str = False  # look at the live model after the last of `steps`; "room", "speed": at that alone
+    probes: bool | str = (
+        False  # look at the live model after the last of `steps`; "room", "speed": at that alone
+    )
     keep: bool = False  # write the weights beside the record when the script has ended
     slices: tuple[str, ...] = ()  # columns by which held-out data is looked at in groups
     profile: tuple[int, int] | None = None  # trace so many steps after so many, and record nothing else
@@ -121,10 +123,14 @@ def check_program(program: str) -> None:
     if shutil.which(program) is None:
         known = Path(program).is_file()
         hint = f"; to run a script: python {program}" if known else ""
-        raise ConfigError(f"{program}: {'cannot be executed' if known else 'there is no such program'}{hint}")
+        raise ConfigError(
+            f"{program}: {'cannot be executed' if known else 'there is no such program'}{hint}"
+        )
 
 
-def started(command: Sequence[str], request: Request, relayed: Relayed, held: Held) -> subprocess.Popen[bytes]:
+def started(
+    command: Sequence[str], request: Request, relayed: Relayed, held: Held
+) -> subprocess.Popen[bytes]:
     """The script, with its output in the relay's hands. Raises ConfigError."""
     try:
         script = subprocess.Popen(

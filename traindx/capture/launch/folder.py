@@ -83,7 +83,9 @@ class Claim:
         try:
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise ConfigError(f"--out {self.folder}: another start is recorded there; give another folder") from None
+            raise ConfigError(
+                f"--out {self.folder}: another start is recorded there; give another folder"
+            ) from None
         if any(self.folder.glob("steps-*.arrows")):
             raise ConfigError(f"--out {self.folder}: holds a recorded run; give another folder")
         if os.fstat(self.lock).st_size:  # else what lies there is not ours

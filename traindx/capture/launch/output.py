@@ -45,7 +45,11 @@ class Relayed:
 
     def __init__(self, folder: Path, stdout: int, stderr: int) -> None:
         sys.stdout.flush()
-        targets = {"stdout.log": stdout} if same_file(stdout, stderr) else {"stdout.log": stdout, "stderr.log": stderr}
+        targets = (
+            {"stdout.log": stdout}
+            if same_file(stdout, stderr)
+            else {"stdout.log": stdout, "stderr.log": stderr}
+        )
         streams: list[dict[str, Any]] = []
         self.theirs: list[int] = []
         for name, target in targets.items():
@@ -57,7 +61,11 @@ class Relayed:
         self.stdout, self.stderr = self.theirs[0], self.theirs[-1]
         self.control, other = socket.socketpair()
         passed = [told[end] for told in streams for end in ("ours", "target")]
-        request: dict[str, Any] = {"home": str(HOME), "module": "traindx.capture.launch.relay", "out": str(folder)}
+        request: dict[str, Any] = {
+            "home": str(HOME),
+            "module": "traindx.capture.launch.relay",
+            "out": str(folder),
+        }
         request |= {"control": other.fileno(), "streams": streams}
         try:
             self.process = subprocess.Popen(

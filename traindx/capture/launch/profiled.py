@@ -47,7 +47,10 @@ class Profiled:
         begun = self.profiling.profiler is not None
         try:
             self.profiling.end()
-        except (OSError, RuntimeError) as error:  # a full disk; a profiler that the script itself has stopped
+        except (
+            OSError,
+            RuntimeError,
+        ) as error:  # a full disk; a profiler that the script itself has stopped
             say(f"the trace could not be written ({type(error).__name__}: {error})")
             return
         if not self.ends:

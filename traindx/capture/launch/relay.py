@@ -34,7 +34,9 @@ GRACE = 1.0  # or with: then it is not waited for
 TOGETHER = 0.02  # seconds between the first and the last process that a batch system sends a signal to
 STALE = 5.0  # seconds after which the launcher will not ask for a signal any more
 MESSAGE = struct.Struct("<cI")
-FAULTS = frozenset({signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS})
+FAULTS = frozenset(
+    {signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL, signal.SIGTRAP, signal.SIGSYS}
+)
 # Of the process itself; those that the kernel alone acts on; and those of terminals, for who reads and writes them.
 OWN = FAULTS | {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGTTIN, signal.SIGTTOU}
 HELD = frozenset(signal.valid_signals()) - OWN
@@ -164,7 +166,9 @@ class Relay:
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         for number in HELD:
             signal.signal(number, self.hear)
-        signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # the terminal is the script's: its output is not held up here
+        signal.signal(
+            signal.SIGTTOU, signal.SIG_IGN
+        )  # the terminal is the script's: its output is not held up here
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         self.over, self.tell_over = os.pipe()
         self.pumped, self.tell_pumped = os.pipe()

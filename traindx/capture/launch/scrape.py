@@ -126,7 +126,12 @@ def csv_files(stream: Stream) -> None:
 
     def remember(file: Any) -> None:
         name = getattr(file, "name", None)
-        if isinstance(name, str) and os.path.isfile(name) and len(seen) < MOST_FILES and stream.lines.here(3):
+        if (
+            isinstance(name, str)
+            and os.path.isfile(name)
+            and len(seen) < MOST_FILES
+            and stream.lines.here(3)
+        ):
             path = os.path.abspath(name)
             if path not in seen:
                 seen.add(path)

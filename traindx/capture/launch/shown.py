@@ -8,7 +8,17 @@ from collections.abc import Mapping
 from traindx.capture.signals import catalogue
 
 EVERYWHERE = ("loss", "clock")
-COMPILED = (*EVERYWHERE, "schedule", "gradients", "zeros", "updates", "weights", "activations", "answers", "memory")
+COMPILED = (
+    *EVERYWHERE,
+    "schedule",
+    "gradients",
+    "zeros",
+    "updates",
+    "weights",
+    "activations",
+    "answers",
+    "memory",
+)
 
 SHOWN: Mapping[str, tuple[str, ...]] = {
     "torch": tuple(family.kind for family in catalogue()),  # signals are made there first
@@ -37,6 +47,8 @@ HOW: Mapping[str, str] = {
 def families(signals: set[str]) -> dict[str, set[str]]:
     """Of the signals of a record (panels by their first part), those of each family."""
     return {
-        family.kind: {name for name in signals if any(name == known.partition("/<")[0] for known in family.signals)}
+        family.kind: {
+            name for name in signals if any(name == known.partition("/<")[0] for known in family.signals)
+        }
         for family in catalogue()
     }

@@ -15,7 +15,11 @@ from collections.abc import Callable
 
 from traindx.capture.launch.relay import HELD
 
-STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)  # sent by terminals: a shell waits for who stops by them
+STOPS = (
+    signal.SIGTSTP,
+    signal.SIGTTIN,
+    signal.SIGTTOU,
+)  # sent by terminals: a shell waits for who stops by them
 WATCHED = HELD | {signal.SIGCHLD}
 
 
@@ -26,7 +30,9 @@ class Held:
 
     def __enter__(self) -> Held:
         self.before = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
-        self.reaping = signal.signal(signal.SIGCHLD, lambda *_: None)  # where it is ignored, no status is left to take
+        self.reaping = signal.signal(
+            signal.SIGCHLD, lambda *_: None
+        )  # where it is ignored, no status is left to take
         return self
 
     def __exit__(self, *_: object) -> None:

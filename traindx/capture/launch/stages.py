@@ -20,7 +20,15 @@ DIARY_BYTES, LAST_BYTES = 1 << 20, 4 << 10
 PRINTED = ("stdout.log", "stderr.log")
 NO_MEMORY = b"std::bad_alloc"  # what C++ says before it ends a process
 # Sent by people and batch systems that want a script to end.
-ASKING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+ASKING = (
+    signal.SIGINT,
+    signal.SIGTERM,
+    signal.SIGHUP,
+    signal.SIGQUIT,
+    signal.SIGUSR1,
+    signal.SIGUSR2,
+    signal.SIGXCPU,
+)
 PYTORCH = ("torch",)  # what traces can be made of
 EXPERIMENTS = ("torch", "keras")  # and experiments, and checks
 
@@ -58,7 +66,9 @@ def experiment_stopped(folder: Path) -> str:
     return next((str(entry.get("why")) for entry in ends), "")
 
 
-def why_nothing(folder: Path, command: Sequence[str], ended: Ended, frameworks: Sequence[str] = tuple(ROOMS)) -> str:
+def why_nothing(
+    folder: Path, command: Sequence[str], ended: Ended, frameworks: Sequence[str] = tuple(ROOMS)
+) -> str:
     """One sentence on why a command left no record: with one of the frameworks it had left one."""
     told = stages(folder)
     reached = {str(entry.get("stage")) for entry in told}
@@ -100,8 +110,9 @@ def why_no_trace(told: list[dict[str, Any]], skip: int) -> str:
     steps = int(short.get("steps", 0))
     if not steps:
         return "no optimizer of PyTorch made a step"
-    return f"the script ended after {steps} optimizer steps, before the first that was to be traced; try --skip 0" + (
-        "" if skip else " --steps 1"
+    return (
+        f"the script ended after {steps} optimizer steps, before the first that was to be traced; try --skip 0"
+        + ("" if skip else " --steps 1")
     )
 
 
@@ -124,7 +135,10 @@ def note_end(folder: Path, ended: Ended) -> None:
     if ended.signal == signal.SIGABRT and any(last_words(folder, name).count(NO_MEMORY) for name in PRINTED):
         kind, message = "out-of-memory", f"{message}, {NO_MEMORY.decode()}"
     event = {"kind": kind, "message": message, "time": time.time(), "place": "", "code": code}
-    with contextlib.suppress(OSError), open(last_events(folder), "ab") as file:  # a full disk was told of before
+    with (
+        contextlib.suppress(OSError),
+        open(last_events(folder), "ab") as file,
+    ):  # a full disk was told of before
         file.write(json.dumps({**event, "step": None}).encode() + b"\n")
 
 

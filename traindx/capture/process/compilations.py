@@ -12,11 +12,19 @@ from typing import Any
 
 from traindx.capture.process.patches import Patches
 
-TORCH, COMPILED = "torch._dynamo.utils", "_compile.compile_inner"  # where dynamo notes how long each compilation took
+TORCH, COMPILED = (
+    "torch._dynamo.utils",
+    "_compile.compile_inner",
+)  # where dynamo notes how long each compilation took
 JAX, EVENT = "jax.monitoring", "/jax/core/compile/backend_compile_duration"
-PLACE = re.compile(r"^\d+/\d+: |\s+# .*", re.DOTALL)  # of a reason: which graph it is of, where the guard stands
+PLACE = re.compile(
+    r"^\d+/\d+: |\s+# .*", re.DOTALL
+)  # of a reason: which graph it is of, where the guard stands
 LONGEST = 200  # characters of a reason
-TENSORFLOW, TRACED = "tensorflow.python.eager.polymorphic_function.tracing_compilation", "_create_concrete_function"
+TENSORFLOW, TRACED = (
+    "tensorflow.python.eager.polymorphic_function.tracing_compilation",
+    "_create_concrete_function",
+)
 
 
 class Compilations:
@@ -90,7 +98,11 @@ class Compilations:
             return {}
         entry, why = again[-1]
         path, line = str(entry.co_filename), entry.co_firstlineno
-        own = "" if f"{os.sep}torch{os.sep}" in path else f" ({entry.co_name}, {os.path.basename(path)}:{line})"
+        own = (
+            ""
+            if f"{os.sep}torch{os.sep}" in path
+            else f" ({entry.co_name}, {os.path.basename(path)}:{line})"
+        )
         return {"recompiled_for": PLACE.sub("", str(why)).strip()[:LONGEST] + own}
 
     def close(self) -> None:

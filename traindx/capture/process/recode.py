@@ -30,7 +30,9 @@ class NotRecodable(Exception):
     """The function's source is not at hand, or it is not one that takes an object and anything else."""
 
 
-def listening(function: Callable[..., Any], listener: Listener, unless: str, everyone: bool = False) -> CodeType:
+def listening(
+    function: Callable[..., Any], listener: Listener, unless: str, everyone: bool = False
+) -> CodeType:
     """The code of a method `(self, *args, **named)` that tells the listener of the calls of those objects whose id
     is in it, or of all. `unless`: an expression, in the function's own names, under which nothing is told (and which
     a compiler may take for a constant). Raises NotRecodable."""

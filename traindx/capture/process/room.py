@@ -22,4 +22,8 @@ def why_no_room() -> str:
     except OSError:
         return ""
     left = max(0, limit - taken) >> 20
-    return f"{left} MiB of address space are left (ulimit -v), {NEEDED >> 20} are needed" if left << 20 < NEEDED else ""
+    return (
+        f"{left} MiB of address space are left (ulimit -v), {NEEDED >> 20} are needed"
+        if left << 20 < NEEDED
+        else ""
+    )

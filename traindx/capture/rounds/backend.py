@@ -74,7 +74,9 @@ def of_lightgbm(environment: Any) -> Evaluated:
 
 def of_catboost(info: Any) -> Evaluated:
     """The same, of what CatBoost tells of an iteration."""
-    return {name: {metric: float(v[-1]) for metric, v in found.items()} for name, found in info.metrics.items()}
+    return {
+        name: {metric: float(v[-1]) for metric, v in found.items()} for name, found in info.metrics.items()
+    }
 
 
 def signals(evaluated: Mapping[str, Mapping[str, float]]) -> dict[str, float]:

@@ -82,7 +82,9 @@ class Rounds:
             self.stream.patches.replace(home, "train", make)
 
 
-def added(original: Callable[..., Any], args: Any, named: Any, callbacks: Sequence[Any]) -> inspect.BoundArguments:
+def added(
+    original: Callable[..., Any], args: Any, named: Any, callbacks: Sequence[Any]
+) -> inspect.BoundArguments:
     """The arguments of a call with more callbacks, before the others: the first that ends a training keeps the rest
     from hearing of its last round."""
     bound = inspect.signature(original).bind(*args, **named)

@@ -13,7 +13,9 @@ from traindx.capture.process.compilations import Compilations
 
 # Seconds between looks at the memory in use: a share of the time so far, so that a short run shows a trend too.
 MEMORY_SHARE, MEMORY_SOONEST, MEMORY_EVERY = 0.025, 0.01, 0.25
-SCHEDULED = "/proc/thread-self/schedstat"  # nanoseconds on a processor, nanoseconds ready and without one, turns
+SCHEDULED = (
+    "/proc/thread-self/schedstat"  # nanoseconds on a processor, nanoseconds ready and without one, turns
+)
 NANO = 1e-9
 
 
@@ -29,7 +31,10 @@ class Queued:
     def lap(self) -> float | None:
         """Those since the last lap; None at the first, in another thread than before, and where that is not
         Linux's to tell."""
-        me = (os.getpid(), threading.get_native_id())  # an identity of Python's is given to a later thread again
+        me = (
+            os.getpid(),
+            threading.get_native_id(),
+        )  # an identity of Python's is given to a later thread again
         if me != self._of:
             self._of, self._last = me, None
             self.close()
@@ -66,7 +71,9 @@ class Clock:
         self.now, self.queued, self.compiled = now, queued, compiled
         self.own = 0.0  # spent in capture so far
         self._entered: float | None = None
-        self.apart: Callable[[], AbstractContextManager[object]] = nullcontext  # entered while capture is at work
+        self.apart: Callable[[], AbstractContextManager[object]] = (
+            nullcontext  # entered while capture is at work
+        )
         self._aside: AbstractContextManager[object] | None = None
         self._began: dict[str, float] = {}
         self._sums: dict[str, float] = {}

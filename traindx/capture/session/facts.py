@@ -17,9 +17,30 @@ if TYPE_CHECKING:
     from traindx.capture.session.steps import Steps
     from traindx.capture.session.watched import Watched
 
-LOADED = ("torch", "keras", "tensorflow", "jax", "flax", "optax", "numpy", "lightning", "transformers", "accelerate")
+LOADED = (
+    "torch",
+    "keras",
+    "tensorflow",
+    "jax",
+    "flax",
+    "optax",
+    "numpy",
+    "lightning",
+    "transformers",
+    "accelerate",
+)
 # Worlds that an agent acts in: whoever loads one trains by rewards, and the loss tells little.
-SIMULATORS = ("gymnasium", "gym", "pettingzoo", "dm_control", "envpool", "procgen", "brax", "gymnax", "mani_skill")
+SIMULATORS = (
+    "gymnasium",
+    "gym",
+    "pettingzoo",
+    "dm_control",
+    "envpool",
+    "procgen",
+    "brax",
+    "gymnax",
+    "mani_skill",
+)
 CANONICAL = frozenset(kind.name for kind in SIGNALS)
 
 
@@ -48,7 +69,13 @@ def facts_of(
 ) -> dict[str, Fact]:
     """What is known by now; what was `given` counts before what was seen."""
     played = next((name for name in SIMULATORS if name in sys.modules), None)
-    facts = {**({"simulator": played} if played else {}), **watched.facts(), **given, **habits.facts(), **clock.facts()}
+    facts = {
+        **({"simulator": played} if played else {}),
+        **watched.facts(),
+        **given,
+        **habits.facts(),
+        **clock.facts(),
+    }
     if pace.left_out:
         facts["not_measured"] = ", ".join(pace.left_out)
     for signal, step in steps.first_bad.items():

@@ -34,7 +34,10 @@ class Layout:
     parameter p; `lost` counts those that are gone, and `let_go` is called with the first of each model."""
 
     def __init__(
-        self, size: Callable[[Any], int], trainable: Callable[[Any], bool], let_go: Callable[[], None] = lambda: None
+        self,
+        size: Callable[[Any], int],
+        trainable: Callable[[Any], bool],
+        let_go: Callable[[], None] = lambda: None,
     ) -> None:
         self._size, self._trainable, self._let_go = size, trainable, let_go
         self.parameters: list[Any] = []

@@ -40,7 +40,9 @@ class Measures:
         self.layout = Layout(backend.size, backend.trainable, self._parameters_gone)
         self.movement = Movement(self.layout, backend)
         self._optimizers: list[Callable[[], Any]] = []
-        self.held: dict[int, Ints] = {}  # id(optimizer) -> places of its parameters; below 0 of those that are gone
+        self.held: dict[
+            int, Ints
+        ] = {}  # id(optimizer) -> places of its parameters; below 0 of those that are gone
         self.ever: set[int] = set()  # places that an optimizer has held
         self.vectors: list[tuple[str, Any, Any]] = []
         self.gathered: list[tuple[Ints, Any, float]] = []  # places, norms or their squares, factor

@@ -27,7 +27,9 @@ JUDGED = 200  # steps between judgements whether the budget is kept
 SPREAD = 8  # steps that what is cheap to spread is spread over at most
 START_SHARE = 0.1  # while it lasts, samples are at most this share of the step number apart
 STAYS_SHARE = 0.5  # and later this: whatever a sample costs, the last third of a run has one
-DISTURBED = 4.0  # times the cheapest sample: what a sample took beyond that, something else on the machine took
+DISTURBED = (
+    4.0  # times the cheapest sample: what a sample took beyond that, something else on the machine took
+)
 
 
 class Pace:
@@ -91,13 +93,19 @@ class Pace:
             self._cost += weight * (cost - self._cost)
         self._spent += cost
         early = max(1, int((START_SHARE if self._spent < START_SECONDS else STAYS_SHARE) * step))
-        if self._every is None and self._cost > LONGEST * self._share() * self._step_seconds > 0 and step > WARM:
+        if (
+            self._every is None
+            and self._cost > LONGEST * self._share() * self._step_seconds > 0
+            and step > WARM
+        ):
             self._left_out += [dearest for dearest in self._dearest() if dearest][:1]
         self._next = step + min(self.interval(), early) - 1  # so many steps are then finished
 
     def _dearest(self) -> Iterable[str]:
         """Families of samples that may be left out, the dearest for what they tell first."""
-        families = [f for f in catalogue() if f.optional and f.due == "sample" and f.kind not in self._left_out]
+        families = [
+            f for f in catalogue() if f.optional and f.due == "sample" and f.kind not in self._left_out
+        ]
         return (f.kind for f in sorted(families, key=worth))
 
     def _share(self) -> float:

@@ -81,7 +81,9 @@ class Session:
         self._facts_due, self._own, self._ended_by = 0.0, 0.0, ""
         self.wants_losses = True  # `before_backward` has still something to look for
         self._losing = False  # the loss is differentiated by capture itself
-        self.sampling = self.phases = True  # the coming step is measured; timed by its phases, which are worth telling
+        self.sampling = self.phases = (
+            True  # the coming step is measured; timed by its phases, which are worth telling
+        )
 
     # What is trained.
     @guarded
@@ -196,7 +198,9 @@ class Session:
         """Gradients were clipped: `norm` is the global norm before, `threshold` the one allowed."""
         self._facts["clip_norm"] = float(threshold)
         told = self._begins or self.phases  # where backward passes are only seen, not all are told
-        if told and self.habits.total_backwards and not self.habits.backwards:  # the gradients were used already
+        if (
+            told and self.habits.total_backwards and not self.habits.backwards
+        ):  # the gradients were used already
             self._facts["clip_after_step"] = int(self._facts.get("clip_after_step", 0)) + 1
         else:
             self.watched.clipped(norm, float(threshold))
@@ -330,7 +334,10 @@ class Session:
         say(message)
         self.watched.looks.abandon()  # the training goes on: its model is not to be called besides
         self.watched.release()
-        for what, write in (("the last steps before it", self._queue.fetch), ("its setup", self._write_setup)):
+        for what, write in (
+            ("the last steps before it", self._queue.fetch),
+            ("its setup", self._write_setup),
+        ):
             try:
                 write()
             except Exception as second:  # noqa: BLE001 - as above; the failure may well be in there

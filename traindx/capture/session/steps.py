@@ -43,7 +43,11 @@ class Steps:
     """Takes finished rows in order. `panels` turns a reading into signals."""
 
     def __init__(
-        self, recorder: Recorder, pace: Pace, panels: Callable[[str, Any, Any], Any], event: Callable[..., None]
+        self,
+        recorder: Recorder,
+        pace: Pace,
+        panels: Callable[[str, Any, Any], Any],
+        event: Callable[..., None],
     ) -> None:
         self._recorder, self._pace, self._panels, self._event = recorder, pace, panels, event
         self._flight = Flight()

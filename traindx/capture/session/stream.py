@@ -18,7 +18,9 @@ from traindx.capture.session.hearing import HEARD
 from traindx.capture.session.session import Session
 from traindx.vocabulary.setup import Fact
 
-REPLACED = 100  # steps of others without one of the optimizer that counts them: another one trains from there on
+REPLACED = (
+    100  # steps of others without one of the optimizer that counts them: another one trains from there on
+)
 
 
 class Report(Protocol):
@@ -38,7 +40,9 @@ class Scene:
     within_function: bool = False  # something is compiled that cannot be looked into
     # the loop
     optimizers: int = 0  # that were made
-    primary: int | None = None  # id of the optimizer that steps first, which counts the steps; 0 when it is gone
+    primary: int | None = (
+        None  # id of the optimizer that steps first, which counts the steps; 0 when it is gone
+    )
     main: set[int] | None = None  # ids of its parameters
     trained: set[int] = field(default_factory=set)  # ids of those of all optimizers
     steps: int = 0
@@ -74,7 +78,9 @@ class Stream:
             nullcontext  # as a backend's, before there is a session
         )
         self.missed: set[str] = set()  # what failed before there was one
-        self.let_go = False  # something failed; steps are still counted, for whoever wants to end after so many
+        self.let_go = (
+            False  # something failed; steps are still counted, for whoever wants to end after so many
+        )
         self.thread: threading.Thread | None = None  # that trains what is recorded
         self.lock = threading.RLock()
         self.attentive = False  # somebody wants to hear of every loss

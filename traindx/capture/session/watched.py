@@ -201,7 +201,9 @@ class Watched:
         """Rates of an optimizer that has just stepped; its gradients are used up."""
         self._zeroed = False
         prefix = self._prefix(optimizer)
-        for signal, rate in self.attempt("learning rates", lambda: list(self.backend.told_rates(optimizer))) or ():
+        for signal, rate in (
+            self.attempt("learning rates", lambda: list(self.backend.told_rates(optimizer))) or ()
+        ):
             self.scalars[prefix + signal] = rate
 
     def finish(self, optimizer: Any, sampled: bool) -> float:

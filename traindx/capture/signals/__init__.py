@@ -26,7 +26,9 @@ from traindx.capture.signals.family import Family
 @cache
 def catalogue() -> tuple[Family, ...]:
     """All families, by kind."""
-    modules = (importlib.import_module(info.name) for info in pkgutil.iter_modules(__path__, prefix=__name__ + "."))
+    modules = (
+        importlib.import_module(info.name) for info in pkgutil.iter_modules(__path__, prefix=__name__ + ".")
+    )
     found = (getattr(module, "FAMILY", None) for module in modules)
     return tuple(sorted((f for f in found if isinstance(f, Family)), key=lambda family: family.kind))
 

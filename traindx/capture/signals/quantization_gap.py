@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from traindx.capture.signals.family import Cost, Family
 
-FAMILY = Family("quantization gap", ("quant/loss_gap",), "scalar", "aside", Cost(300.0), asks=("quantization-gap",))
+FAMILY = Family(
+    "quantization gap", ("quant/loss_gap",), "scalar", "aside", Cost(300.0), asks=("quantization-gap",)
+)

@@ -14,5 +14,10 @@ def panels(modules: Modules, shares: Floats) -> Iterator[Panel]:
 
 
 FAMILY = Family(
-    "zeros", ("grad_zero_fraction/<module>",), "by module", "sample", Cost(5.0, each=4.0, value=0.3), panels=panels
+    "zeros",
+    ("grad_zero_fraction/<module>",),
+    "by module",
+    "sample",
+    Cost(5.0, each=4.0, value=0.3),
+    panels=panels,
 )

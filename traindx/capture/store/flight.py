@@ -60,7 +60,9 @@ class Flight:
         rows = range(max(0, self._count - self._size), self._count)
         for row in (r % self._size for r in rows):
             line, given = self._values[row], self._given[row]
-            scalars = {} if self._whole[row] else {n: float(line[i]) for n, i in self._names.items() if given[i]}
+            scalars = (
+                {} if self._whole[row] else {n: float(line[i]) for n, i in self._names.items() if given[i]}
+            )
             yield int(self._steps[row]), float(self._times[row]), scalars, self._readings[row]
         self._count = 0
         self._readings = [()] * self._size

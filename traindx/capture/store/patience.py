@@ -28,7 +28,9 @@ class Patience:
         if not self._said:
             self._said = True
             why = getattr(error, "strerror", None) or str(error) or "out of memory"
-            say(f"{self.folder} cannot be written ({why}); the training goes on, and it is tried again now and then")
+            say(
+                f"{self.folder} cannot be written ({why}); the training goes on, and it is tried again now and then"
+            )
 
     def taken(self) -> None:
         """Something was written."""

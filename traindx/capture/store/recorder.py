@@ -24,7 +24,10 @@ from traindx.whole import make_folder
 SCHEMA = "traindx.store/1"
 PARTS = 8  # parts that a budget is divided into
 FLUSH_ROWS, FLUSH_SECONDS = 4096, 2.0
-FLUSH_FIRST, FLUSH_SHARE = 0.02, 0.5  # seconds after the first flush; of a young run, at most this share is in memory
+FLUSH_FIRST, FLUSH_SHARE = (
+    0.02,
+    0.5,
+)  # seconds after the first flush; of a young run, at most this share is in memory
 MOST_WAITING = 1 << 20  # values kept while the disk takes none (8 MiB)
 MOST_EVENTS = 5000
 FLIGHT = 1_000_000  # part numbers from here on hold flight recorders
@@ -49,7 +52,9 @@ class Recorder:
     Nothing raises because of the disk or for want of memory: what cannot be written is kept for a
     while, said once on stderr, and tried again less and less often. A forked child writes nothing."""
 
-    def __init__(self, folder: Path, *, budget: int, rank: int = 0, patience: Patience | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, budget: int, rank: int = 0, patience: Patience | None = None
+    ) -> None:
         import pyarrow.ipc  # noqa: F401 - takes 0.1 s: now, not in the middle of a step
 
         self.folder, self.rank, self.budget = folder, rank, budget
@@ -64,7 +69,9 @@ class Recorder:
         self._events: list[str] = []
         self._events_written = 0
         self._patience = patience or Patience(folder)
-        self._reserve = np.zeros(0 if patience else RESERVE, np.uint8)  # address space: no page of it is touched
+        self._reserve = np.zeros(
+            0 if patience else RESERVE, np.uint8
+        )  # address space: no page of it is touched
         self._lost: list[int] = []  # first and last step of measurements that were given up
         self._begun = self._due = time.monotonic()
         self._started = time.time()
@@ -97,7 +104,12 @@ class Recorder:
 
     def event(self, event: Event, at: float) -> None:
         if self._events_written + len(self._events) < MOST_EVENTS:
-            told = {"kind": event.kind, "message": redact_text(event.message), "step": event.step, "time": at}
+            told = {
+                "kind": event.kind,
+                "message": redact_text(event.message),
+                "step": event.step,
+                "time": at,
+            }
             self._events.append(dumps({**told, "place": event.place, "code": event.code}) + "\n")
 
     def due(self) -> bool:
@@ -178,7 +190,9 @@ class Recorder:
 
     def _write_events(self) -> bool:
         if self._lost:
-            message = "the disk took nothing for so long that steps {} to {} are not recorded".format(*self._lost)
+            message = "the disk took nothing for so long that steps {} to {} are not recorded".format(
+                *self._lost
+            )
             self._lost = []
             self.event(Event("note", message, None, "", "unwritten"), time.time())
         if not self._events:

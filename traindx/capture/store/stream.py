@@ -81,7 +81,9 @@ class Part:
                     done += os.write(self._descriptor, piece[done:])
         except OSError:
             os.lseek(self._descriptor, self.size, os.SEEK_SET)  # where the next try begins,
-            with contextlib.suppress(OSError):  # and where a reader stops if what was written cannot be cut off
+            with contextlib.suppress(
+                OSError
+            ):  # and where a reader stops if what was written cannot be cut off
                 os.ftruncate(self._descriptor, self.size)
             raise
         self._buffer.seek(0)
@@ -120,7 +122,9 @@ def column(numbers: np.ndarray[Any, np.dtype[Any]]) -> Any:
     (a second of the training's, and a library that the script may never have wanted)."""
     import pyarrow as pa
 
-    return pa.Array.from_buffers(pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)])
+    return pa.Array.from_buffers(
+        pa.from_numpy_dtype(numbers.dtype), len(numbers), [None, pa.py_buffer(numbers)]
+    )
 
 
 def batch(
@@ -140,7 +144,10 @@ def batch(
     columns = [
         column(step),
         column(time),
-        *(pa.DictionaryArray.from_arrays(column(np.asarray(i, np.int32)), words) for i, words in (signal, modules)),
+        *(
+            pa.DictionaryArray.from_arrays(column(np.asarray(i, np.int32)), words)
+            for i, words in (signal, modules)
+        ),
         pa.ListArray.from_arrays(column(offsets), column(values)),
     ]
     mark = zlib.crc32(values.tobytes(), zlib.crc32(time.tobytes(), zlib.crc32(step.tobytes())))

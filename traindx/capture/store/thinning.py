@@ -104,7 +104,8 @@ def _joined(parts: list[Any], rank: int) -> Batch:
 
     step, time = (whole([b.column(n) for b in parts]) for n in ("step", "time"))
     words = [
-        (whole([b.column(n).indices for b in parts]), parts[-1].column(n).dictionary) for n in ("signal", "modules")
+        (whole([b.column(n).indices for b in parts]), parts[-1].column(n).dictionary)
+        for n in ("signal", "modules")
     ]
     widths = whole([b.column("values").value_lengths() for b in parts])
     flat = whole([b.column("values").flatten() for b in parts])

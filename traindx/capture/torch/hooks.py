@@ -190,7 +190,9 @@ class Calls(dict[int, Listeners]):
     def listening_code(self, everyone: bool) -> CodeType:
         if everyone not in self.codes:
             try:
-                self.codes[everyone] = listening(self.method, self, "torch.compiler.is_compiling()", everyone)
+                self.codes[everyone] = listening(
+                    self.method, self, "torch.compiler.is_compiling()", everyone
+                )
             except NotRecodable as why:
                 self.refused = str(why)
                 return self.plain

@@ -72,7 +72,9 @@ class TorchLooks:
     def add_model(self, model: nn.Module, name: str) -> None:
         parameters = [p for _, p in self._view.layout.alive() if p.requires_grad]
         self._facts.setdefault("device", str(next((p.device for p in parameters), "cpu")))
-        self._facts.setdefault("parameter_dtype", str(next((p.dtype for p in parameters), "")).removeprefix("torch."))
+        self._facts.setdefault(
+            "parameter_dtype", str(next((p.dtype for p in parameters), "")).removeprefix("torch.")
+        )
         self._hear(model)
         self.closer.add_model(model, name)
         self.probe.arm()
@@ -175,7 +177,9 @@ class TorchLooks:
         self._told_batches = self._told_batches or (told and inputs is not None)
         training = torch.is_grad_enabled() if training is None else training
         if self.curious or not training:
-            self._view.attempt("batches", self.data.look, inputs, targets, training, self.probe.armed, *whose)
+            self._view.attempt(
+                "batches", self.data.look, inputs, targets, training, self.probe.armed, *whose
+            )
         elif inputs is not None:
             self.data.missed(training, *whose)
         if training and self.probe.armed and not self._habits.backwards:
@@ -211,7 +215,9 @@ class TorchLooks:
     def origin(self, loss: Any) -> None:
         """The loss is not finite: the operation and the module in which that began."""
         if isinstance(loss, torch.Tensor) and loss.grad_fn is not None:
-            self._facts |= self._view.attempt("where a loss breaks", first_nonfinite, loss, self._view.layout) or {}
+            self._facts |= (
+                self._view.attempt("where a loss breaks", first_nonfinite, loss, self._view.layout) or {}
+            )
 
     def backward_begin(self) -> None:
         self.probe.disarm()

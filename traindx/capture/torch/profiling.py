@@ -57,11 +57,18 @@ class Profiling:
         def action(number: int) -> ProfilerAction:
             left = last - 1 - begin - number
             return (
-                ProfilerAction.RECORD if left > 0 else ProfilerAction.NONE if left else ProfilerAction.RECORD_AND_SAVE
+                ProfilerAction.RECORD
+                if left > 0
+                else ProfilerAction.NONE
+                if left
+                else ProfilerAction.RECORD_AND_SAVE
             )
 
         self.profiler = profile(
-            activities=activities, schedule=action, on_trace_ready=self.write, profile_memory=torch.cuda.is_available()
+            activities=activities,
+            schedule=action,
+            on_trace_ready=self.write,
+            profile_memory=torch.cuda.is_available(),
         )
         self.profiler.start()
 

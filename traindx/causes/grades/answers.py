@@ -33,14 +33,18 @@ def answers_are_classes(
     run: Run,
     features: Features,
     *,
-    near: float = threshold(0.02, "of the cross-entropy", basis="convention", source="rounding, a small penalty"),
+    near: float = threshold(
+        0.02, "of the cross-entropy", basis="convention", source="rounding, a small penalty"
+    ),
 ) -> bool:
     """Whether the outputs are class scores: the loss is one of those for classes, or equals their cross-entropy. What
     a hand-written loss is fed with may be embeddings, which answer nothing."""
     if features.is_game or is_language(run):
         return False
     unit = loss_unit(run, features)
-    return any(name in run.setup.word("loss") for name in CLASSED) or (unit is not None and abs(unit - 1) < near)
+    return any(name in run.setup.word("loss") for name in CLASSED) or (
+        unit is not None and abs(unit - 1) < near
+    )
 
 
 def train_accuracy(run: Run, features: Features) -> float | None:
@@ -80,12 +84,17 @@ def val_over_train(run: Run, features: Features) -> float | None:
 
 def contradicted(run: Run, features: Features) -> float | None:
     """Share of training labels that the outputs firmly contradict, late in the run."""
-    return yardstick.level(features, "outputs_contradict_share") if answers_are_classes(run, features) else None
+    return (
+        yardstick.level(features, "outputs_contradict_share") if answers_are_classes(run, features) else None
+    )
 
 
 def same_answer(run: Run, features: Features) -> float | None:
     """Share of the commonest answer against the commonest label's."""
-    said, true = yardstick.level(features, "outputs_majority_share"), run.setup.number("class_majority_share")
+    said, true = (
+        yardstick.level(features, "outputs_majority_share"),
+        run.setup.number("class_majority_share"),
+    )
     if features.is_game:
         return None
     return None if said is None or not true or true >= 1 else (said - true) / (1 - true)
@@ -102,7 +111,9 @@ def loss_unit(run: Run, features: Features) -> float | None:
     loss, entropy = features.curve("train/loss"), features.curve("outputs_cross_entropy")
     width, highest = run.setup.number("outputs_width"), run.setup.number("label_max")
     embeds = width is not None and width > 1 and highest is not None and highest + 1 < width
-    several = (run.setup.number("targets_features") or 1) > 1  # then a loss may be summed over what a sample has
+    several = (
+        run.setup.number("targets_features") or 1
+    ) > 1  # then a loss may be summed over what a sample has
     if loss is None or entropy is None or entropy.n < LEAST or embeds or several:
         return None
     at = np.searchsorted(loss.steps, entropy.steps)
@@ -123,7 +134,9 @@ def broken_first(
     run: Run,
     features: Features,
     *,
-    ahead: float = threshold(0.5, "steps", basis="theory", source="a gradient breaks the loss of the next step"),
+    ahead: float = threshold(
+        0.5, "steps", basis="theory", source="a gradient breaks the loss of the next step"
+    ),
 ) -> str | None:
     """Whether the gradient or the loss was the first that was not finite."""
     gradient = run.setup.number("nonfinite_first_step/grad_norm")
@@ -150,7 +163,9 @@ def val_beside_simple(run: Run, features: Features) -> float | None:
 def simple_solves(run: Run, features: Features) -> float | None:
     """How far simple predictors come, between the trivial answer and perfect: what the data give away."""
     for kind in ("accuracy", "explained"):
-        trivial, *others = (run.setup.number(f"reference_{n}_{kind}") for n in ("trivial", "linear", "neighbours"))
+        trivial, *others = (
+            run.setup.number(f"reference_{n}_{kind}") for n in ("trivial", "linear", "neighbours")
+        )
         known = [other for other in others if other is not None]
         if trivial is not None and known and trivial < 1:
             return (max(known) - trivial) / (1 - trivial)

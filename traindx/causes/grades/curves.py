@@ -180,7 +180,9 @@ def val_fall(run: Run, features: Features) -> float | None:
 
 def val_noise(run: Run, features: Features) -> float | None:
     curve = features.curve("val/loss")
-    return None if curve is None or curve.n < 6 else curve.noise / max(abs(float(median(curve.values))), TINY)
+    return (
+        None if curve is None or curve.n < 6 else curve.noise / max(abs(float(median(curve.values))), TINY)
+    )
 
 
 def accuracy(features: Features) -> Floats | None:
@@ -245,7 +247,9 @@ def rate_shape(
     run: Run,
     features: Features,
     *,
-    low: float = threshold(0.01, "of the peak", basis="convention", source="two decades down is next to nothing"),
+    low: float = threshold(
+        0.01, "of the peak", basis="convention", source="two decades down is next to nothing"
+    ),
     lower: float = threshold(0.5, "of the peak", basis="convention", source="clearly decayed"),
     jump: float = threshold(5.0, "x", basis="convention", source="no usual schedule rises so in one step"),
 ) -> str | None:
@@ -268,7 +272,9 @@ def rate_shape(
 def panel(run: Run, name: str) -> Floats | None:
     """Values[n, m] of a per-module signal, where there are any."""
     found = run.panels.get(name)
-    return found.values if found is not None and found.values.size and np.isfinite(found.values).any() else None
+    return (
+        found.values if found is not None and found.values.size and np.isfinite(found.values).any() else None
+    )
 
 
 def update_size(run: Run, features: Features) -> float | None:
@@ -370,7 +376,9 @@ def step_growth(
     run: Run,
     features: Features,
     *,
-    steady: float = threshold(0.7, "rank correlation", basis="convention", source="of the lower envelope with time"),
+    steady: float = threshold(
+        0.7, "rank correlation", basis="convention", source="of the lower envelope with time"
+    ),
 ) -> float | None:
     """Of the steps that nothing disturbs; 1 where they do not grow with time: a busy machine is slow by fits."""
     curve = features.curve("time/step")

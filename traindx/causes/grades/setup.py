@@ -9,7 +9,20 @@ from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 
-KINDS = ("adamw", "adam", "sgd", "rmsprop", "adagrad", "adadelta", "rprop", "lbfgs", "asgd", "nadam", "radam", "adamax")
+KINDS = (
+    "adamw",
+    "adam",
+    "sgd",
+    "rmsprop",
+    "adagrad",
+    "adadelta",
+    "rprop",
+    "lbfgs",
+    "asgd",
+    "nadam",
+    "radam",
+    "adamax",
+)
 CELLS = ("lstm", "gru", "rnn")
 
 
@@ -17,8 +30,12 @@ def rate(
     run: Run,
     features: Features,
     *,
-    adaptive: float = threshold(2e-3, "lr", basis="convention", source="small nets under Adam: 1e-3 to 5e-3"),
-    momentum: float = threshold(0.03, "lr", basis="convention", source="small nets under SGD with momentum 0.9"),
+    adaptive: float = threshold(
+        2e-3, "lr", basis="convention", source="small nets under Adam: 1e-3 to 5e-3"
+    ),
+    momentum: float = threshold(
+        0.03, "lr", basis="convention", source="small nets under SGD with momentum 0.9"
+    ),
     plain: float = threshold(0.1, "lr", basis="convention", source="SGD without momentum"),
 ) -> float | None:
     """Decades of the peak rate above what is usual for the optimizer."""
@@ -70,7 +87,9 @@ def width(run: Run, features: Features) -> float | None:
     size, layers = run.setup.number("parameters"), run.setup.number("depth")
     narrow = run.setup.number("narrowest_width")
     if narrow is not None:
-        return None if run.setup.known("loss/2/function") else narrow  # of several heads, all but one are in its way
+        return (
+            None if run.setup.known("loss/2/function") else narrow
+        )  # of several heads, all but one are in its way
     return math.sqrt(size / layers) if size and layers else None
 
 
@@ -79,7 +98,9 @@ def activation(run: Run, features: Features) -> str | None:
     if run.setup.number("depth") is None:
         return None
     names = run.setup.word("activations")
-    if not names and model_kind(run, features) != "recurrent":  # the cells of those have activations of their own
+    if (
+        not names and model_kind(run, features) != "recurrent"
+    ):  # the cells of those have activations of their own
         names = run.setup.word("graph_activations").replace("none", "")
     if any(w in names for w in ("sigmoid", "tanh", "softsign")):
         return "saturating"
@@ -137,13 +158,23 @@ def majority(
     run: Run,
     features: Features,
     *,
-    half: float = threshold(0.5, "of the samples", basis="theory", source="fewer cannot outvote all others together"),
-    uneven: float = threshold(2.0, "x an even share", basis="convention", source="letters and words are never even"),
+    half: float = threshold(
+        0.5, "of the samples", basis="theory", source="fewer cannot outvote all others together"
+    ),
+    uneven: float = threshold(
+        2.0, "x an even share", basis="convention", source="letters and words are never even"
+    ),
 ) -> float | None:
     """Odds of the commonest class against the others', so that two classes can be as skewed as ten; a class that
     holds less than half of the samples is uneven at most. Not of pixels, most of which are background."""
     share, classes = run.setup.number("class_majority_share"), run.setup.number("classes_seen")
-    if features.is_game or run.setup.word("targets_shape").strip("1x") or share is None or not classes or classes < 2:
+    if (
+        features.is_game
+        or run.setup.word("targets_shape").strip("1x")
+        or share is None
+        or not classes
+        or classes < 2
+    ):
         return None
     odds = share / max(1 - share, 1e-3) * (classes - 1)
     return odds if share >= half else min(odds, uneven)
@@ -153,7 +184,9 @@ def weight_decay(
     run: Run,
     features: Features,
     *,
-    decoupled: float = threshold(0.1, "of the value", basis="convention", source="AdamW: 0.01 to 0.1; Adam, SGD: 1e-4"),
+    decoupled: float = threshold(
+        0.1, "of the value", basis="convention", source="AdamW: 0.01 to 0.1; Adam, SGD: 1e-4"
+    ),
 ) -> float | None:
     """As a penalty in the loss; decay that is decoupled from the gradient is given in larger numbers."""
     value = run.setup.number("weight_decay")
@@ -269,7 +302,10 @@ def unmoved(run: Run, features: Features) -> float | None:
 
 
 def uncleared(run: Run, features: Features) -> float | None:
-    missing, checked = run.setup.number("zero_grad_missing_steps"), run.setup.number("zero_grad_checked_steps")
+    missing, checked = (
+        run.setup.number("zero_grad_missing_steps"),
+        run.setup.number("zero_grad_checked_steps"),
+    )
     return missing / checked if missing is not None and checked else None
 
 

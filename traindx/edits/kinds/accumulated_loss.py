@@ -21,7 +21,9 @@ def edit(project: Project, value: str) -> None:
         raise NotCertain("(loss / passes).backward()", why, source.path, back.line)
     if divided(source, loss, count):
         return
-    source.change(loss, lambda node: cst.parse_expression(f"({cst.Module([]).code_for_node(node)} / {count})"))
+    source.change(
+        loss, lambda node: cst.parse_expression(f"({cst.Module([]).code_for_node(node)} / {count})")
+    )
     project.say(source, back.line, f"({source.code(loss)} / {count}).backward()")
 
 
@@ -56,9 +58,12 @@ def divided(source: Source, loss: cst.BaseExpression, count: str) -> bool:
     told = [loss, *given]
     divisions = [n for one in told for n in leaves(one) if isinstance(n, cst.BinaryOperation)]
     by_augmented = any(
-        isinstance(a.operator, cst.DivideAssign) and source.code(a.target) in names for a in source.all(cst.AugAssign)
+        isinstance(a.operator, cst.DivideAssign) and source.code(a.target) in names
+        for a in source.all(cst.AugAssign)
     )
-    return by_augmented or any(isinstance(n.operator, cst.Divide) and source.code(n.right) == count for n in divisions)
+    return by_augmented or any(
+        isinstance(n.operator, cst.Divide) and source.code(n.right) == count for n in divisions
+    )
 
 
 KIND = Kind(edit=edit, interventions=("loss",), fixes=("scale-accumulated-loss",))

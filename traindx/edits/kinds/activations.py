@@ -17,7 +17,11 @@ FUNCTIONS = {"torch.sigmoid": 1, "torch.tanh": 1, "torch.nn.functional.sigmoid":
              "torch.nn.functional.hardtanh": 1, "torch.nn.functional.softsign": 1}  # fmt: skip
 RELUS = {"torch.relu": 1, "torch.nn.functional.relu": 1}
 METHODS = {"sigmoid": "squashing", "tanh": "squashing", "relu": "relu"}
-HOMES = {"relu": "torch.relu", "gelu": "torch.nn.functional.gelu", "leaky_relu": "torch.nn.functional.leaky_relu"}
+HOMES = {
+    "relu": "torch.relu",
+    "gelu": "torch.nn.functional.gelu",
+    "leaky_relu": "torch.nn.functional.leaky_relu",
+}
 
 
 def edit(project: Project, value: str) -> None:
@@ -41,7 +45,9 @@ def in_modules(project: Project, source: Source, value: str) -> int:
     for call in source.calls():
         if kind(source, call) in replaced(value) and (hidden(source, call) or hidden_member(source, call)):
             count += 1
-            source.change(call, lambda node: node.with_changes(func=renamed(node.func, MODULES[value]), args=[]))
+            source.change(
+                call, lambda node: node.with_changes(func=renamed(node.func, MODULES[value]), args=[])
+            )
             project.say(source, source.line(call), f"{source.code(call)} becomes {MODULES[value]}()")
             if isinstance(call.func, cst.Name):
                 raise NotCertain(

@@ -33,7 +33,10 @@ def each(project: Project, value: str) -> None:
 def clips(project: Project) -> list[Found]:
     """The calls that clip gradients."""
     return [Found(s, call) for s in project.sources for call in s.methods(*LIMITS)] + [
-        Found(s, call) for s in project.sources for call in s.calls(NORM, EACH) if isinstance(call.func, cst.Name)
+        Found(s, call)
+        for s in project.sources
+        for call in s.calls(NORM, EACH)
+        if isinstance(call.func, cst.Name)
     ]
 
 
@@ -48,7 +51,9 @@ def add(project: Project, name: str, bound: float) -> None:
     found = steps(project)
     if not found:
         raise NotCertain(f"{name}(...) before the step", "no optimizer.step() was found", project.script)
-    same = [one for one in clips(project) if one.kind == name.rpartition(".")[2] and limit(project, one) == bound]
+    same = [
+        one for one in clips(project) if one.kind == name.rpartition(".")[2] and limit(project, one) == bound
+    ]
     for step in found:
         if not any(precedes(one, step) for one in same):
             clip(project, step, name, bound)
@@ -69,7 +74,9 @@ def clip(project: Project, step: Found, name: str, bound: float) -> None:
         raise NotCertain(f"{name}(...)", "the step is part of a larger statement", source.path, step.line)
     lines = [f"{spelled(step, name)}({parameters_at(project, step)}, {words_of(bound)})"]
     scaler = scaler_of(step)
-    unscaled = any(source.function(call) is source.function(step.call) for call in source.methods("unscale_"))
+    unscaled = any(
+        source.function(call) is source.function(step.call) for call in source.methods("unscale_")
+    )
     if scaler and not unscaled:
         lines.insert(0, f"{scaler}.unscale_({optimizer_of(step)})")
     source.insert_before(step.small, *lines)
@@ -79,12 +86,18 @@ def clip(project: Project, step: Found, name: str, bound: float) -> None:
 def spelled(step: Found, name: str) -> str:
     """A function of torch by the shortest name that the file's imports give it."""
     source = step.source
-    known = {full: node for node, full in source.names.items() if full in ("torch", "torch.nn", "torch.nn.utils")}
+    known = {
+        full: node for node, full in source.names.items() if full in ("torch", "torch.nn", "torch.nn.utils")
+    }
     if "torch.nn" in known and isinstance(known["torch.nn"], cst.Name):
         return f"{known['torch.nn'].value}.{name.removeprefix('torch.nn.')}"
-    short = [alias for alias in known.values() if isinstance(alias, cst.Name) and source.name(alias) == "torch"]
+    short = [
+        alias for alias in known.values() if isinstance(alias, cst.Name) and source.name(alias) == "torch"
+    ]
     if not short:
-        raise NotCertain(f"{name}(...) before the step", "torch is not imported in this file", source.path, step.line)
+        raise NotCertain(
+            f"{name}(...) before the step", "torch is not imported in this file", source.path, step.line
+        )
     return name if short[0].value == "torch" else f"{short[0].value}.{name.removeprefix('torch.')}"
 
 
@@ -109,7 +122,9 @@ def off(project: Project) -> None:
     """The script's own clipping, taken away where its result is not used."""
     for one in clips(project):
         if not isinstance(one.small, cst.Expr) or one.small.value is not one.call:
-            raise NotCertain("no clipping here", "the norm that it returns is used", one.source.path, one.line)
+            raise NotCertain(
+                "no clipping here", "the norm that it returns is used", one.source.path, one.line
+            )
         one.source.remove(one.small)
         project.say(one.source, one.line, f"removed: {one.source.code(one.call)}")
 

@@ -20,7 +20,11 @@ def edit(project: Project, _value: str) -> None:
             first[0].path if first else project.script, first[0].line(first[1]) if first else 0,
         )  # fmt: skip
     source, node = cuts[0]
-    inner = node.func.value if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute) else node.value  # type: ignore[attr-defined]
+    inner: cst.CSTNode
+    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
+        inner = node.func.value
+    else:
+        inner = node.value  # type: ignore[attr-defined]
     text = source.code(node)
     source.change(node, lambda _: inner)
     project.say(source, source.line(node), f"{text} becomes {source.code(inner)}")

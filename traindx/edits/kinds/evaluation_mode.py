@@ -14,7 +14,12 @@ from traindx.edits.project import NotCertain, Project
 from traindx.edits.source import Source, dotted
 from traindx.edits.training import Found, model_at
 
-GRADLESS = ("torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad", "torch.autograd.inference_mode")
+GRADLESS = (
+    "torch.no_grad",
+    "torch.inference_mode",
+    "torch.autograd.no_grad",
+    "torch.autograd.inference_mode",
+)
 
 
 def edit(project: Project, value: str) -> None:
@@ -29,7 +34,8 @@ def edit(project: Project, value: str) -> None:
         if any(source.code(call) == line and before(source, call, at) for call in source.methods("eval")):
             continue
         if any(
-            source.code(call) == f"{model}.train()" and source.inside(call, node) for call in source.methods("train")
+            source.code(call) == f"{model}.train()" and source.inside(call, node)
+            for call in source.methods("train")
         ):
             why = "the mode is set to train here"
             raise NotCertain(f"{model}.eval()", why, source.path, source.line(node))
@@ -40,7 +46,9 @@ def edit(project: Project, value: str) -> None:
         project.say(source, source.line(node), f"before the evaluation: {line}")
         changed = True
     if not blocks:
-        raise NotCertain("model.eval() before the validation", "no block without gradients was found", project.script)
+        raise NotCertain(
+            "model.eval() before the validation", "no block without gradients was found", project.script
+        )
     if changed:
         training_mode.edit(project, value)
 

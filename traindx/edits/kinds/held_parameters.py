@@ -33,9 +33,13 @@ def unfreeze(project: Project, _value: str) -> None:
                     why = "its result is used"
                     raise NotCertain("requires_grad_(True)", why, source.path, source.line(call))
                 thaw(project, source, small)
-        count += sum(bool(c.args) and source.code(c.args[0].value) == "True" for c in source.methods("requires_grad_"))
+        count += sum(
+            bool(c.args) and source.code(c.args[0].value) == "True" for c in source.methods("requires_grad_")
+        )
     if not count:
-        raise NotCertain("requires_grad_(True) for all parameters", "what freezes them was not found", project.script)
+        raise NotCertain(
+            "requires_grad_(True) for all parameters", "what freezes them was not found", project.script
+        )
 
 
 def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> None:
@@ -62,12 +66,16 @@ def register(project: Project, _value: str) -> None:
                 count += 1
     count += sum(listed(project, source) for source in project.sources)
     if not count and not all_given(project):
-        raise NotCertain("all of model.parameters()", "what the optimizer lacks was not found", project.script)
+        raise NotCertain(
+            "all of model.parameters()", "what the optimizer lacks was not found", project.script
+        )
 
 
 def all_given(project: Project) -> bool:
     found = [one.given("params", 0) for one in optimizers(project)]
-    return bool(found) and all(isinstance(p, cst.Call) and dotted(p.func).endswith(".parameters") for p in found)
+    return bool(found) and all(
+        isinstance(p, cst.Call) and dotted(p.func).endswith(".parameters") for p in found
+    )
 
 
 def root(source: Source, node: cst.BaseExpression) -> cst.BaseExpression | None:
@@ -86,7 +94,9 @@ def listed(project: Project, source: Source) -> int:
     for statement in source.all(cst.Assign):
         value, name = statement.value, dotted(statement.targets[0].target)
         holds = isinstance(value, (cst.List, cst.ListComp)) and any(
-            source.name(call.func).startswith("torch.nn.") for call in source.calls() if source.inside(call, value)
+            source.name(call.func).startswith("torch.nn.")
+            for call in source.calls()
+            if source.inside(call, value)
         )
         owner = source.owner(statement)
         module = owner is not None and any(source.name(b.value) == "torch.nn.Module" for b in owner.bases)
@@ -96,7 +106,10 @@ def listed(project: Project, source: Source) -> int:
         new = f"{home.rpartition('.')[0]}.ModuleList" if "." in home else ""
         if not new:
             raise NotCertain(
-                "nn.ModuleList([...])", "torch.nn is not imported by name", source.path, source.line(statement)
+                "nn.ModuleList([...])",
+                "torch.nn is not imported by name",
+                source.path,
+                source.line(statement),
             )
         source.change(value, partial(wrapped, name=new))
         project.say(source, source.line(statement), f"{name}: the list becomes {new}")

@@ -21,7 +21,9 @@ def edit(project: Project, value: str) -> None:
         )
     one = made[0]
     if any(source.methods("load_state_dict", "from_pretrained") for source in project.sources):
-        raise NotCertain(f"init={value}", "weights are loaded, which are the point of it", one.source.path, one.line)
+        raise NotCertain(
+            f"init={value}", "weights are loaded, which are the point of it", one.source.path, one.line
+        )
     params = one.given("params", 0)
     whole = isinstance(params, cst.Call) and isinstance(params.func, cst.Attribute) and not params.args
     if not whole or params.func.attr.value != "parameters" or not one.source.alone(one.small):  # type: ignore[union-attr]

@@ -18,18 +18,24 @@ def edit(project: Project, _value: str) -> None:
     back = the_backward(project)
     source, loops = back.source, back.source.loops(back.call)
     if any(isinstance(loop, cst.For) and repeated(source, loop.iter) is not None for loop in loops):
-        loop = next(one for one in loops if isinstance(one, cst.For) and repeated(source, one.iter) is not None)
+        loop = next(
+            one for one in loops if isinstance(one, cst.For) and repeated(source, one.iter) is not None
+        )
         loader = repeated(source, loop.iter)
         assert loader is not None
         source.replace(loop.iter, source.code(loader))
-        project.say(source, source.line(loop), f"goes through {source.code(loader)}, and not one batch of it")
+        project.say(
+            source, source.line(loop), f"goes through {source.code(loader)}, and not one batch of it"
+        )
         return
     drawn = drawn_once(source, loops, back)
     if drawn is None:
         why = "what repeats a batch was not found"
         raise NotCertain("for batch in loader: a new batch in each step", why, source.path, back.line)
     if not shuffled(project, source, drawn):
-        raise NotCertain("for batch in loader: a new batch in each step", "it is not shuffled", source.path, back.line)
+        raise NotCertain(
+            "for batch in loader: a new batch in each step", "it is not shuffled", source.path, back.line
+        )
     source.remove(drawn)
     source.insert_before(inner(loops[0].body.body[0]), source.code(drawn))
     project.say(source, source.line(drawn), f"moved into the loop: {source.code(drawn)}")
@@ -60,11 +66,16 @@ def drawn_once(source: Source, loops: list[cst.For | cst.While], back: Found) ->
         return None
     found = []
     for statement in source.all(cst.Assign):
-        same = source.function(statement) is source.function(back.call) and source.line(statement) < source.line(
-            loops[0]
-        )
+        same = source.function(statement) is source.function(back.call) and source.line(
+            statement
+        ) < source.line(loops[0])
         if same and first_of(source, statement.value) is not None:
-            names = {node.value for t in statement.targets for node in leaves(t.target) if isinstance(node, cst.Name)}
+            names = {
+                node.value
+                for t in statement.targets
+                for node in leaves(t.target)
+                if isinstance(node, cst.Name)
+            }
             used = {n.value for n in leaves(loops[0].body) if isinstance(n, cst.Name)}
             found += [statement] if names & used else []
     return found[0] if len(found) == 1 else None

@@ -13,7 +13,9 @@ from traindx.edits.training import Found, backwards
 
 def edit(project: Project, _value: str) -> None:
     found = [(back.source, node) for back in backwards(project) for node in kept(back)]
-    freed = any(source.code(c).endswith(".detach())") for source in project.sources for c in source.methods("append"))
+    freed = any(
+        source.code(c).endswith(".detach())") for source in project.sources for c in source.methods("append")
+    )
     for source, node in dict.fromkeys(found):
         source.change(node, lambda old: cst.Call(cst.Attribute(old, cst.Name("detach"))))
         project.say(source, source.line(node), f"{source.code(node)} is kept without its graph")
@@ -48,7 +50,11 @@ def keeps(source: Source, name: cst.Name, back: Found) -> bool:
     parent = source.parents.get(name)
     if isinstance(parent, cst.Arg):
         call = source.parents[parent]
-        return isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value == "append"
+        return (
+            isinstance(call, cst.Call)
+            and isinstance(call.func, cst.Attribute)
+            and call.func.attr.value == "append"
+        )
     adding = parent
     while isinstance(adding, cst.BinaryOperation):  # total += loss * n
         adding = source.parents.get(adding)

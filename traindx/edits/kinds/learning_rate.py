@@ -43,7 +43,12 @@ def edit(project: Project, value: str) -> None:
             why = "the rate is computed from several numbers"
             raise NotCertain(f"{source.code(node)} * {factor:g}", why, source.path, source.line(node))
         given = bool(overridden(project, found.origin))
-        put(project, found.origin, (project.number("lr") or old if given else old) * factor, "the learning rate")
+        put(
+            project,
+            found.origin,
+            (project.number("lr") or old if given else old) * factor,
+            "the learning rate",
+        )
     return None
 
 
@@ -52,7 +57,9 @@ def factor_for(project: Project, value: str, first: Value, use: tuple[Source, cs
     given = scaled_or_set(value)
     source, node = use
     if given is None:
-        raise NotCertain(f"lr={value}", "a schedule is not written by this edit", source.path, source.line(node))
+        raise NotCertain(
+            f"lr={value}", "a schedule is not written by this edit", source.path, source.line(node)
+        )
     try:
         base, stands = project.number("lr"), float(first.value)
     except OverflowError as error:  # an integer of hundreds of digits
@@ -79,7 +86,9 @@ def starts(project: Project) -> list[float]:
             found = trace(project, one.source, node) if node is not None else None
             shares.append(1.0 / float(found.value if found is not None else 25.0))
         if one.kind == "CyclicLR":
-            low, high = (trace(project, one.source, n) for n in (one.given("base_lr", 1), one.given("max_lr", 2)) if n)
+            low, high = (
+                trace(project, one.source, n) for n in (one.given("base_lr", 1), one.given("max_lr", 2)) if n
+            )
             shares += [low.value / high.value] if low is not None and high is not None else []
     return shares
 
@@ -98,7 +107,10 @@ def rates(project: Project) -> list[tuple[Source, cst.CSTNode]]:
             default = DEFAULTS.get(one.kind)
             written = f"lr={default:g} times the factor" if default else "an lr"
             raise NotCertain(
-                f"{one.kind}(..., {written})", "the optimizer's default rate is used", one.source.path, one.line
+                f"{one.kind}(..., {written})",
+                "the optimizer's default rate is used",
+                one.source.path,
+                one.line,
             )
         uses += [(one.source, rate)] if rate is not None and not overridden else []
         uses += in_groups(one)
@@ -138,7 +150,9 @@ def by_hand(project: Project) -> None:
             node = target.target
             if isinstance(node, cst.Subscript) and source.code(node).endswith(('["lr"]', "['lr']")):
                 why = "the script sets the rate of each step itself"
-                raise NotCertain("the same factor in what is assigned here", why, source.path, source.line(node))
+                raise NotCertain(
+                    "the same factor in what is assigned here", why, source.path, source.line(node)
+                )
 
 
 def traced(project: Project, source: Source, node: cst.CSTNode) -> Value:

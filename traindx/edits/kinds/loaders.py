@@ -18,7 +18,9 @@ PLACES = {"batch_size": 1, "shuffle": 2, "num_workers": 5}
 def each(project: Project, value: str, change: Callable[[Project, Found, str], None]) -> None:
     found = training_loaders(project)
     if not found:
-        raise NotCertain(f"{value} for the training loader", "the training DataLoader was not found", project.script)
+        raise NotCertain(
+            f"{value} for the training loader", "the training DataLoader was not found", project.script
+        )
     for one in found:
         if one.given("batch_sampler") is not None:
             raise NotCertain(value, "a sampler makes its batches", one.source.path, one.line)
@@ -50,7 +52,9 @@ def workers(project: Project, one: Found, value: str) -> None:
 
 def prefetch(project: Project, one: Found, value: str) -> None:
     if one.given("num_workers", PLACES["num_workers"]) is None:
-        raise NotCertain(f"num_workers=2, prefetch_factor={value}", "it has no workers", one.source.path, one.line)
+        raise NotCertain(
+            f"num_workers=2, prefetch_factor={value}", "it has no workers", one.source.path, one.line
+        )
     number(project, one, "prefetch_factor", int(value))
 
 

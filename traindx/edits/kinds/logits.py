@@ -107,7 +107,11 @@ def take_away(project: Project, source: Source, node: cst.Call, what: str) -> No
         place = [arg.value is node for arg in outer.args].index(True)
         source.change(outer, lambda call: without_place(call, place))
     else:
-        bare = isinstance(node.func, cst.Attribute) and source.name(node.func) not in CALLS and not of_self(node)
+        bare = (
+            isinstance(node.func, cst.Attribute)
+            and source.name(node.func) not in CALLS
+            and not of_self(node)
+        )
         inner = node.func.value if bare and isinstance(node.func, cst.Attribute) else node.args[0].value
         source.change(node, lambda _: inner)
     project.say(source, source.line(node), f"removed: {what} ({source.code(node)})")
@@ -149,7 +153,9 @@ def reads_output(project: Project, source: Source, node: cst.CSTNode) -> bool:
         parts += list(leaves(value)) if home is source and value is not name else []
     calls = [one for one in parts if isinstance(one, cst.Call)]
     return any(
-        dotted(one.func) == model_at(project, Found(source, one)) != "" for one in calls if one in source.parents
+        dotted(one.func) == model_at(project, Found(source, one)) != ""
+        for one in calls
+        if one in source.parents
     )
 
 

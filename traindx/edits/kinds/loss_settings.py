@@ -67,7 +67,9 @@ def weights(project: Project, value: str) -> None:
     labels = labels_of(project, loss)
     if not labels or loss.home is not loss.source or (loss.by_module and not known_before(loss, labels)):
         raise NotCertain(
-            "weight=len(y) / (classes * torch.bincount(y))", "which tensor holds all labels is not certain", *place
+            "weight=len(y) / (classes * torch.bincount(y))",
+            "which tensor holds all labels is not certain",
+            *place,
         )
     classes = project.number("classes")
     counts = f"torch.bincount({labels})"

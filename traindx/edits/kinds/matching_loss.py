@@ -26,7 +26,9 @@ def edit(project: Project, _value: str) -> None:
         for node in leaves(target)
     )
     if not one_hot:
-        raise NotCertain("a loss that fits the targets", "that the targets are classes is not certain", *place)
+        raise NotCertain(
+            "a loss that fits the targets", "that the targets are classes is not certain", *place
+        )
     if len(loss.use.args) != 2:
         raise NotCertain("cross_entropy(scores, targets)", "it has further arguments", *place)
     found = squashings(project)

@@ -30,14 +30,20 @@ def edit(project: Project, value: str) -> None:
                 put(project, source, sequence, layer, after, wanted)
                 count += 1
     if not count:
-        raise NotCertain(f"{wanted} behind the hidden layers", "no sequence of layers was found", project.script)
+        raise NotCertain(
+            f"{wanted} behind the hidden layers", "no sequence of layers was found", project.script
+        )
 
 
-def put(project: Project, source: Source, sequence: cst.Call, layer: cst.Call, after: cst.Call, wanted: str) -> None:
+def put(
+    project: Project, source: Source, sequence: cst.Call, layer: cst.Call, after: cst.Call, wanted: str
+) -> None:
     """One norm, as wide as the layer that it stands behind."""
     width = argument(layer, "out_features", 1)
     if width is None or not isinstance(layer.func, cst.Attribute):
-        raise NotCertain(f"{wanted} here", "the layer's width is not certain", source.path, source.line(layer))
+        raise NotCertain(
+            f"{wanted} here", "the layer's width is not certain", source.path, source.line(layer)
+        )
     code = f"{source.code(layer.func.value)}.{wanted}({source.code(width.value)})"
     place = [arg.value is after for arg in sequence.args].index(True)
     old = source.code(sequence.args[place - 1].value)

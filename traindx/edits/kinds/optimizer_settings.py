@@ -52,7 +52,9 @@ def place(project: Project, one: Found, name: str, value: str) -> None:
         return write(project, one, name, words_of(wanted)) if wanted != default else None
     nodes = grouped if node is None or every else [node, *grouped]
     values = [traced(project, one, name, value, each) for each in nodes]
-    kept_free = [found for found in values if found.value != 0] or values  # groups that have none stay without
+    kept_free = [
+        found for found in values if found.value != 0
+    ] or values  # groups that have none stay without
     recorded, highest = project.number(name), max(found.value for found in values)
     factor = given[1]
     if given[0] == "=":
@@ -101,7 +103,9 @@ def in_groups(one: Found, name: str) -> tuple[list[cst.BaseExpression], bool]:
     """The values of parameter groups: `{"params": ..., "weight_decay": 0.0}`, and whether each has one.
     Raises NotCertain where only some groups have one, and the others the optimizer's default."""
     params = one.given("params", 0)
-    groups = [node for node in one.source.all(cst.Dict) if params is not None and one.source.inside(node, params)]
+    groups = [
+        node for node in one.source.all(cst.Dict) if params is not None and one.source.inside(node, params)
+    ]
     found = [
         entry.value
         for group in groups

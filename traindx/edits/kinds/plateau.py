@@ -22,10 +22,16 @@ def edit(project: Project, _value: str) -> None:
     if len(made) != 1 or planned or not made[0].target:
         raise NotCertain("ReduceLROnPlateau(optimizer)", "there is a schedule, or not one optimizer", *place)
     one = made[0]
-    if one.source is not source or source.function(one.call) is not source.function(loop) or "." in one.target:
+    if (
+        one.source is not source
+        or source.function(one.call) is not source.function(loop)
+        or "." in one.target
+    ):
         raise NotCertain("ReduceLROnPlateau(optimizer)", "the optimizer is made elsewhere", *place)
     name, assigned = validation_loss(source, loop)
-    source.insert_after(one.small, f"{NAME} = {home(one)}.lr_scheduler.ReduceLROnPlateau({one.target}, factor=0.5)")
+    source.insert_after(
+        one.small, f"{NAME} = {home(one)}.lr_scheduler.ReduceLROnPlateau({one.target}, factor=0.5)"
+    )
     line = source.parents[assigned]
     within = source.parents[source.parents[line]]
     behind: cst.CSTNode = within if isinstance(within, cst.With) else assigned

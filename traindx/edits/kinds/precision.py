@@ -49,7 +49,9 @@ def off(project: Project, source: Source, call: cst.Call) -> None:
 def spelled(source: Source, call: cst.Call) -> str:
     roots = [n.value for n, name in source.names.items() if name == "torch" and isinstance(n, cst.Name)]
     if not roots:
-        raise NotCertain("dtype=torch.bfloat16", "torch is not imported in this file", source.path, source.line(call))
+        raise NotCertain(
+            "dtype=torch.bfloat16", "torch is not imported in this file", source.path, source.line(call)
+        )
     return f"{roots[0]}.bfloat16"
 
 

@@ -73,7 +73,10 @@ def move(project: Project, step: Found) -> bool:
         return False
     if not source.alone(step.small) or not isinstance(step.small, cst.Expr) or step.call.args:
         raise NotCertain(
-            f"{source.code(step.call)} once an epoch", "it is no statement of its own", source.path, step.line
+            f"{source.code(step.call)} once an epoch",
+            "it is no statement of its own",
+            source.path,
+            step.line,
         )
     body = loops[0].body
     direct = isinstance(body, cst.IndentedBlock) and source.parents[source.parents[step.small]] is body

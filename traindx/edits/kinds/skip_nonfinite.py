@@ -13,7 +13,8 @@ def edit(project: Project, _value: str) -> None:
     step = the_step(project)
     source = step.source
     guarded = any(
-        isinstance(outer, cst.If) and "isfinite" in source.code(outer.test) for outer in source.ancestors(step.call)
+        isinstance(outer, cst.If) and "isfinite" in source.code(outer.test)
+        for outer in source.ancestors(step.call)
     )
     if guarded or scaler_of(step):
         return  # a scaler skips such steps

@@ -104,10 +104,14 @@ def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[c
             (inside if loops and source.inside(call, loops[0]) else others).append(found)
     names = {one.name.value for one in inside}
     if len(names) != 1:
-        raise NotCertain("(X - mean) / std", "which tensor is trained on is not certain", source.path, back.line)
+        raise NotCertain(
+            "(X - mean) / std", "which tensor is trained on is not certain", source.path, back.line
+        )
     trained = Use(inside[0].name, inside[0].name.value)
     if names & {one.name.value for one in others}:  # one tensor holds the samples of both
-        trained = Use(inside[0].name, f"{inside[0].name.value}[{rows(project, source, inside[0], loops[-1], back)}]")
+        trained = Use(
+            inside[0].name, f"{inside[0].name.value}[{rows(project, source, inside[0], loops[-1], back)}]"
+        )
     return trained, [one.name for one in others], loops[-1]
 
 
@@ -115,14 +119,18 @@ def rows(project: Project, source: Source, trained: Use, loop: cst.CSTNode, back
     """The rows of a tensor that are trained on: the name of an index that is there before the loop, or ":n" of a
     `randperm(n)`."""
     part = source.parents[trained.name]
-    node: cst.CSTNode | None = part.slice[0].slice if isinstance(part, cst.Subscript) and len(part.slice) == 1 else None
+    node: cst.CSTNode | None = (
+        part.slice[0].slice if isinstance(part, cst.Subscript) and len(part.slice) == 1 else None
+    )
     node = node.value if isinstance(node, cst.Index) else None
     for _ in range(DEEP):
         if isinstance(node, cst.Name):
             if made_before(source, node, loop):
                 return str(node.value)
             node = value_of(project, source, node)
-        elif isinstance(node, cst.Call) and source.name(node.func) == "torch.randperm" and len(node.args) == 1:
+        elif (
+            isinstance(node, cst.Call) and source.name(node.func) == "torch.randperm" and len(node.args) == 1
+        ):
             return f":{source.code(node.args[0].value)}"
         elif isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
             node = node.func.value
@@ -138,7 +146,11 @@ def value_of(project: Project, source: Source, name: cst.Name) -> cst.CSTNode | 
     home, value = behind(project, source, name)
     if home is source and value is not name:
         return value
-    loops = [one for one in source.ancestors(name) if isinstance(one, cst.For) and dotted(one.target) == name.value]
+    loops = [
+        one
+        for one in source.ancestors(name)
+        if isinstance(one, cst.For) and dotted(one.target) == name.value
+    ]
     return loops[0].iter if loops else None
 
 
@@ -148,7 +160,8 @@ def made_before(source: Source, name: cst.Name, loop: cst.CSTNode) -> bool:
     made = list(scope[name.value]) if scope is not None and name.value in scope else []
     nodes = [one.node for one in made if isinstance(one, Assignment)]
     here = all(
-        source.function(node) is source.function(loop) and source.line(node) < source.line(loop) for node in nodes
+        source.function(node) is source.function(loop) and source.line(node) < source.line(loop)
+        for node in nodes
     )
     return bool(nodes) and len(nodes) == len(made) and here
 
@@ -157,7 +170,9 @@ def before(source: Source, names: list[cst.Name], place: cst.CSTNode, back: Foun
     """Refuse where a tensor is not there yet at the place, or is made anew behind it."""
     for name in names:
         if not made_before(source, name, place):
-            raise NotCertain(f"({name.value} - mean) / std", "where it is made is not certain", source.path, back.line)
+            raise NotCertain(
+                f"({name.value} - mean) / std", "where it is made is not certain", source.path, back.line
+            )
 
 
 KIND = Kind(edit=edit, interventions=("inputs",))

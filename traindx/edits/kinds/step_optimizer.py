@@ -16,7 +16,13 @@ def edit(project: Project, _value: str) -> None:
     source = back.source
     clearing = [c for c in source.methods("zero_grad") if source.function(c) is source.function(back.call)]
     names = {source.code(c.func.value) for c in clearing if isinstance(c.func, cst.Attribute)}
-    name = names.pop() if len(names) == 1 else made[0].target if len(made) == 1 and made[0].source is source else ""
+    name = (
+        names.pop()
+        if len(names) == 1
+        else made[0].target
+        if len(made) == 1 and made[0].source is source
+        else ""
+    )
     if len(made) != 1 or not name or name.rpartition(".")[2] != made[0].target.rpartition(".")[2]:
         why = "what the optimizer is called here is not certain"
         raise NotCertain("optimizer.step() after the backward pass", why, source.path, back.line)

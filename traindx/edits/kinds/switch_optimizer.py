@@ -40,12 +40,16 @@ def done(one: Found, value: str, wanted: str) -> bool:
 def switch(project: Project, one: Found, value: str, wanted: str) -> None:
     source, call = one.source, one.call
     places = [arg for arg in call.args if arg.keyword is None]
-    unknown = [a.keyword.value for a in call.args if a.keyword is not None and a.keyword.value not in (*KEPT, *OWN)]
+    unknown = [
+        a.keyword.value for a in call.args if a.keyword is not None and a.keyword.value not in (*KEPT, *OWN)
+    ]
     if len(places) > 2 or unknown or any(arg.star for arg in call.args):
         raise NotCertain(f"{wanted}(...)", "its arguments are not all known", source.path, one.line)
     betas = one.given("betas") if one.kind in ("Adam", "AdamW") and wanted in ("Adam", "AdamW") else None
     dropped = [
-        name for name in OWN if one.given(name) is not None and not (name in ("betas", "eps") and betas is not None)
+        name
+        for name in OWN
+        if one.given(name) is not None and not (name in ("betas", "eps") and betas is not None)
     ]
     added = []
     if one.given("lr", 1) is None and DEFAULTS.get(one.kind) != DEFAULTS.get(wanted):
@@ -71,9 +75,14 @@ def rename(one: Found, wanted: str) -> None:
         source.change(func, lambda node: node.with_changes(attr=cst.Name(wanted)))
         return
     for statement in source.all(cst.ImportFrom):
-        if isinstance(statement.names, cst.ImportStar) or source.code(statement.module or func) != "torch.optim":
+        if (
+            isinstance(statement.names, cst.ImportStar)
+            or source.code(statement.module or func) != "torch.optim"
+        ):
             continue
-        alias = next((a for a in statement.names if isinstance(a.name, cst.Name) and a.name.value == one.kind), None)
+        alias = next(
+            (a for a in statement.names if isinstance(a.name, cst.Name) and a.name.value == one.kind), None
+        )
         if alias is None or alias.asname is not None:
             continue
         uses = [n for n in source.all(cst.Name) if n.value == one.kind and n is not alias.name]
@@ -93,7 +102,9 @@ def with_import(statement: cst.ImportFrom, name: str) -> cst.ImportFrom:
         return statement
     *rest, last = statement.names
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
-    return statement.with_changes(names=[*rest, last.with_changes(comma=comma), cst.ImportAlias(cst.Name(name))])
+    return statement.with_changes(
+        names=[*rest, last.with_changes(comma=comma), cst.ImportAlias(cst.Name(name))]
+    )
 
 
 KIND = Kind(edit=edit, interventions=("optimizer",))

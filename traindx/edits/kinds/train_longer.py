@@ -20,15 +20,23 @@ def edit(project: Project, value: str) -> None:
         raise NotCertain(f"steps={value}", "how many rounds these are is not certain", *place)
     if schedules(project):
         raise NotCertain(
-            f"{given[1]:g} times the epochs, and the schedule's length with them", "there is a schedule", *place
+            f"{given[1]:g} times the epochs, and the schedule's length with them",
+            "there is a schedule",
+            *place,
         )
     rounds = loop.iter
-    if not (isinstance(rounds, cst.Call) and source.code(rounds.func).endswith("range") and len(rounds.args) in (1, 2)):
+    if not (
+        isinstance(rounds, cst.Call)
+        and source.code(rounds.func).endswith("range")
+        and len(rounds.args) in (1, 2)
+    ):
         raise NotCertain(f"{given[1]:g} times the epochs", "the loop is no range", *place)
     found = trace(project, source, rounds.args[-1].value)
     planned = project.number("planned_epochs")
     if found is None or not found.linear or isinstance(found.value, (str, bool)):
-        raise NotCertain(f"{given[1]:g} times the epochs", "where their number comes from is not certain", *place)
+        raise NotCertain(
+            f"{given[1]:g} times the epochs", "where their number comes from is not certain", *place
+        )
     if planned is not None and found.value != planned:
         return
     start = trace(project, source, rounds.args[0].value) if len(rounds.args) == 2 else None

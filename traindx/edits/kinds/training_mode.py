@@ -23,7 +23,9 @@ def edit(project: Project, _value: str) -> None:
         raise NotCertain("model.train() before the training loop", why, source.path, back.line)
     loops = source.loops(back.call)
     if not loops:
-        raise NotCertain(f"{model}.train() before the forward pass", "there is no loop", source.path, back.line)
+        raise NotCertain(
+            f"{model}.train() before the forward pass", "there is no loop", source.path, back.line
+        )
     line = f"{model}.train()"
     if changes_mode(project, source, loops[0], back):
         first = loops[0].body.body[0]

@@ -29,7 +29,9 @@ def edit(project: Project, value: str) -> None:
     beside = schedule_at(one, step)
     scheduler = one.source.name(one.call.func).rpartition(".")[0]
     if scheduler != "torch.optim":
-        raise NotCertain("a warm-up", "how torch.optim is imported is not certain", one.source.path, one.line)
+        raise NotCertain(
+            "a warm-up", "how torch.optim is imported is not certain", one.source.path, one.line
+        )
     name = f"{home(one)}.lr_scheduler.LinearLR"
     line = f"{beside[0]} = {name}({one.target}, start_factor=1 / {count}, total_iters={count - 1})"
     one.source.insert_after(one.small, line)
@@ -43,7 +45,9 @@ def steps_of(project: Project, value: str) -> int:
     number = float(value)
     total = project.number("planned_steps") or project.number("optimizer_steps")
     if number < 1 and total is None:
-        raise NotCertain(f"a warm-up over {number:.0%} of the steps", "how many there are is not known", project.script)
+        raise NotCertain(
+            f"a warm-up over {number:.0%} of the steps", "how many there are is not known", project.script
+        )
     count = round(number if number >= 1 else number * (total or 0))
     if count < 2:
         raise NotCertain("a warm-up", "the run has too few steps for one", project.script)
@@ -63,7 +67,10 @@ def schedule_at(one: Found, step: Found) -> tuple[str, str]:
             raise NotCertain("a warm-up", f"the name {NAME} is taken", one.source.path, one.line)
         return NAME, NAME
     raise NotCertain(
-        "a linear warm-up, stepped after the optimizer", "the step stands elsewhere", one.source.path, one.line
+        "a linear warm-up, stepped after the optimizer",
+        "the step stands elsewhere",
+        one.source.path,
+        one.line,
     )
 
 

@@ -16,7 +16,9 @@ from traindx.edits.training import Found, backwards, optimizer_of, steps
 def edit(project: Project, _value: str) -> None:
     found = steps(project)
     if not found:
-        raise NotCertain("clear the gradients after each step", "no optimizer.step() was found", project.script)
+        raise NotCertain(
+            "clear the gradients after each step", "no optimizer.step() was found", project.script
+        )
     for step in found:
         source = step.source
         if not isinstance(step.small, cst.Expr):
@@ -27,7 +29,9 @@ def edit(project: Project, _value: str) -> None:
         for one in clearing:
             if between(project, one, step):
                 source.remove(one.small)
-                project.say(source, one.line, "moved behind the step: it cleared the gradients before they were used")
+                project.say(
+                    source, one.line, "moved behind the step: it cleared the gradients before they were used"
+                )
                 line = source.code(one.call)
             else:
                 return

@@ -11,9 +11,7 @@ from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:
-    return (
-        "join inputs and labels by key and shuffle them with one permutation; look at ten pairs as the model gets them"
-    )
+    return "join inputs and labels by key and shuffle them with one permutation; look at ten pairs as the model gets them"
 
 
 FIX = Fix(

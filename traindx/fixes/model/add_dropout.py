@@ -11,7 +11,9 @@ from traindx.fixes.api import Fix, Setup, page
 
 def propose(setup: Setup) -> str:
     now = setup.number("dropout")
-    return f"raise the dropout from {now:g} to {min(0.5, now + 0.1):g}" if now else "add dropout of 0.1 to 0.3"
+    return (
+        f"raise the dropout from {now:g} to {min(0.5, now + 0.1):g}" if now else "add dropout of 0.1 to 0.3"
+    )
 
 
 FIX = Fix(

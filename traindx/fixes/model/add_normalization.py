@@ -12,7 +12,9 @@ from traindx.fixes.api import Fix, Setup, page
 def propose(setup: Setup) -> str:
     batch = setup.number("batch_size")
     kind = (
-        "group or layer normalization (the batch is small)" if batch and batch < 8 else "batch or layer normalization"
+        "group or layer normalization (the batch is small)"
+        if batch and batch < 8
+        else "batch or layer normalization"
     )
     return f"add {kind} after the linear and convolution layers"
 

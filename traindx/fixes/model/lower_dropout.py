@@ -13,7 +13,11 @@ def propose(setup: Setup) -> str:
     now = setup.number("dropout")
     if now is not None and now <= 0:
         return ""
-    return f"lower the dropout from {now:g} to {now / 3:.2g}" if now else "lower the dropout to 0.1, or to 0 as a test"
+    return (
+        f"lower the dropout from {now:g} to {now / 3:.2g}"
+        if now
+        else "lower the dropout to 0.1, or to 0 as a test"
+    )
 
 
 FIX = Fix(

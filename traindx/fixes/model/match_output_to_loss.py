@@ -11,7 +11,11 @@ from traindx.fixes.api import Fix, Setup, page
 
 def propose(setup: Setup) -> str:
     k = setup.number("classes")
-    return f"end in a linear layer with {k:g} outputs" if k else "end in a linear layer whose range covers the targets"
+    return (
+        f"end in a linear layer with {k:g} outputs"
+        if k
+        else "end in a linear layer whose range covers the targets"
+    )
 
 
 FIX = Fix(

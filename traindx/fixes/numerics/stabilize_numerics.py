@@ -13,9 +13,7 @@ from traindx.fixes.api import Fix, Setup, page
 
 
 def propose(setup: Setup) -> str:
-    return (
-        "find the first operation with a non-finite result and use its stable form (logits losses, eps in log and sqrt)"
-    )
+    return "find the first operation with a non-finite result and use its stable form (logits losses, eps in log and sqrt)"
 
 
 FIX = Fix(

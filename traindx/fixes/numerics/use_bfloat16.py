@@ -12,7 +12,9 @@ from traindx.fixes.api import Fix, Setup, page
 
 def propose(setup: Setup) -> str:
     now = setup.word("precision")
-    return f"compute in bfloat16 (weights in float32){f' instead of {now}' if now else ''}, or all in float32"
+    return (
+        f"compute in bfloat16 (weights in float32){f' instead of {now}' if now else ''}, or all in float32"
+    )
 
 
 FIX = Fix(

@@ -12,9 +12,7 @@ from traindx.fixes.api import Fix, Setup, page
 def propose(setup: Setup) -> str:
     batch = setup.number("batch_size")
     if batch and batch >= 8:
-        return (
-            f"4 micro-batches of {batch / 4:g} instead of a batch of {batch:g} (for less noise: 4 batches of {batch:g})"
-        )
+        return f"4 micro-batches of {batch / 4:g} instead of a batch of {batch:g} (for less noise: 4 batches of {batch:g})"
     return "accumulate over 4 to 8 micro-batches"
 
 

@@ -15,9 +15,13 @@ from traindx.fixes.api import Fix, Setup, page
 def propose(setup: Setup) -> str:
     batch, samples = setup.number("batch_size"), setup.number("dataset_size")
     if not batch:
-        return "change the batch size fourfold: larger against noise, smaller for more updates or less memory"
+        return (
+            "change the batch size fourfold: larger against noise, smaller for more updates or less memory"
+        )
     if samples and samples / batch < 10:
-        return f"make the batch smaller, from {batch:g} to {max(1.0, batch // 8):g}, for more updates per epoch"
+        return (
+            f"make the batch smaller, from {batch:g} to {max(1.0, batch // 8):g}, for more updates per epoch"
+        )
     less, more = max(1.0, batch // 4), batch * 4
     return f"change the batch from {batch:g} to {more:g} against noise, to {less:g} for more updates or less memory"
 

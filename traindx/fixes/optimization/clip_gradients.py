@@ -14,7 +14,11 @@ from traindx.fixes.api import Fix, Setup, page
 
 def propose(setup: Setup) -> str:
     limit = setup.number("clip_norm")
-    return f"lower the clip norm from {limit:g} to {limit / 2:g}" if limit else "clip the global gradient norm at 1.0"
+    return (
+        f"lower the clip norm from {limit:g} to {limit / 2:g}"
+        if limit
+        else "clip the global gradient norm at 1.0"
+    )
 
 
 FIX = Fix(

@@ -13,7 +13,9 @@ from traindx.fixes.api import Fix, Setup, page
 def propose(setup: Setup) -> str:
     n = setup.number("workers")
     if n is not None and n > 8:
-        return f"use 4 to 8 data workers instead of {n:g}, with OMP_NUM_THREADS=1, and a faster disk or a cache"
+        return (
+            f"use 4 to 8 data workers instead of {n:g}, with OMP_NUM_THREADS=1, and a faster disk or a cache"
+        )
     instead = "" if n is None else f" instead of {n:g}"
     return f"use 4 to 8 data workers{instead}, persistent, with prefetching; cache decoded data"
 

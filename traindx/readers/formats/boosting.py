@@ -59,7 +59,9 @@ def log_of(name: str, framework: str | None, found: dict[str, RawColumn], events
     """Columns named <data set>/<metric>, with their roles."""
     if not found:
         raise NotALog(name, "no rounds of a metric in it")
-    return RawLog(name, NAME, framework, found, axis_kind="round", roles=roles_of(list(found)), events=events)
+    return RawLog(
+        name, NAME, framework, found, axis_kind="round", roles=roles_of(list(found)), events=events
+    )
 
 
 def rounds_of(value: Any) -> dict[str, RawColumn]:
@@ -88,13 +90,18 @@ def rounds_of_catboost(value: dict[str, Any]) -> dict[str, RawColumn]:
             continue
         for part, names in parts:
             values = row.get(part)
-            groups = values if isinstance(values, list) and values and isinstance(values[0], list) else [values]
+            groups = (
+                values if isinstance(values, list) and values and isinstance(values[0], list) else [values]
+            )
             for i, group in enumerate(groups):
                 for j, item in enumerate(group if isinstance(group, list) else ()):
                     metric = names[j] if j < len(names) else f"metric{j}"
                     if (x := number(item)) is not None:
                         points.setdefault(f"{part}{i or ''}/{metric}", []).append((index, step, x))
-    return {name: column([p[2] for p in ps], [p[0] for p in ps], [p[1] for p in ps]) for name, ps in points.items()}
+    return {
+        name: column([p[2] for p in ps], [p[0] for p in ps], [p[1] for p in ps])
+        for name, ps in points.items()
+    }
 
 
 def metric_names(meta: dict[str, Any], key: str) -> list[str]:
@@ -106,12 +113,16 @@ def read_errors(source: Source) -> RawLog:
     """learn_error.tsv or test_error.tsv (its name says which). Errors: NotALog for time_left.tsv."""
     table = read_table(source)
     if {"passed", "remaining"} <= table.layout.lowered:
-        raise NotALog(source.name, "time_left.tsv holds only times", hint=f"read {LEARN} and {TEST} beside it")
+        raise NotALog(
+            source.name, "time_left.tsv holds only times", hint=f"read {LEARN} and {TEST} beside it"
+        )
     steps = table.columns.pop("iter", None)
     if steps is None:
         raise NotALog(source.name, "no iterations in it")
     part = "test" if Path(source.name).name.startswith("test") else "learn"
-    log = log_of(source.name, "catboost", {f"{part}/{name}": c for name, c in table.columns.items()}, table.events)
+    log = log_of(
+        source.name, "catboost", {f"{part}/{name}": c for name, c in table.columns.items()}, table.events
+    )
     for name, c in log.columns.items():
         at = np.interp(c.rows, steps.rows, steps.values)
         log.columns[name] = RawColumn(c.values, c.rows, at)

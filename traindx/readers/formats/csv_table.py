@@ -100,7 +100,9 @@ def of_things(layout: Layout, setting: str | None) -> str:
 
 def exported(table: Table, source: Source) -> RawLog:
     """TensorBoard's CSV download: the tag stands in the name of the file only (`run-a-tag-train_loss.csv`)."""
-    wall, step, value = sorted(table.columns, key=lambda name: ("wall time", "step", "value").index(name.lower()))
+    wall, step, value = sorted(
+        table.columns, key=lambda name: ("wall time", "step", "value").index(name.lower())
+    )
     columns = {step: table.columns[step]} | {value: replace(table.columns[value])}
     times = table.columns[wall]
     if np.array_equal(times.rows, columns[value].rows):
@@ -114,7 +116,12 @@ def exported(table: Table, source: Source) -> RawLog:
 def counted(log: RawLog) -> None:
     """A table without a header whose first column counts rows by even steps: that is the axis."""
     first = log.columns.get("c0")
-    if first is not None and len(log.columns) > 1 and len(first.values) > 2 and np.isfinite(first.values).all():
+    if (
+        first is not None
+        and len(log.columns) > 1
+        and len(first.values) > 2
+        and np.isfinite(first.values).all()
+    ):
         gaps = np.diff(first.values)
         if gaps[0] > 0 and (gaps == gaps[0]).mean() > 0.9:
             log.axis = "c0"
@@ -124,7 +131,11 @@ def name_by_file(log: RawLog, source: Source) -> None:
     """A single column of values that has no name of its own is called as its file is, where that says something
     (`val_loss.txt`); logs of a folder that are named so are parts of one run. Beside a counter it is else a loss."""
     names = [name for name in log.columns if name != log.axis]
-    if len(names) != 1 or source.path is None or not (names[0].lower() == "value" or names[0] in ("c0", "c1")):
+    if (
+        len(names) != 1
+        or source.path is None
+        or not (names[0].lower() == "value" or names[0] in ("c0", "c1"))
+    ):
         return
     stem = source.path.name.split(".")[0]
     told = stem.rsplit("-tag-", 1)[-1]

@@ -23,7 +23,9 @@ def read(source: Source) -> list[RawLog]:
     lines = read_lines(source)
     log = RawLog(source.name, NAME, framework="detectron2", columns=lines.columns, events=lines.events)
     log.axis, log.axis_kind = "iteration", "iteration"
-    log.units = {name: "s" for name in ("time", "data_time", "eta_seconds", "rank_data_time") if name in log.columns}
+    log.units = {
+        name: "s" for name in ("time", "data_time", "eta_seconds", "rank_data_time") if name in log.columns
+    }
     log.boundaries = starts(log.columns["iteration"]) if "iteration" in log.columns else []
     if "iteration" not in log.columns:
         log.axis = None

@@ -19,9 +19,22 @@ from traindx.vocabulary.run import Event
 NAME = "hf-trainer"
 STATE = "trainer_state.json"
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
-SUMMARY = frozenset({"train_loss", "train_runtime", "total_flos", "train_samples_per_second", "train_steps_per_second"})
-FACTS = {"max_steps": "planned_steps", "num_train_epochs": "planned_epochs", "train_batch_size": "device_batch_size"}
-KEPT = ("logging_steps", "eval_steps", "save_steps", "best_metric", "best_global_step", "num_input_tokens_seen")
+SUMMARY = frozenset(
+    {"train_loss", "train_runtime", "total_flos", "train_samples_per_second", "train_steps_per_second"}
+)
+FACTS = {
+    "max_steps": "planned_steps",
+    "num_train_epochs": "planned_epochs",
+    "train_batch_size": "device_batch_size",
+}
+KEPT = (
+    "logging_steps",
+    "eval_steps",
+    "save_steps",
+    "best_metric",
+    "best_global_step",
+    "num_input_tokens_seen",
+)
 
 
 def sniff(source: Source) -> float:
@@ -30,7 +43,13 @@ def sniff(source: Source) -> float:
     start = plain(source.head).lstrip()
     if start[:1] != b"{" or b'"log_history"' not in start:
         return 0.0
-    signs = (b'"global_step"', b'"is_local_process_zero"', b'"best_metric"', b'"learning_rate"', b'"max_steps"')
+    signs = (
+        b'"global_step"',
+        b'"is_local_process_zero"',
+        b'"best_metric"',
+        b'"learning_rate"',
+        b'"max_steps"',
+    )
     return 1.0 if sum(sign in start for sign in signs) >= 2 else 0.7
 
 
@@ -52,15 +71,23 @@ def load(source: Source) -> tuple[Record, list[Record], list[Event]]:
         history = found if len(found) >= len(history or ()) else history
     if not isinstance(history, list):
         raise NotALog(source.name, "no log_history in it")
-    return state if isinstance(state, dict) else {}, [row for row in history if isinstance(row, dict)], events
+    return (
+        state if isinstance(state, dict) else {},
+        [row for row in history if isinstance(row, dict)],
+        events,
+    )
 
 
-def log_of(name: str, path: Path | None, state: Record, rows: Sequence[Record], events: list[Event]) -> RawLog:
+def log_of(
+    name: str, path: Path | None, state: Record, rows: Sequence[Record], events: list[Event]
+) -> RawLog:
     """The log of a history. Its last row, which sums the training up, is no point of a series."""
     points = [{k: v for k, v in row.items() if k not in SUMMARY} if is_summary(row) else row for row in rows]
     columns = columns_of([row for row in points if set(row) - {"step", "epoch"}], events)
     if not columns:
-        raise NotALog(name, "its log_history is empty", hint="the run may have ended before the first logging step")
+        raise NotALog(
+            name, "its log_history is empty", hint="the run may have ended before the first logging step"
+        )
     log = RawLog(name, NAME, framework="transformers", columns=columns, events=events)
     log.axis, log.axis_kind = ("step", "step") if "step" in columns else ("epoch", "epoch")
     log.facts = facts_of(state, rows) | facts_beside(path, "config.json")
@@ -84,7 +111,9 @@ def facts_of(state: Record, rows: Sequence[Record]) -> dict[str, object]:
     facts.update({key: value for key in KEPT if (value := number(state.get(key))) is not None})
     for row in rows:
         if is_summary(row):
-            facts.update({key: value for key in sorted(SUMMARY & set(row)) if (value := number(row[key])) is not None})
+            facts.update(
+                {key: value for key in sorted(SUMMARY & set(row)) if (value := number(row[key])) is not None}
+            )
     return {key: value for key, value in facts.items() if not isinstance(value, float) or isfinite(value)}
 
 
@@ -96,7 +125,9 @@ def sniff_folder(path: Path) -> float:
 def states(path: Path) -> list[Path]:
     """The state files of a training folder, in order of their checkpoints; the final one last."""
     try:
-        numbered = [(int(m[1]), child / STATE) for child in path.iterdir() if (m := CHECKPOINT.fullmatch(child.name))]
+        numbered = [
+            (int(m[1]), child / STATE) for child in path.iterdir() if (m := CHECKPOINT.fullmatch(child.name))
+        ]
     except OSError:
         return []
     return [file for _, file in [*sorted(numbered), (0, path / STATE)] if file.is_file()]

@@ -46,7 +46,9 @@ def read(source: Source) -> list[RawLog]:
         log.framework = "tensorboard"
         log.columns = {"value": RawColumn(table[:, 2], rows, table[:, 1], table[:, 0])}
         return [log]
-    records = value if isinstance(value, list) else list_of_records(value) if isinstance(value, dict) else None
+    records = (
+        value if isinstance(value, list) else list_of_records(value) if isinstance(value, dict) else None
+    )
     lists = dict(series_in(value)) if isinstance(value, dict) else {}
     if lists:
         log.columns = aligned(lists, events)
@@ -85,7 +87,9 @@ def series_in(value: dict[str, Any], prefix: str = "", depth: int = 0) -> list[t
 
 
 def is_value(item: object) -> bool:
-    return number(item) is not None or (isinstance(item, list) and len(item) == 1 and number(item[0]) is not None)
+    return number(item) is not None or (
+        isinstance(item, list) and len(item) == 1 and number(item[0]) is not None
+    )
 
 
 def records_in(value: list[Any]) -> list[dict[str, Any]]:

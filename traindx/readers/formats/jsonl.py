@@ -60,9 +60,17 @@ def read(source: Source) -> list[RawLog]:
 
 def of_experiments(records: tuple[Record, ...]) -> str:
     """The key of a word (a data set, a method) that some records share and others do not, "" for none."""
-    for key in {k for r in records for k, v in r.items() if isinstance(v, str)} - {*SPLIT_KEYS, "type", "event"}:
+    for key in {k for r in records for k, v in r.items() if isinstance(v, str)} - {
+        *SPLIT_KEYS,
+        "type",
+        "event",
+    }:
         said = [r[key] for r in records if isinstance(r.get(key), str)]
-        if len(said) > 0.8 * len(records) and 1 < len({*map(str, said)}) <= len(said) / 2 and len(said) >= SOME:
+        if (
+            len(said) > 0.8 * len(records)
+            and 1 < len({*map(str, said)}) <= len(said) / 2
+            and len(said) >= SOME
+        ):
             return key
     return ""
 

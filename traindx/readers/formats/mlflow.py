@@ -48,13 +48,17 @@ def run_log(name: str, metrics: dict[str, list[Point]], params: dict[str, str], 
     log = RawLog(name, NAME)
     tables: dict[str, Floats] = {key: np.array(points) for key, points in metrics.items() if points}
     for key, table in tables.items():
-        table = table[~np.isnan(table[:, [0, 2]]).any(axis=1)]  # a point without a time or a step has no place
+        table = table[
+            ~np.isnan(table[:, [0, 2]]).any(axis=1)
+        ]  # a point without a time or a step has no place
         tables[key] = table[np.lexsort((table[:, 2], table[:, 0]))]
     tables = {key: table for key, table in tables.items() if len(table)}
     moments = np.concatenate([table[:, [0, 2]] for table in tables.values()] or [np.empty((0, 2))])
     instants = np.unique(moments, axis=0)
     places = {tuple(instant): row for row, instant in enumerate(instants.tolist())}
-    unstepped = all(not table[:, 2].any() for table in tables.values()) and any(len(t) > 1 for t in tables.values())
+    unstepped = all(not table[:, 2].any() for table in tables.values()) and any(
+        len(t) > 1 for t in tables.values()
+    )
     for key, table in tables.items():
         rows = np.array([places[tuple(pair)] for pair in table[:, [0, 2]].tolist()], dtype=np.int64)
         steps = rows.astype(np.float64) if unstepped else table[:, 2]
@@ -93,7 +97,12 @@ def run_folders(path: Path, depth: int = 0) -> Iterator[Path]:
             yield path
         elif depth == 0 or (path / "meta.yaml").is_file():
             for child in sorted(path.iterdir()):
-                if child.is_dir() and not child.is_symlink() and not child.name.startswith(".") and depth < MAX_DEPTH:
+                if (
+                    child.is_dir()
+                    and not child.is_symlink()
+                    and not child.name.startswith(".")
+                    and depth < MAX_DEPTH
+                ):
                     yield from run_folders(child, depth + 1)
     except OSError:
         return
@@ -107,9 +116,14 @@ def read_folder(path: Path) -> list[RawLog]:
         if meta.get("lifecycle_stage") == "deleted":
             continue
         events: list[Event] = []
-        metrics = {key: points_of(Source(str(file), file), events) for key, file in files_under(folder / "metrics")}
+        metrics = {
+            key: points_of(Source(str(file), file), events) for key, file in files_under(folder / "metrics")
+        }
         if any(metrics.values()):
-            params = {key: small_text(f).decode("utf-8", "replace")[:500] for key, f in files_under(folder / "params")}
+            params = {
+                key: small_text(f).decode("utf-8", "replace")[:500]
+                for key, f in files_under(folder / "params")
+            }
             log = run_log(str(folder), metrics, params, str(meta.get("status", "")))
             log.events += events
             logs.append(log)
@@ -161,7 +175,9 @@ def read(source: Source) -> list[RawLog]:
     """
     try:
         with closing(connect(source)) as store:
-            tables = {name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            tables = {
+                name for (name,) in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+            }
             if not {"metrics", "runs"} <= tables:
                 raise NotALog(source.name, "an SQLite database without MLflow's tables")
             logs = runs_in(source, store, "params" in tables)
@@ -200,7 +216,9 @@ def guarded(store: sqlite3.Connection) -> sqlite3.Connection:
 def runs_in(source: Source, store: sqlite3.Connection, has_params: bool) -> list[RawLog]:
     """The runs of a store, in order of their start."""
     logs = []
-    order = "SELECT run_uuid, name, status FROM runs WHERE lifecycle_stage IS NOT 'deleted' ORDER BY start_time"
+    order = (
+        "SELECT run_uuid, name, status FROM runs WHERE lifecycle_stage IS NOT 'deleted' ORDER BY start_time"
+    )
     for run, name, status in store.execute(order).fetchall():
         metrics: dict[str, list[Point]] = {}
         query = "SELECT key, timestamp, value, step, is_nan FROM metrics WHERE run_uuid = ?"
@@ -211,7 +229,11 @@ def runs_in(source: Source, store: sqlite3.Connection, has_params: bool) -> list
                     Point(numbers[0], plain_value(numbers[1], bool(is_nan)), numbers[2])
                 )
         if metrics:
-            found = store.execute("SELECT key, value FROM params WHERE run_uuid = ?", (run,)) if has_params else ()
+            found = (
+                store.execute("SELECT key, value FROM params WHERE run_uuid = ?", (run,))
+                if has_params
+                else ()
+            )
             params = {str(key): str(value)[:500] for key, value in found}
             logs.append(run_log(f"{source.name}#{name or run}", metrics, params, str(status)))
     return logs

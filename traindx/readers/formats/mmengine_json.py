@@ -13,7 +13,9 @@ from traindx.readers.raw import RawColumn, RawLog, Source, column
 NAME = "mmengine-json"
 MOST = 0.95
 STEP = "global_iter"
-SETTINGS = frozenset({"env_info", "config", "exp_name", "mmdet_version", "mmseg_version", "CLASSES", "hook_msgs"})
+SETTINGS = frozenset(
+    {"env_info", "config", "exp_name", "mmdet_version", "mmseg_version", "CLASSES", "hook_msgs"}
+)
 PLAIN = frozenset({"epoch", "iter", "step", "mode", "lr", "memory"})
 
 
@@ -23,7 +25,9 @@ def sniff(source: Source) -> float:
         return 0.95
     records = peek_records(source.head)
     modes = [r for r in records if r.get("mode") in ("train", "val") and "iter" in r]
-    steps = [r for r in records if "data_time" in r and "time" in r and "iter" in r and r.get("step") == r["iter"]]
+    steps = [
+        r for r in records if "data_time" in r and "time" in r and "iter" in r and r.get("step") == r["iter"]
+    ]
     few = max(1, len(records) / 4)
     return 0.95 if len(modes) >= few or len(steps) >= few else 0.0
 
@@ -42,7 +46,9 @@ def read(source: Source) -> list[RawLog]:
         return {k if k in PLAIN else f"val/{k}": v for k, v in record.items() if k != "mode"}
 
     lines = read_lines(source, take)
-    log = RawLog(source.name, NAME, framework="openmmlab", columns=lines.columns, facts=facts, events=lines.events)
+    log = RawLog(
+        source.name, NAME, framework="openmmlab", columns=lines.columns, facts=facts, events=lines.events
+    )
     log.columns[STEP] = counted(lines)
     log.axis, log.axis_kind = STEP, "iteration"
     log.units = {name: "MiB" for name in ("memory", "val/memory") if name in log.columns}

@@ -37,10 +37,14 @@ def read(source: Source) -> list[RawLog]:
     metrics = {k: v for k, v in value.items() if isinstance(v, dict)} if isinstance(value, dict) else {}
     log = RawLog(source.name, NAME, events=events, axis_kind="step")
     cut = {name: c for name, part in metrics.items() if (c := column_of(part)) is not None}
-    moments = np.unique(np.concatenate([c.times for c in cut.values() if c.times is not None] or [np.empty(0)]))
+    moments = np.unique(
+        np.concatenate([c.times for c in cut.values() if c.times is not None] or [np.empty(0)])
+    )
     for name, c in cut.items():
         assert c.times is not None
-        log.columns[name] = RawColumn(c.values, np.searchsorted(moments, c.times).astype(np.int64), c.steps, c.times)
+        log.columns[name] = RawColumn(
+            c.values, np.searchsorted(moments, c.times).astype(np.int64), c.steps, c.times
+        )
     if not log.columns:
         raise NotALog(source.name, "no metric with steps and values in it")
     log.facts = facts_beside(source.path, "config.json")

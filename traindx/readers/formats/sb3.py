@@ -18,7 +18,14 @@ from traindx.vocabulary.run import Event, Floats
 
 NAME = "stable-baselines"
 MOST = 0.98
-AXES = ("time/total_timesteps", "total_timesteps", "misc/total_timesteps", "TotalEnvSteps", "steps", "serial_timesteps")
+AXES = (
+    "time/total_timesteps",
+    "total_timesteps",
+    "misc/total_timesteps",
+    "TotalEnvSteps",
+    "steps",
+    "serial_timesteps",
+)
 KNOWN = ("rollout/ep_rew_mean", "ep_rew_mean", "eprewmean", "eval/mean_reward", "train/approx_kl", "approxkl",
          "Evaluation/AverageReturn", "episode_reward_mean", "mean 100 episode reward")  # fmt: skip
 ROLES = {
@@ -68,13 +75,17 @@ def read(source: Source) -> list[RawLog]:
     return [log]
 
 
-def monitor_log(name: str, parts: list[tuple[dict[str, Any], dict[str, RawColumn]]], events: list[Event]) -> RawLog:
+def monitor_log(
+    name: str, parts: list[tuple[dict[str, Any], dict[str, RawColumn]]], events: list[Event]
+) -> RawLog:
     """The episodes of one or more environments in the order in which they ended, with the
     environment steps of all of them so far, as Stable-Baselines' own plots count them."""
     starts = [number(header.get("t_start")) or 0.0 for header, _ in parts]
     names = [n for n in parts[0][1] if all(n in columns for _, columns in parts)]
     if not {"r", "l", "t"} <= set(names):
-        raise ReadError(name, "lacks a column of a monitor file", hint="r, l and t are needed in the second line")
+        raise ReadError(
+            name, "lacks a column of a monitor file", hint="r, l and t are needed in the second line"
+        )
     rows = [whole_rows(columns, names) for _, columns in parts]
     table = np.concatenate(rows)
     ended = np.concatenate([r[:, names.index("t")] + s for r, s in zip(rows, starts, strict=True)])

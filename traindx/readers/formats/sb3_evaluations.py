@@ -48,7 +48,10 @@ def read(source: Source) -> list[RawLog]:
     if steps is None or steps.ndim != 1 or not len(steps) or "results" not in arrays:
         if events:
             raise ReadError(
-                source.name, events[0].message, where=events[0].place, hint="save it again with equal episode counts"
+                source.name,
+                events[0].message,
+                where=events[0].place,
+                hint="save it again with equal episode counts",
             )
         raise NotALog(source.name, "is a NumPy archive without `timesteps` and `results` of evaluations")
     log = RawLog(source.name, NAME, framework="stable-baselines3", axis_kind="step", events=events)
@@ -58,7 +61,9 @@ def read(source: Source) -> list[RawLog]:
     return [log]
 
 
-def _add(log: RawLog, values: NDArray[np.generic], steps: Floats, mean: str, spread: str, member: str) -> None:
+def _add(
+    log: RawLog, values: NDArray[np.generic], steps: Floats, mean: str, spread: str, member: str
+) -> None:
     """Mean and standard deviation over episodes of `values[n]` or `[n, episodes]`."""
     count = min(len(values), len(steps))
     if len(values) != len(steps):
@@ -102,7 +107,9 @@ def _numbers(octets: bytes) -> NDArray[np.generic]:
     """The array in the bytes of a `.npy` file. Its shape is believed only if the bytes suffice."""
     stream = io.BytesIO(octets)
     version = np.lib.format.read_magic(stream)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    header = (
+        np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    )
     shape, _, dtype = header(stream)
     if not dtype.hasobject and math.prod(shape) * dtype.itemsize > len(octets):
         raise ValueError(f"shape {shape} is more than its {len(octets)} bytes hold")
@@ -110,7 +117,9 @@ def _numbers(octets: bytes) -> NDArray[np.generic]:
     return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
 
 
-def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, events: list[Event]) -> NDArray[np.generic] | None:
+def _array(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, events: list[Event]
+) -> NDArray[np.generic] | None:
     why = ""
     if max(info.file_size, info.compress_size) > LARGEST:
         why = f"{max(info.file_size, info.compress_size)} bytes are more than an evaluation can be"
@@ -136,5 +145,7 @@ def _array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, events: list[Event])
             if array.dtype.kind in "biuf" and array.ndim:
                 return array
             why = f"holds {array.dtype}, no numbers" if array.ndim else "holds a single number"
-    events.append(Event("parse-warning", f"{info.filename} {why}"[:300], place=info.filename, code="damaged"))
+    events.append(
+        Event("parse-warning", f"{info.filename} {why}"[:300], place=info.filename, code="damaged")
+    )
     return None

@@ -59,7 +59,9 @@ def sniff_folder(path: Path) -> float:
         with open(path / "setup.json", "rb") as stream:
             if SCHEMA.split("/")[0].encode() in stream.read(4096):
                 return 1.0
-    return 0.95 if any(STREAM.fullmatch(p.name) and p.is_file() for p in path.glob("steps-*.arrows")) else 0.0
+    return (
+        0.95 if any(STREAM.fullmatch(p.name) and p.is_file() for p in path.glob("steps-*.arrows")) else 0.0
+    )
 
 
 def read_folder(path: Path) -> list[RawLog]:
@@ -74,7 +76,9 @@ def read_folder(path: Path) -> list[RawLog]:
             streams.append((file.name, _stream(Source(str(file), file))))
         except ReadError as error:
             failure = failure or error
-            log.events.append(Event("parse-warning", f"{file.name} {error.why}", place=file.name, code="damaged"))
+            log.events.append(
+                Event("parse-warning", f"{file.name} {error.why}", place=file.name, code="damaged")
+            )
     if not any(stream.columns or stream.panels for _, stream in streams):
         raise failure or NotALog(str(path), "is a store in which no step was recorded yet")
     _put(log, streams)
@@ -123,15 +127,20 @@ def _put(log: RawLog, streams: list[tuple[str, Stream]]) -> None:
         for signal, panel in stream.panels.items():  # a panel is ordered by a column of its row numbers
             before = sum(len(p.rows) for p in parts.setdefault(prefix + signal, []))
             numbers = before + np.arange(len(panel.rows), dtype=np.float64)
-            columns[PANEL + prefix + signal] = RawColumn(numbers, panel.rows, panel.steps, stream.panel_times[signal])
+            columns[PANEL + prefix + signal] = RawColumn(
+                numbers, panel.rows, panel.steps, stream.panel_times[signal]
+            )
             parts[prefix + signal].append(panel)
         files.append(columns)
         log.events += [
-            Event("parse-warning", why, place=f"{name}, byte {at}", code="damaged") for at, why in stream.damage
+            Event("parse-warning", why, place=f"{name}, byte {at}", code="damaged")
+            for at, why in stream.damage
         ]
         if stream.tail is not None:
             message = "ends inside a batch: still being written, or killed; all whole batches are kept"
-            log.events.append(Event("note", message, place=f"{name}, byte {stream.tail}", code="partial-tail"))
+            log.events.append(
+                Event("note", message, place=f"{name}, byte {stream.tail}", code="partial-tail")
+            )
     for name, column in joined(files).items():
         if name.startswith(PANEL):
             log.panels[name[len(PANEL) :]] = _panel(parts[name[len(PANEL) :]], column)

@@ -77,7 +77,12 @@ def read_folder(path: Path) -> list[RawLog]:
     for folder, parts in runs.items():
         try:
             logs.append(
-                _log(str(path / folder), parts, path.name, facts_beside(path / folder / "hparams.yaml", "hparams.yaml"))
+                _log(
+                    str(path / folder),
+                    parts,
+                    path.name,
+                    facts_beside(path / folder / "hparams.yaml", "hparams.yaml"),
+                )
             )
         except NotALog as error:
             failure = failure or error
@@ -92,11 +97,16 @@ def _log(name: str, parts: list[Part], root: str, facts: dict[str, object] | Non
         damage = next((d for part in parts for d in part.decoded.damage), None)
         if damage:
             raise ReadError(
-                name, damage.why, where=f"byte {damage.at}", hint="no scalar could be saved from this event file"
+                name,
+                damage.why,
+                where=f"byte {damage.at}",
+                hint="no scalar could be saved from this event file",
             )
         others = sum(part.decoded.others for part in parts)
         what = (
-            f"{others} summaries, but none is a scalar" if others else "an event file in which nothing was logged yet"
+            f"{others} summaries, but none is a scalar"
+            if others
+            else "an event file in which nothing was logged yet"
         )
         raise NotALog(name, f"holds {what}", hint="log at least a loss with add_scalar")
     log = RawLog(name, NAME, columns=columns, facts=facts or {})
@@ -119,7 +129,10 @@ def _events(decoded: Decoded, file: str) -> list[Event]:
     """What was lost, as events of the run."""
     events = [
         Event(
-            "parse-warning", f"{d.why}; {d.until - d.at} bytes are left out", place=f"{file}byte {d.at}", code="damaged"
+            "parse-warning",
+            f"{d.why}; {d.until - d.at} bytes are left out",
+            place=f"{file}byte {d.at}",
+            code="damaged",
         )
         for d in decoded.damage[:TOLD]
     ]
@@ -127,7 +140,9 @@ def _events(decoded: Decoded, file: str) -> list[Event]:
         more = decoded.damage[TOLD:]
         lost = sum(d.until - d.at for d in more)
         message = f"{len(more)} more damaged places, {lost} bytes in all, are left out"
-        events.append(Event("parse-warning", message, place=f"{file}byte {more[0].at} and later", code="damaged"))
+        events.append(
+            Event("parse-warning", message, place=f"{file}byte {more[0].at} and later", code="damaged")
+        )
     if decoded.tail is not None:
         message = "ends inside a record: still being written, or cut off; all whole records are kept"
         events.append(Event("note", message, place=f"{file}byte {decoded.tail}", code="partial-tail"))

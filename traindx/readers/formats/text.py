@@ -77,10 +77,15 @@ def is_json(head: bytes) -> bool:
 
 def is_table(head: bytes) -> bool:
     """Whether numbers stand in columns of blanks, under headings or with a counter before one."""
-    lines = [line.strip() for line in head[:8192].decode("utf-8", errors="replace").splitlines()[:40] if line.strip()]
+    lines = [
+        line.strip()
+        for line in head[:8192].decode("utf-8", errors="replace").splitlines()[:40]
+        if line.strip()
+    ]
     pairs = sum(bool(TWO_COLUMNS.fullmatch(line)) for line in lines[:-1])
     headed = any(
-        is_heading(a) and (row_cells(b) or row_cells(c)) for a, b, c in zip(lines, lines[1:], lines[2:], strict=False)
+        is_heading(a) and (row_cells(b) or row_cells(c))
+        for a, b, c in zip(lines, lines[1:], lines[2:], strict=False)
     )
     return headed or (pairs > 2 and pairs == len(lines) - 1)
 
@@ -90,7 +95,13 @@ def is_separated(head: bytes) -> bool:
     lines = [line for line in head.split(b"\n")[:30] if line.strip()]
     for mark in (b",", b"\t", b";"):
         counts = {line.count(mark) for line in lines[:-1] or lines}
-        if len(lines) > 1 and len(counts) == 1 and counts.pop() > 0 and b":" not in lines[-1] and b"=" not in lines[-1]:
+        if (
+            len(lines) > 1
+            and len(counts) == 1
+            and counts.pop() > 0
+            and b":" not in lines[-1]
+            and b"=" not in lines[-1]
+        ):
             return True
     return False
 
@@ -99,9 +110,13 @@ def read(source: Source) -> list[RawLog]:
     """The log in a text. Raises ReadError when it is not text or cannot be opened, NotALog when
     nothing in it looks like the record of a training run."""
     if not is_text(source.head):
-        raise ReadError(source.name, "is not text", hint="give the log itself, not a checkpoint or an archive")
+        raise ReadError(
+            source.name, "is not text", hint="give the log itself, not a checkpoint or an archive"
+        )
     if source.head.startswith(b"version https://git-lfs.github.com/spec"):
-        raise ReadError(source.name, "is a Git LFS pointer, not the log itself", hint="fetch it with `git lfs pull`")
+        raise ReadError(
+            source.name, "is a Git LFS pointer, not the log itself", hint="fetch it with `git lfs pull`"
+        )
     scanner, damage = scan(source)
     if not scanner.last_row:
         raise ReadError(source.name, "is empty", hint="the run may not have written anything yet")
@@ -133,17 +148,25 @@ def scan(source: Source) -> tuple[Scanner, list[Event]]:
             except (EOFError, OSError, ValueError) as error:
                 if not scanner.last_row:
                     raise
-                damage.append(Event("parse-warning", f"the file breaks off: {error}", place=f"line {scanner.last_row}"))
+                damage.append(
+                    Event("parse-warning", f"the file breaks off: {error}", place=f"line {scanner.last_row}")
+                )
     except (EOFError, OSError) as error:
         raise ReadError(source.name, f"cannot be read: {error}") from error
     if scanner.dropped:
-        damage.append(Event("parse-warning", f"{scanner.dropped} lines of too many different shapes were passed over"))
+        damage.append(
+            Event("parse-warning", f"{scanner.dropped} lines of too many different shapes were passed over")
+        )
     return scanner, damage
 
 
 def understood(name: str, scanner: Scanner) -> RawLog:
     """What the lines say together: columns, steps, facts and events."""
-    shapes = [s for s in shapes_of(scanner.variants, scanner.records) if not is_listed(s, scanner) and not is_prose(s)]
+    shapes = [
+        s
+        for s in shapes_of(scanner.variants, scanner.records)
+        if not is_listed(s, scanner) and not is_prose(s)
+    ]
     shapes, epochs = ends_of_passes(shapes, epoch_line(shapes))
     counts = [count_of(shape, epochs) for shape in shapes]
     axis = find_axis(shapes, counts)

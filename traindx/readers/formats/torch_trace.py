@@ -16,7 +16,9 @@ from traindx.vocabulary.run import Event
 
 NAME = "torch-trace"
 LIST = re.compile(rb'"traceEvents"\s*:')
-OURS = re.compile(rb'"(schemaVersion|deviceProperties|baseTimeNanoseconds)"|"cat"\s*:\s*"(cpu_op|kernel|Operator)"')
+OURS = re.compile(
+    rb'"(schemaVersion|deviceProperties|baseTimeNanoseconds)"|"cat"\s*:\s*"(cpu_op|kernel|Operator)"'
+)
 DEVICE = re.compile(r'"name"\s*:\s*("(?:[^"\\]|\\.){1,200}")')
 
 

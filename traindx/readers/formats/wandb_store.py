@@ -114,7 +114,11 @@ class _Run:
         elif number == METRIC:
             self._metric(buffer, start, stop)
         elif number == EXIT:
-            codes = [varint(buffer, a, b)[0] for n, k, a, b in fields(buffer, start, stop) if (n, k) == (1, VARINT)]
+            codes = [
+                varint(buffer, a, b)[0]
+                for n, k, a, b in fields(buffer, start, stop)
+                if (n, k) == (1, VARINT)
+            ]
             self.exit = signed(codes[-1]) if codes else 0
         elif number == OUTPUT:
             self.lines += [
@@ -131,7 +135,11 @@ class _Run:
                 for key, cell in _numbers(name, value):
                     self._cell(key, cell)
             elif number == 2 and kind == LENGTH:
-                counts = [varint(buffer, a, b)[0] for n, k, a, b in fields(buffer, low, high) if (n, k) == (1, VARINT)]
+                counts = [
+                    varint(buffer, a, b)[0]
+                    for n, k, a, b in fields(buffer, low, high)
+                    if (n, k) == (1, VARINT)
+                ]
                 step = signed(counts[-1]) if counts else 0
         known = self.cells.get("_step")
         if step is not None and not (known and len(known[1]) and known[1][-1] == self.rows):
@@ -165,23 +173,36 @@ class _Run:
 
     def _metric(self, buffer: bytes, start: int, stop: int) -> None:
         """A declared step metric counts if it holds for every name (glob `*`)."""
-        texts = {n: buffer[a:b].decode("utf-8", "replace") for n, k, a, b in fields(buffer, start, stop) if k == LENGTH}
+        texts = {
+            n: buffer[a:b].decode("utf-8", "replace")
+            for n, k, a, b in fields(buffer, start, stop)
+            if k == LENGTH
+        }
         if texts.get(2) == "*" and texts.get(4):
             self.axis = texts[4]
 
     def log(self, source: str, reader: LogReader) -> RawLog:
         """Everything as a RawLog. Raises ReadError when there is no history."""
-        columns = {name: RawColumn(np.array(v), np.array(r, np.int64)) for name, (v, r) in self.cells.items()}
+        columns = {
+            name: RawColumn(np.array(v), np.array(r, np.int64)) for name, (v, r) in self.cells.items()
+        }
         if not any(name not in CLOCKS and not name.startswith("system/") for name in columns):
             if reader.lost:
                 raise ReadError(
-                    source, reader.lost[0].why, where=f"byte {reader.lost[0].at}", hint="no history row could be saved"
+                    source,
+                    reader.lost[0].why,
+                    where=f"byte {reader.lost[0].at}",
+                    hint="no history row could be saved",
                 )
-            raise NotALog(source, "is a W&B run without a history row", hint="log at least a loss with wandb.log")
+            raise NotALog(
+                source, "is a W&B run without a history row", hint="log at least a loss with wandb.log"
+            )
         times = columns.get("_timestamp")
         for name in columns.keys() - set(CLOCKS):
             columns[name].times = _times(columns[name], times)
-        log = RawLog(source, NAME, columns={n: c for n, c in columns.items() if n not in ("_timestamp", "_runtime")})
+        log = RawLog(
+            source, NAME, columns={n: c for n, c in columns.items() if n not in ("_timestamp", "_runtime")}
+        )
         log.axis = self._axis(columns)
         log.axis_kind = "epoch" if log.axis and log.axis.rsplit("/", 1)[-1] == "epoch" else "step"
         if log.axis != "_step":
@@ -205,14 +226,23 @@ class _Run:
         return "_step" if "_step" in columns else None
 
     def _damage(self, reader: LogReader) -> list[Event]:
-        places = sorted([*reader.lost, *((at, "the content of a record is malformed") for at in self.malformed)])
+        places = sorted(
+            [*reader.lost, *((at, "the content of a record is malformed") for at in self.malformed)]
+        )
         events = [
-            Event("parse-warning", f"{why}; it is left out", place=f"byte {at}" if at >= 0 else "end", code="damaged")
+            Event(
+                "parse-warning",
+                f"{why}; it is left out",
+                place=f"byte {at}" if at >= 0 else "end",
+                code="damaged",
+            )
             for at, why in places[:TOLD]
         ]
         if len(places) > TOLD:
             message = f"{len(places) - TOLD} more damaged records are left out"
-            events.append(Event("parse-warning", message, place=f"byte {places[TOLD][0]} and later", code="damaged"))
+            events.append(
+                Event("parse-warning", message, place=f"byte {places[TOLD][0]} and later", code="damaged")
+            )
         if reader.tail is not None:
             message = "ends inside a record: still being written, or the run was killed; all whole records are kept"
             events.append(Event("note", message, place=f"byte {reader.tail}", code="partial-tail"))
@@ -227,7 +257,9 @@ class _Run:
             return []
         console = "\n".join(self.lines)
         if "out of memory" in console.lower() or "OutOfMemoryError" in console:
-            return [Event("out-of-memory", f"ran out of memory (exit code {self.exit})", place="exit record")]
+            return [
+                Event("out-of-memory", f"ran out of memory (exit code {self.exit})", place="exit record")
+            ]
         if self.exit == INTERRUPTED:
             return [Event("stopped", "was interrupted (exit code 255)", place="exit record")]
         return [Event("crash", f"ended with exit code {self.exit}", place="exit record")]

@@ -41,9 +41,13 @@ def read(source: Source) -> list[RawLog]:
     numbers = list(_numbers(found))[:MOST_NAMES]
     if not numbers:
         raise NotALog(
-            source.name, "is a W&B summary without a number", hint="give the run's `.wandb` file or `output.log`"
+            source.name,
+            "is a W&B summary without a number",
+            hint="give the run's `.wandb` file or `output.log`",
         )
-    message = "only the final value of each name is here; curves are in the run's `.wandb` file or `output.log`"
+    message = (
+        "only the final value of each name is here; curves are in the run's `.wandb` file or `output.log`"
+    )
     return [
         RawLog(
             source.name,

@@ -40,7 +40,9 @@ def happened(source: Source, damage: list[Event]) -> Iterator[Happened]:
         place, args = hashed((event.get("pid"), event.get("tid"))), event.get("args")
         args = args if isinstance(args, dict) else {}
         if event.get("ph") == "M":
-            known = {"process_name": (planes, place[0]), "thread_name": (lines, place)}.get(str(event.get("name")))
+            known = {"process_name": (planes, place[0]), "thread_name": (lines, place)}.get(
+                str(event.get("name"))
+            )
             if known is not None:
                 known[0][known[1]] = str(args.get("name", ""))
             continue
@@ -50,9 +52,13 @@ def happened(source: Source, damage: list[Event]) -> Iterator[Happened]:
         yield named(event, args, planes.get(place[0], ""), lines.get(place, str(place)), at, lasted or 0.0)
 
 
-def named(event: dict[str, Any], args: dict[str, Any], plane: str, line: str, at: float, lasted: float) -> Happened:
+def named(
+    event: dict[str, Any], args: dict[str, Any], plane: str, line: str, at: float, lasted: float
+) -> Happened:
     """Times in microseconds."""
     step = real(args.get(STEP))
     step = step if step is not None and abs(step) < 1e15 else None
     operator = any(name in args for name in OPERATOR)
-    return Happened(plane, line, str(event.get("name", "")), 0, round(1e6 * at), round(1e6 * lasted), step, operator)
+    return Happened(
+        plane, line, str(event.get("name", "")), 0, round(1e6 * at), round(1e6 * lasted), step, operator
+    )

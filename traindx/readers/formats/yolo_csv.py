@@ -31,10 +31,15 @@ def sniff(source: Source) -> float:
     if layout is not None and layout.header and "epoch" in layout.lowered:
         losses = any(name.startswith("train/") and name.endswith("_loss") for name in layout.lowered)
         scores = any(
-            name.startswith(("metrics/map", "metrics/accuracy_top", "metrics/precision")) for name in layout.lowered
+            name.startswith(("metrics/map", "metrics/accuracy_top", "metrics/precision"))
+            for name in layout.lowered
         )
         return (
-            0.95 if scores else 0.7 if losses and any(n.startswith(("x/lr", "lr/pg")) for n in layout.lowered) else 0.0
+            0.95
+            if scores
+            else 0.7
+            if losses and any(n.startswith(("x/lr", "lr/pg")) for n in layout.lowered)
+            else 0.0
         )
     lines = head_lines(source.head, 3)
     return 0.95 if lines and all(OLD_LINE.fullmatch(line) for line in lines) else 0.0
@@ -46,7 +51,9 @@ def read(source: Source) -> list[RawLog]:
     if lines and OLD_LINE.fullmatch(lines[0]):
         return [read_old(source)]
     log = read_table(source).log(source, NAME, framework="yolo", axis="epoch", axis_kind="epoch")
-    log.roles = {name: f"val/{name.removeprefix('metrics/')}" for name in log.columns if name.startswith("metrics/")}
+    log.roles = {
+        name: f"val/{name.removeprefix('metrics/')}" for name in log.columns if name.startswith("metrics/")
+    }
     log.facts = facts_beside(source.path, *SETTINGS)
     return [log]
 
@@ -75,6 +82,8 @@ def read_old(source: Source) -> RawLog:
     columns = {name: column(table[:, i], np.arange(len(rows))) for i, name in enumerate(OLD_NAMES[:width])}
     log = RawLog(source.name, NAME, "yolo", columns, axis="epoch", axis_kind="epoch", events=events)
     log.units = {"gpu_mem": "GiB"}
-    log.roles = {name: f"val/{name.removeprefix('metrics/')}" for name in columns if name.startswith("metrics/")}
+    log.roles = {
+        name: f"val/{name.removeprefix('metrics/')}" for name in columns if name.startswith("metrics/")
+    }
     log.facts = {**facts_beside(source.path, *SETTINGS), "planned_epochs": last + 1}
     return log

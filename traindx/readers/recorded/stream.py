@@ -149,7 +149,10 @@ def _take(batch: pa.RecordBatch, base: int, pieces: Pieces) -> int:
     pairs = signals.indices.to_numpy().astype(np.int64) << 32 | modules.indices.to_numpy()
     for pair in np.unique(pairs):
         where = np.flatnonzero(pairs == pair)
-        key = (signals.dictionary[int(pair) >> 32].as_py(), modules.dictionary[int(pair) & 0xFFFFFFFF].as_py())
+        key = (
+            signals.dictionary[int(pair) >> 32].as_py(),
+            modules.dictionary[int(pair) & 0xFFFFFFFF].as_py(),
+        )
         width = key[1].count("\n") + 1
         starts = ends[where] - width
         if (np.diff(ends, prepend=0)[where] != width).any() or len(pieces) >= MOST_NAMES:
@@ -164,7 +167,9 @@ def _assemble(out: Stream, pieces: Pieces) -> None:
     """Columns from the scalars, panels from the rest; module sets of one signal are united."""
     panels: dict[str, list[tuple[tuple[str, ...], _Piece]]] = {}
     for (signal, modules), parts in pieces.items():
-        whole = _Piece(*(np.concatenate([getattr(p, f) for p in parts]) for f in ("steps", "times", "rows", "values")))
+        whole = _Piece(
+            *(np.concatenate([getattr(p, f) for p in parts]) for f in ("steps", "times", "rows", "values"))
+        )
         if modules:
             panels.setdefault(signal, []).append((tuple(modules.split("\n")), whole))
         else:
@@ -177,7 +182,9 @@ def _assemble(out: Stream, pieces: Pieces) -> None:
         for given, piece in sets:
             values[low : low + len(piece.rows), [place[m] for m in given]] = piece.values
             low += len(piece.rows)
-        rows, steps, times = (np.concatenate([getattr(p, f) for _, p in sets]) for f in ("rows", "steps", "times"))
+        rows, steps, times = (
+            np.concatenate([getattr(p, f) for _, p in sets]) for f in ("rows", "steps", "times")
+        )
         order = np.argsort(rows, kind="stable")
         out.panels[signal] = RawPanel(steps[order], names, values[order], rows[order])
         out.panel_times[signal] = times[order]

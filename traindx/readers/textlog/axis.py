@@ -94,7 +94,9 @@ def intervals(marks: Ints, rows: Ints) -> tuple[int, float]:
 def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis:
     """The axis made of all lines that count `label`, and of others that count the same."""
     chosen = [
-        (s, c) for s, c in zip(shapes, counts, strict=True) if c is not None and c.label == label and not s.closing
+        (s, c)
+        for s, c in zip(shapes, counts, strict=True)
+        if c is not None and c.label == label and not s.closing
     ]
     named = [(s, c) for s, c in chosen if s.metrics()] or chosen
     core = named if any(s.strength() for s, _ in named) else chosen
@@ -120,7 +122,9 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
                 rows, steps = merged(joined)
     rows, steps = merged(joined)
     totals = [c.total for s, c in joined if c.total and c.label == label]
-    planned = [c.epochs for _, c in chosen if c.epochs] or [c.epochs for c in counts if c is not None and c.epochs]
+    planned = [c.epochs for _, c in chosen if c.epochs] or [
+        c.epochs for c in counts if c is not None and c.epochs
+    ]
     kind = largest[1].kind
     if kind == "epoch" and too_coarse(largest[1].values):
         return by_row(largest[0], largest[1], max(planned, default=None))
@@ -131,7 +135,9 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
 
 def too_coarse(epochs: Floats) -> bool:
     """Whether fractions of epochs are rounded so much that neighbours are the same."""
-    return bool(len(epochs) > 1 and (epochs != np.floor(epochs)).any() and np.mean(np.diff(epochs) == 0) > 0.02)
+    return bool(
+        len(epochs) > 1 and (epochs != np.floor(epochs)).any() and np.mean(np.diff(epochs) == 0) > 0.02
+    )
 
 
 def by_row(shape: Shape, count: Count, epochs: float | None) -> Axis:

@@ -16,7 +16,9 @@ from traindx.vocabulary.run import Floats
 
 STEP_RATE = re.compile(r"^[munµ]?s/(?:it|iter|iteration|step|batch)$", re.IGNORECASE)
 RANKED = re.compile(r"^rank/(\d+)/(.+)$")
-BOOST = re.compile(r"^(training|train|learn|validation|valid|eval|test)(?:_?(\d+))?(?:'s_|-|:)(.+)$", re.IGNORECASE)
+BOOST = re.compile(
+    r"^(training|train|learn|validation|valid|eval|test)(?:_?(\d+))?(?:'s_|-|:)(.+)$", re.IGNORECASE
+)
 
 
 MANY = 20  # rows after which an unknown name with one value only is no measurement
@@ -61,7 +63,9 @@ def frame(shapes: list[Shape]) -> RawColumn:
 def values_of(name: str, places: list[tuple[Shape, int]]) -> tuple[Floats, str]:
     """Values of a column in the order of the file, in one unit, and that unit."""
     factors, unit = in_common_unit([s.units.get(name, "") for s, _ in places])
-    pieces = [s.data[:, i] * f if f != 1.0 else s.data[:, i] for (s, i), f in zip(places, factors, strict=True)]
+    pieces = [
+        s.data[:, i] * f if f != 1.0 else s.data[:, i] for (s, i), f in zip(places, factors, strict=True)
+    ]
     values: Floats = joined(pieces)
     if len(places) > 1:
         values = values[np.argsort(joined([s.rows for s, _ in places]), kind="stable")]
@@ -78,7 +82,9 @@ def is_label(name: str, values: Floats) -> bool:
 def bits_to_nats(columns: dict[str, RawColumn], units: dict[str, str]) -> str:
     """Bring a loss in bits to nats where the losses beside it are in nats: nanoGPT forks print
     `loss 6.15 BPC` and `val loss 4.28` of the same model. Returns what was done, or nothing."""
-    losses = [n for n in columns if n.lower() in ("loss", "train_loss", "val_loss", "train_Loss", "val/loss")]
+    losses = [
+        n for n in columns if n.lower() in ("loss", "train_loss", "val_loss", "train_Loss", "val/loss")
+    ]
     in_bits = [n for n in losses if units.get(n, "").lower() in ("bpc", "bpb", "bits")]
     if not in_bits or len(in_bits) == len(losses):
         return ""
@@ -100,7 +106,9 @@ def roles_of(columns: dict[str, RawColumn], units: dict[str, str]) -> dict[str, 
         side, number, metric = found[1].lower(), found[2], found[3].lower()
         if number is None and "'s_" not in name:
             continue
-        train = side in ("training", "train", "learn") or (side == "validation" and number == "0" and first_is_train)
+        train = side in ("training", "train", "learn") or (
+            side == "validation" and number == "0" and first_is_train
+        )
         if number in (None, "0", "1"):
             roles.setdefault(name, f"{'train' if train else 'val'}/{metric}")
     for name in names:

@@ -74,7 +74,9 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
     lines around it name; None when it has no counter that moves."""
     epoch = epoch_column(shape)
     others = [
-        i for i, f in enumerate(shape.fields) if f.kind in ("counter", "within") and i != epoch and counts(shape, i)
+        i
+        for i, f in enumerate(shape.fields)
+        if f.kind in ("counter", "within") and i != epoch and counts(shape, i)
     ]
     if not others:
         if epoch is None or not counts(shape, epoch):
@@ -94,7 +96,9 @@ def count_of(shape: Shape, epochs: EpochLine) -> Count | None:
             return Count("inner", "inner", steps, end, planned, 2)
     if field.rank >= 5 and len(values) > 2 and np.mean(np.diff(values) < 0) > 0.3:
         return None
-    return Count(field.name or ("row" if field.rank > 2 else "count"), "global", values, total, planned, field.rank)
+    return Count(
+        field.name or ("row" if field.rank > 2 else "count"), "global", values, total, planned, field.rank
+    )
 
 
 def mended(steps: Floats, of: Floats, ends: Floats) -> Floats:
@@ -129,7 +133,9 @@ def spacing(values: Floats) -> float:
     return float(np.median(rises)) if len(rises) else 1.0
 
 
-def epoch_of_rows(shape: Shape, epoch: int | None, best: int, total: float | None, epochs: EpochLine) -> Floats | None:
+def epoch_of_rows(
+    shape: Shape, epoch: int | None, best: int, total: float | None, epochs: EpochLine
+) -> Floats | None:
     """The epoch of every row when the counter `best` starts anew in each; None when it counts
     over the whole run."""
     values = shape.data[:, best]

@@ -36,7 +36,9 @@ class Detection:
             return
         cells = [c.strip() for c in text.split(",")]
         if not all(re.fullmatch(r"-?[\d.]+(?:e[-+]?\d+)?|nan", c) for c in cells):
-            self.names = tuple(Field(f"val/{self.task}/{c}" if self.task else f"val/{c}", "metric") for c in cells)
+            self.names = tuple(
+                Field(f"val/{self.task}/{c}" if self.task else f"val/{c}", "metric") for c in cells
+            )
         elif len(cells) == len(self.names):
             self.records.put(self.names, [float(c) for c in cells], row, late=True)
 
@@ -50,7 +52,9 @@ class Detection:
         part = {"0.50": "50" if f"{overlap}:" not in line else "", "0.75": "75"}.get(overlap, "")
         size = "" if area == "all" else area[0]
         count = most if short == "AR" and area == "all" else ""
-        self.records.put((Field(f"val/{short}{part}{size}{count}", "metric"),), [float(value)], row, late=True)
+        self.records.put(
+            (Field(f"val/{short}{part}{size}{count}", "metric"),), [float(value)], row, late=True
+        )
 
     def replace_tables(self) -> None:
         """The same results stand in a drawn table before the `copypaste:` lines: keep one."""

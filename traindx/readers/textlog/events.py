@@ -11,7 +11,9 @@ LONGEST_TRACE = 2000  # lines
 MOST_EVENTS = 200  # of one log; more of the same kind say nothing new
 MESSAGE = 300  # characters
 
-TRACE = re.compile(r"^(?P<prefix>(?:(?P<name>[A-Za-z_][\w.]*)\s{2,})?.*?)Traceback \(most recent call last\)")
+TRACE = re.compile(
+    r"^(?P<prefix>(?:(?P<name>[A-Za-z_][\w.]*)\s{2,})?.*?)Traceback \(most recent call last\)"
+)
 CHAIN = re.compile(r"the above exception|During handling of", re.IGNORECASE)
 CHAINED = 5  # lines between such a sentence and the traceback that it announces
 # A class of error and what it says; `MeanSquaredError: 0.31` is a metric (only a KeyError says but a number).
@@ -116,7 +118,9 @@ class EventLog:
     """Collects events with the line they were seen on. `stream` gives the lines that follow, for
     tracebacks; a line that turns out not to belong to one is handed to `give_back`."""
 
-    def __init__(self, stream: Iterator[tuple[int, tuple[str, bytes]]], give_back: Callable[[str, int], None]) -> None:
+    def __init__(
+        self, stream: Iterator[tuple[int, tuple[str, bytes]]], give_back: Callable[[str, int], None]
+    ) -> None:
         self.stream, self.give_back = stream, give_back
         self.found: list[tuple[int, Event]] = []
         self.bursts: list[list[int]] = []  # first line, last line, count
@@ -154,7 +158,9 @@ class EventLog:
         if same >= MOST_EVENTS or again:
             return
         stated = AT_STEP.search(message) if kind == "crash" else None
-        self.found.append((row, Event(kind, message, float(stated[1]) if stated else None, f"line {row}", code)))
+        self.found.append(
+            (row, Event(kind, message, float(stated[1]) if stated else None, f"line {row}", code))
+        )
 
     def skipped(self, line: str, row: int) -> None:
         """Overflow lines come in bursts; one event each, with the count."""

@@ -37,7 +37,9 @@ TEXTS = {
     "precision": "precision mixed_precision params_dtype dtype amp_dtype",
     "model": "model arch backbone model_name model_name_or_path architecture",
 }
-FIELD_OF = {alias: field for table in (NUMBERS, TEXTS) for field, names in table.items() for alias in names.split()}
+FIELD_OF = {
+    alias: field for table in (NUMBERS, TEXTS) for field, names in table.items() for alias in names.split()
+}
 FLAGS = {"fp16": "fp16", "bf16": "bf16"}
 CODE = re.compile(
     r"self\.|getenv|environ|lambda|\bargs\.|add_argument|^\s*(?:return|def|class|import|from|if|elif|else|for|while|with|raise|try|except|@)\b"
@@ -45,7 +47,9 @@ CODE = re.compile(
 )
 KNOWN = """adamw? adamx adamax nadamw? radam adabelief adafactor adagrad adadelta sgdm? rmsprop rprop lion lamb lars
 muon sophia lbfgs novograd shampoo ranger yogi"""
-NAMES_OF_OPTIMIZERS = rf"((?:paged_|fused_?)?(?:{'|'.join(KNOWN.split())})(?:_?\d+bit|_torch_fused|_torch|_hf)?)"
+NAMES_OF_OPTIMIZERS = (
+    rf"((?:paged_|fused_?)?(?:{'|'.join(KNOWN.split())})(?:_?\d+bit|_torch_fused|_torch|_hf)?)"
+)
 OPTIMIZER = re.compile(rf"(?<![\w-]){NAMES_OF_OPTIMIZERS}(?![\w.-])", re.IGNORECASE)
 ABOUT_OPTIMIZER = re.compile(
     rf"optimi[sz]er|\boptim\b|\bsolver_type\b|\busing (?:fused )?{NAMES_OF_OPTIMIZERS}\b", re.IGNORECASE
@@ -56,7 +60,22 @@ PRECISION = re.compile(
     re.IGNORECASE,
 )
 NO_NAMES = frozenset(
-    {"none", "true", "false", "is", "and", "the", "for", "on", "dict", "with", "type", "name", "state", "class"}
+    {
+        "none",
+        "true",
+        "false",
+        "is",
+        "and",
+        "the",
+        "for",
+        "on",
+        "dict",
+        "with",
+        "type",
+        "name",
+        "state",
+        "class",
+    }
 )
 MOST_WORDS = 3  # different values of one fact, beyond which none of them is believed
 LITERAL = re.compile(r"Namespace\(|\bdict\(")
@@ -123,7 +142,9 @@ def spoken(line: str) -> list[tuple[str, Fact]]:
     names = OPTIMIZER.findall(line) if ABOUT_OPTIMIZER.search(line) else []
     if not names and (printed := PRINTED_OPTIMIZER.match(line)):
         names = [printed[1]]
-    if len({name.lower() for name in names}) == 1 and not line.rstrip().lower().endswith((": false", "=false")):
+    if len({name.lower() for name in names}) == 1 and not line.rstrip().lower().endswith(
+        (": false", "=false")
+    ):
         found.append(("optimizer", names[0]))
     if half := PRECISION.search(line):
         found.append(("precision", "bf16" if half[0].lower().lstrip("-").startswith("b") else "fp16"))
@@ -138,7 +159,11 @@ def fact_of(name: str, value: str, firm: bool) -> tuple[str, Fact] | None:
     if " " in name and name.split(" ")[0].isupper():
         key = "_".join(words[1:])  # DLLogger's `PARAMETER seed : 42`
     field = FIELD_OF.get(key) or next(
-        (FIELD_OF["_".join(words[i:])] for i in range(1, len(words)) if " " in name and "_".join(words[i:]) in LONG),
+        (
+            FIELD_OF["_".join(words[i:])]
+            for i in range(1, len(words))
+            if " " in name and "_".join(words[i:]) in LONG
+        ),
         None,
     )
     if key in FLAGS:
@@ -165,6 +190,8 @@ def as_number(field: str, value: str) -> tuple[str, Fact] | None:
         number = float(text.replace(",", "")) * scale
     except ValueError:
         return None
-    if number < 0 or (number == 0 and field not in ("seed", "weight_decay", "momentum", "workers", "warmup_steps")):
+    if number < 0 or (
+        number == 0 and field not in ("seed", "weight_decay", "momentum", "workers", "warmup_steps")
+    ):
         return None
     return field, int(number) if number.is_integer() and abs(number) < 1e15 else number

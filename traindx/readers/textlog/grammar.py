@@ -105,7 +105,9 @@ class LineReader:
         self.side = self.key_side = ""
         self.stamp: tuple[int, int] | None = None
         self.passed = 0  # characters behind a number that belong to it
-        self.last_kind = self.waiting = ""  # `waiting`: a metric's name whose counter stands before its value
+        self.last_kind = self.waiting = (
+            ""  # `waiting`: a metric's name whose counter stands before its value
+        )
         self.named = self.closing = False
         self.lead = ""
         told = RANK.search(line, 0, 120)
@@ -187,7 +189,11 @@ class LineReader:
             if not key.text or whole:
                 return self.keyless(gap, token, unit, whole)
         counter = counter_of(key.text)
-        if counter and (whole or counter[0] in FRACTIONS or (counter[1] < 2 and value_is_whole(token))) and not unit:
+        if (
+            counter
+            and (whole or counter[0] in FRACTIONS or (counter[1] < 2 and value_is_whole(token)))
+            and not unit
+        ):
             self.side = role_of_key(key.text) or self.side
             return Field(counter[0], "counter", counter[1], whole=whole)
         if whole and not unit and key.strong and not self.fields and len(key.text) <= 2:
@@ -220,10 +226,21 @@ class LineReader:
             and bare in ("", "[", "(", "#", "|")
         ):
             follows = self.line[token.end() : token.end() + 1]
-            return Field("", "counter", 6, whole=True) if follows in ("", " ", "\t", ":", "]", ")", "|", ",") else None
-        if whole and not unit and not self.fields and self.stamp and bare.endswith("] ["):  # clu's `x.py:48] [9] a=1`
+            return (
+                Field("", "counter", 6, whole=True)
+                if follows in ("", " ", "\t", ":", "]", ")", "|", ",")
+                else None
+            )
+        if (
+            whole and not unit and not self.fields and self.stamp and bare.endswith("] [")
+        ):  # clu's `x.py:48] [9] a=1`
             return Field("", "counter", 6, whole=True) if self.line.startswith("] ", token.end()) else None
-        if whole and not unit and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):
+        if (
+            whole
+            and not unit
+            and bare in ("][", "] [", "[")
+            and self.last_kind in ("counter", "within", "total")
+        ):
             return Field("", "within", 2, whole=True)
         closed = self.line[token.end() : token.end() + 1] == "]"
         if whole and not unit and bare == "," and closed and self.last_kind == "counter" and self.fields:
@@ -244,14 +261,20 @@ class LineReader:
         behind = BEHIND.match(self.line, token.end())
         if behind and evidence(behind[1]) == 2 and self.fields and not bare.strip(",;|:- "):
             return Field(self.sided("_".join(behind[1].split())), "metric", 0, unit, 1.0, whole)
-        alone = not gap.strip(" \t,") and [f.kind for f in self.fields] == ["counter"] and not self.fields[0].name
+        alone = (
+            not gap.strip(" \t,")
+            and [f.kind for f in self.fields] == ["counter"]
+            and not self.fields[0].name
+        )
         return Field("value", "metric") if alone else None
 
     def drop_loose(self) -> None:
         """Take out rates and durations that stand in no record: prose such as `done in 3.2s`."""
         if any(f.name == "value" for f in self.fields) and (len(self.fields) > 2 or self.others):
             self.fields.clear()
-        if any(f.kind in ("counter", "within") or (f.kind == "metric" and not is_loose(f)) for f in self.fields):
+        if any(
+            f.kind in ("counter", "within") or (f.kind == "metric" and not is_loose(f)) for f in self.fields
+        ):
             return
         self.others += self.spans
         self.fields.clear()
@@ -264,7 +287,10 @@ class LineReader:
         counter = counter_of(key.text) if key.text and not role_only(key.text) else None
         if counter is not None:
             self.side = role_of_key(key.text) or self.side
-            pair = (Field(counter[0], "counter", counter[1], whole=True), Field(counter[0], "total", whole=True))
+            pair = (
+                Field(counter[0], "counter", counter[1], whole=True),
+                Field(counter[0], "total", whole=True),
+            )
         elif not key.text or role_only(key.text):
             self.side = role_of_key(key.text) or self.side
             bar = "bar" if KERAS_BAR.match(self.line, token.end()) else ""
@@ -299,7 +325,9 @@ class LineReader:
 
 def is_loose(field: Field) -> bool:
     """Whether a field has no key of its own: `3ms/step`, `in 2.5s`."""
-    return field.name == "duration" or ("/" in field.name and field.name.split("/")[0] in (*TIME, "it", "iter", "step"))
+    return field.name == "duration" or (
+        "/" in field.name and field.name.split("/")[0] in (*TIME, "it", "iter", "step")
+    )
 
 
 def value_is_whole(token: re.Match[str]) -> bool:

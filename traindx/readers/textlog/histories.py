@@ -14,7 +14,8 @@ from traindx.readers.textlog.words import evidence
 NUMBER = r"(?:[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?nan|[-+]?inf)"
 LISTED = rf"\s*{NUMBER}(?:\s*,\s*{NUMBER}){{2,}}\s*,?\s*"
 LINE = re.compile(
-    rf"\s*[\"']?(?P<name>[A-Za-z][\w /.-]{{0,40}}?)[\"']?\s*[:=]?\s*[\[(](?P<values>{LISTED})[\])],?\s*", re.IGNORECASE
+    rf"\s*[\"']?(?P<name>[A-Za-z][\w /.-]{{0,40}}?)[\"']?\s*[:=]?\s*[\[(](?P<values>{LISTED})[\])],?\s*",
+    re.IGNORECASE,
 )
 
 
@@ -45,7 +46,9 @@ class Histories:
         if any(evidence(field.name) == 2 for fields in self.records.kinds for field in fields):
             return
         for i, values in enumerate(zip_longest(*self.values.values())):
-            there = [(Field(n, "metric"), v) for n, v in zip(self.values, values, strict=True) if v is not None]
+            there = [
+                (Field(n, "metric"), v) for n, v in zip(self.values, values, strict=True) if v is not None
+            ]
             fields = (Field("", "counter", 6), *(f for f, _ in there))
             self.records.put(fields, [float(i), *(v for _, v in there)], self.row + i)
 

@@ -12,9 +12,13 @@ STRONG = re.compile(
     r"""["'’”`)\]*]{0,3}\s*(?:={1,2}|:{1,2}|->|=>|→)\s*["'“‘`(\[<{*]{0,3}(?:(?:tensor|array|np\.float\d+|np\.\w+|float|mx\.\w+)\(\[?)?\s*$"""
 )
 WEAK = re.compile(r"""[\s\[(<#"'*]*$""")
-CUT = re.compile(r"(?<=\w):(?=[A-Za-z_])|[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?|\s?>{1,3}\s|→|\)\s")
+CUT = re.compile(
+    r"(?<=\w):(?=[A-Za-z_])|[,;|{}\[\]\t•·!?…]|\s{2,}|\s[-–—]{1,3}\s|:\s|:$|=\s?|\s?>{1,3}\s|→|\)\s"
+)
 EDGES = " \t\"'“”‘’`*_-–—>#•~<&+:"
-PAREN_UNIT = re.compile(r"\s*[(\[](ms|s|sec|secs|seconds|us|%|[KMG]i?B|bytes|h|min|hours)[)\]]$", re.IGNORECASE)
+PAREN_UNIT = re.compile(
+    r"\s*[(\[](ms|s|sec|secs|seconds|us|%|[KMG]i?B|bytes|h|min|hours)[)\]]$", re.IGNORECASE
+)
 LEVELS = frozenset(
     (
         "info",
@@ -43,7 +47,8 @@ NOT_KEY = re.compile(
     re.IGNORECASE,
 )
 MOMENT = re.compile(
-    r"^(?:epoch|step|iter\w*|round|batch)[\s_]+(?:start|end|begin|done|finished|complete[d]?)[\s_]+", re.IGNORECASE
+    r"^(?:epoch|step|iter\w*|round|batch)[\s_]+(?:start|end|begin|done|finished|complete[d]?)[\s_]+",
+    re.IGNORECASE,
 )
 
 

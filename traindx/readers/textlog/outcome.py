@@ -92,7 +92,11 @@ def suspects(kept: list[Shape]) -> list[tuple[int, Event]]:
                     (
                         row,
                         Event(
-                            "log-suspect", f"{text}: a NaN or a saturated softmax", step, f"line {row}", "clamped-nan"
+                            "log-suspect",
+                            f"{text}: a NaN or a saturated softmax",
+                            step,
+                            f"line {row}",
+                            "clamped-nan",
                         ),
                     )
                 ]

@@ -84,7 +84,9 @@ def with_epoch(shape: Shape, epoch: Floats) -> Shape:
 def ends_of_evaluation(shape: Shape) -> Shape:
     """Progress of an evaluation (`Test: [100/625]`, `eval: batch 20/100`) cut to its last rows and
     freed of the counter; any other shape as it is."""
-    inner = [i for i, f in enumerate(shape.fields) if f.kind == "within" or (f.kind == "counter" and f.rank == 2)]
+    inner = [
+        i for i, f in enumerate(shape.fields) if f.kind == "within" or (f.kind == "counter" and f.rank == 2)
+    ]
     if shape.side != "val" or not inner or epoch_column(shape) is not None or not shape.metrics():
         return shape
     if any(f.kind == "counter" and f.rank < 2 for f in shape.fields):

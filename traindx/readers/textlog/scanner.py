@@ -34,7 +34,9 @@ STUDIED, MOST_STUDIED = 5_000, 20_000
 MOST_STRAYS = 40_000  # lines of a known signature that no template fits
 SPEAKS = re.compile(r"loss|acc|epoch|step|iter|rew|error|\blr\b", re.IGNORECASE)
 MOST_ALIKE = 64  # templates of one signature
-FRUITLESS = 2_000  # lines of one signature, one after the other, that fit none of so many: each has names of its own
+FRUITLESS = (
+    2_000  # lines of one signature, one after the other, that fit none of so many: each has names of its own
+)
 WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
 MOST_WRAPS = 12  # lines that one record can be wrapped over
 
@@ -87,7 +89,9 @@ class Scanner:
             return
         mark = signature(line)
         handler = self.form_of(line)
-        if handler is None and not (self.studied < STUDIED or (self.studied < MOST_STUDIED and SPEAKS.search(line))):
+        if handler is None and not (
+            self.studied < STUDIED or (self.studied < MOST_STUDIED and SPEAKS.search(line))
+        ):
             self.dropped += bool(HOLDS_VALUE.search(line))
             return
         self.studied += handler is None

@@ -22,7 +22,11 @@ def select(shapes: list[Shape], counts: list[Count | None], axis: Axis | None) -
         return without_axis(shapes)
     stepped = [s for s in shapes if s.steps is not None and s.metrics() and not s.closing]
     names = {s.fields[i].name for s in stepped if len(s) > 1 for i in s.metrics()}
-    kept = [s for s in stepped if len(s) > 1 or s.strength() == 2 or names & {s.fields[i].name for i in s.metrics()}]
+    kept = [
+        s
+        for s in stepped
+        if len(s) > 1 or s.strength() == 2 or names & {s.fields[i].name for i in s.metrics()}
+    ]
     for shape, count in zip(shapes, counts, strict=True):
         if shape.steps is None and shape.metrics() and not shape.closing and belongs(shape, count, axis):
             shape.steps = axis.at(shape.rows, late=shape.late)
@@ -88,7 +92,9 @@ def tell_apart(shape: Shape, kept: list[Shape]) -> None:
             continue
         if np.isin(shape.steps, other.steps).mean() >= 0.5:
             prefix = shape.lead or "other"
-            shape.fields = tuple(f._replace(name=f"{prefix}/{f.name}") if f.name in both else f for f in shape.fields)
+            shape.fields = tuple(
+                f._replace(name=f"{prefix}/{f.name}") if f.name in both else f for f in shape.fields
+            )
             shape.units |= {f"{prefix}/{n}": u for n, u in shape.units.items() if n in both}
             return
 

@@ -55,7 +55,10 @@ class Shape:
 
     def strength(self) -> int:
         """The best evidence among its metrics that this is a record of training (see `words`)."""
-        return max((evidence(self.fields[i].name) for i in self.metrics() if not is_loose(self.fields[i])), default=0)
+        return max(
+            (evidence(self.fields[i].name) for i in self.metrics() if not is_loose(self.fields[i])),
+            default=0,
+        )
 
     def kept(self, mask: Ints | np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Shape:
         """The same kind of line, of the rows chosen."""
@@ -106,7 +109,12 @@ def merged(variants: list[Variant]) -> Shape:
     shape = Shape(first.fields, rows, data, first.parsed.side, times, first.parsed.closing)
     if len(variants) > 1:
         shape = shape.kept(np.argsort(rows, kind="stable"))
-    shape.units, shape.lead, shape.rank, shape.sample = units, first.parsed.lead, first.parsed.rank, first.sample
+    shape.units, shape.lead, shape.rank, shape.sample = (
+        units,
+        first.parsed.lead,
+        first.parsed.rank,
+        first.sample,
+    )
     return divided(shape)
 
 

@@ -27,7 +27,12 @@ def seconds(sample: str, stamps: list[str]) -> Floats | None:
     elif first == 4:  # glog: month and day in one, a process number at the end
         year, month, day, clock = none, columns[0] // 100, columns[0] % 100, 1
     else:
-        year, month, day, clock = none, columns[0], columns[1], 3 if re.match(r"\d+[/-]\d+[/-]\d+", sample) else 2
+        year, month, day, clock = (
+            none,
+            columns[0],
+            columns[1],
+            3 if re.match(r"\d+[/-]\d+[/-]\d+", sample) else 2,
+        )
     total = day_number(year, month, day) * 86400.0
     for column, scale in zip(columns[clock : clock + 3], (3600.0, 60.0, 1.0), strict=False):
         total = total + column * scale
@@ -51,4 +56,6 @@ def day_number(year: Floats, month: Floats, day: Floats) -> Floats:
     era = y // 400
     of_era = y - era * 400
     of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
-    return np.asarray(era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468, dtype=np.float64)
+    return np.asarray(
+        era * 146097 + of_era * 365 + of_era // 4 - of_era // 100 + of_year - 719468, dtype=np.float64
+    )

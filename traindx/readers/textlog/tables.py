@@ -64,7 +64,12 @@ class Tables:
         self.active[len(cells)] = fields
         if near:
             self.heading_row = row  # a long table keeps its headings
-        held = [(f, v) for f, c in zip(fields, cells, strict=True) for v in [value_of(c)] if f.name and v is not None]
+        held = [
+            (f, v)
+            for f, c in zip(fields, cells, strict=True)
+            for v in [value_of(c)]
+            if f.name and v is not None
+        ]
         if held:
             self.records.put(tuple(f for f, _ in held), [v for _, v in held], row)
 
@@ -74,8 +79,12 @@ def fields_named(names: list[str]) -> tuple[Field, ...]:
     held out as it is, and an opening word of a group (`Box(P`, `mAP50-95)`) says nothing."""
     if not any("map" in name.lower() for name in names):
         return tuple(field_named(name) for name in names)
-    plain = [re.sub(r"^\w+\((?!.*\))|(?<!\()\)$", "", n) if n.count("(") != n.count(")") else n for n in names]
-    return tuple(field_named(f"val/{DETECTION.get(n.lower(), n)}" if n.lower() in DETECTION else n) for n in plain)
+    plain = [
+        re.sub(r"^\w+\((?!.*\))|(?<!\()\)$", "", n) if n.count("(") != n.count(")") else n for n in names
+    ]
+    return tuple(
+        field_named(f"val/{DETECTION.get(n.lower(), n)}" if n.lower() in DETECTION else n) for n in plain
+    )
 
 
 def body(line: str) -> str:
@@ -97,7 +106,8 @@ def is_heading(text: str) -> bool:
         names = cut(split, text)
         if len(names) >= 2 and all(HEADING.fullmatch(n) for n in names):
             return any(
-                re.search(r"epoch|loss|step|iter|acc|score|^#$|^e$|map|\blr\b|ap50", n, re.IGNORECASE) for n in names
+                re.search(r"epoch|loss|step|iter|acc|score|^#$|^e$|map|\blr\b|ap50", n, re.IGNORECASE)
+                for n in names
             )
     return False
 

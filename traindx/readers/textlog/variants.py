@@ -103,7 +103,9 @@ class Variant:
     def accepts(self, line: str, parsed: Parsed) -> bool:
         """Whether a parsed line has the time stamp that this variant keeps."""
         stamp = line[slice(*parsed.stamp)] if parsed.stamp else ""
-        return DIGITS.sub(lambda run: "0" * len(run[0]), stamp) == DIGITS.sub(lambda run: "0" * len(run[0]), self.stamp)
+        return DIGITS.sub(lambda run: "0" * len(run[0]), stamp) == DIGITS.sub(
+            lambda run: "0" * len(run[0]), self.stamp
+        )
 
     def take(self, line: str, row: int) -> None:
         """Add a line by the template."""

@@ -74,12 +74,18 @@ def counter_of(key: str) -> tuple[str, int] | None:
         return joined, COUNTERS[joined]
     bare = re.sub(r"[\s_]+", "_", ROLE_IN_KEY.sub("", plain)).strip("_-/ .")
     bare = re.sub(
-        r"^(?:current|cur|global|inner|main|the|end_of|start_of|start|end|starting|finished|begin)_", "", bare
+        r"^(?:current|cur|global|inner|main|the|end_of|start_of|start|end|starting|finished|begin)_",
+        "",
+        bare,
     )
     if bare in COUNTERS:
         return bare, COUNTERS[bare]
     words = plain.split()
-    if len(words) > 1 and COUNTERS.get(words[-1], 9) in (1, 3) and not OTHER_COUNTS & set(re.split(r"[\s_]+", plain)):
+    if (
+        len(words) > 1
+        and COUNTERS.get(words[-1], 9) in (1, 3)
+        and not OTHER_COUNTS & set(re.split(r"[\s_]+", plain))
+    ):
         return words[-1], COUNTERS[words[-1]]  # `trainer step 5`, `finished training epoch 3`
     return None
 
@@ -95,7 +101,9 @@ def is_side(key: str) -> bool:
 
 
 # What pix2pix, CycleGAN and their kin call the losses of a game, whose names say "loss" nowhere.
-GAME = re.compile(r"(?:D|G|cycle|cyc|idt|idn)_(?:A|B|real|fake|gan|adv|l1|l2|vgg|feat|gan_feat)", re.IGNORECASE)
+GAME = re.compile(
+    r"(?:D|G|cycle|cyc|idt|idn)_(?:A|B|real|fake|gan|adv|l1|l2|vgg|feat|gan_feat)", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=4096)

@@ -35,7 +35,9 @@ class Columns:
             known = self.names[name] = len(self.names)
         return known
 
-    def add(self, ids: NDArray[np.uint16], rows: Ints, walls: Floats, steps: Ints | Floats, values: Floats) -> None:
+    def add(
+        self, ids: NDArray[np.uint16], rows: Ints, walls: Floats, steps: Ints | Floats, values: Floats
+    ) -> None:
         """Append `[n]` scalars; `rows` are the numbers of their records."""
         low, high = self.count, self.count + len(ids)
         if high > len(self._ids):

@@ -82,7 +82,9 @@ def _registers(data: Bytes, starts: Ints, lengths: Ints) -> Words:
     each block is a row whose short front is filled with zeros, which add nothing."""
     counts = (lengths + BLOCK - 1) // BLOCK
     firsts = np.cumsum(counts) - counts
-    ahead = np.repeat(counts + firsts, counts) - np.arange(counts.sum()) - 1  # whole blocks behind each block
+    ahead = (
+        np.repeat(counts + firsts, counts) - np.arange(counts.sum()) - 1
+    )  # whole blocks behind each block
     stops = np.repeat(starts + lengths, counts) - ahead * BLOCK
     sizes = np.minimum(stops - np.repeat(starts, counts), BLOCK)
     width = int(sizes.max())

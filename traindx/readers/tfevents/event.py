@@ -15,9 +15,31 @@ from traindx.readers._wire import FIXED32, FIXED64, LENGTH, VARINT, Malformed, f
 
 Span = tuple[int, int]
 # DataType -> struct code of one element.
-DTYPES = {1: "f", 2: "d", 3: "i", 4: "B", 5: "h", 6: "b", 9: "q", 10: "?", 17: "H", 19: "e", 22: "I", 23: "Q"}
+DTYPES = {
+    1: "f",
+    2: "d",
+    3: "i",
+    4: "B",
+    5: "h",
+    6: "b",
+    9: "q",
+    10: "?",
+    17: "H",
+    19: "e",
+    22: "I",
+    23: "Q",
+}
 DT_STRING, DT_BFLOAT16, DT_HALF = 7, 14, 19
-VALUE_FIELDS = {5: "f", 6: "d", 7: "varint", 10: "varint", 11: "varint", 16: "varint", 17: "varint", 13: "half"}
+VALUE_FIELDS = {
+    5: "f",
+    6: "d",
+    7: "varint",
+    10: "varint",
+    11: "varint",
+    16: "varint",
+    17: "varint",
+    13: "half",
+}
 WALL, STEP, SUMMARY, VALUE, TAG = 0x09, 0x10, 0x2A, 0x0A, 0x0A  # keys: field and wire type
 OTHER_KEYS = frozenset({0x22, 0x2A, 0x32})  # image, histogram, audio
 SCALAR_PLUGINS = ("", "scalars")
@@ -159,7 +181,9 @@ def _elements(buffer: bytes, at: int, end: int) -> int:
     for number, kind, start, stop in fields(buffer, at, end):
         if number == 2 and kind == LENGTH:
             sizes = [
-                signed(varint(buffer, a, b)[0]) for n, k, a, b in fields(buffer, start, stop) if (n, k) == (1, VARINT)
+                signed(varint(buffer, a, b)[0])
+                for n, k, a, b in fields(buffer, start, stop)
+                if (n, k) == (1, VARINT)
             ]
             total *= sizes[-1] if sizes else 0
     return total

@@ -40,7 +40,9 @@ def _settings(text: Text) -> dict[object, object]:
             return {}
         return found if isinstance(found, dict) else {}
     cells = [
-        [c.strip() for c in line.strip().strip("|").split("|")] for line in body.splitlines() if line.count("|") > 1
+        [c.strip() for c in line.strip().strip("|").split("|")]
+        for line in body.splitlines()
+        if line.count("|") > 1
     ]
     return {row[0]: row[1] for row in cells if len(row) == 2 and row[0].strip("-: ")}
 

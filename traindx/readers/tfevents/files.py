@@ -78,7 +78,9 @@ class _Decoder:
     def stretch(self, frames: Frames) -> None:
         """Decode the records of one stretch."""
         lengths = frames.lengths
-        order = np.argsort(lengths.astype(np.uint16) if lengths.max(initial=0) < 65536 else lengths, kind="stable")
+        order = np.argsort(
+            lengths.astype(np.uint16) if lengths.max(initial=0) < 65536 else lengths, kind="stable"
+        )
         cuts = np.flatnonzero(np.diff(lengths[order])) + 1
         left = [self._alike(frames, group) for group in np.split(order, cuts) if len(group)]
         if left:
@@ -94,7 +96,9 @@ class _Decoder:
         start = int(frames.starts[group[0]]) + HEAD
         if not known and is_other(frames.buffer[start : start + length].tobytes()):
             return group  # histograms of one size; what else has their length is rare
-        return np.concatenate([self._chunk(frames, group[i : i + CHUNK], known) for i in range(0, len(group), CHUNK)])
+        return np.concatenate(
+            [self._chunk(frames, group[i : i + CHUNK], known) for i in range(0, len(group), CHUNK)]
+        )
 
     def _chunk(self, frames: Frames, part: Ints, known: list[Template]) -> Ints:
         """Try the templates of a length, then new ones made from what is left."""
@@ -104,7 +108,10 @@ class _Decoder:
             template = known[turn] if turn < len(known) else None
             new = template is None
             if new and (
-                len(part) < FEW or failures == MOST_FAILURES or len(known) == MOST_TEMPLATES or self.made == MOST_IN_ALL
+                len(part) < FEW
+                or failures == MOST_FAILURES
+                or len(known) == MOST_TEMPLATES
+                or self.made == MOST_IN_ALL
             ):
                 return np.concatenate([*left, part])
             template = template or self._learn(octets[0], int(frames.lengths[part[0]]))
@@ -132,7 +139,14 @@ class _Decoder:
         except Malformed:
             return None
         plain = all(s.code in PLAIN for s in found.scalars)
-        if found.wall is None or not found.scalars or not plain or found.texts or found.hparams or found.others:
+        if (
+            found.wall is None
+            or not found.scalars
+            or not plain
+            or found.texts
+            or found.hparams
+            or found.others
+        ):
             return None
         return Template(octets, found)
 
@@ -146,11 +160,18 @@ class _Decoder:
         good_head = gather(frames.buffer, starts + 8, 4).view("<u4")[:, 0] == heads
         good_body = gather(frames.buffer, starts + HEAD + lengths, 4).view("<u4")[:, 0] == bodies
         for record, start, length, head, body in zip(
-            group.tolist(), starts.tolist(), lengths.tolist(), good_head.tolist(), good_body.tolist(), strict=True
+            group.tolist(),
+            starts.tolist(),
+            lengths.tolist(),
+            good_head.tolist(),
+            good_body.tolist(),
+            strict=True,
         ):
             at = frames.base + start
             if not (head and body):
-                self._damaged(at, length, "of a record's length is wrong" if not head else "of a record is wrong")
+                self._damaged(
+                    at, length, "of a record's length is wrong" if not head else "of a record is wrong"
+                )
                 continue
             octets = frames.buffer[start + HEAD : start + HEAD + length].tobytes()
             if is_other(octets):
@@ -187,6 +208,8 @@ class _Decoder:
     def _texts(self, octets: bytes, found: Layout) -> None:
         for tag, body in found.texts:
             if len(self.out.texts) < MOST_TEXTS and body[1] - body[0] <= TEXT_BYTES:
-                self.out.texts.append(Text(octets[slice(*tag)].decode("utf-8", "replace"), octets[slice(*body)]))
+                self.out.texts.append(
+                    Text(octets[slice(*tag)].decode("utf-8", "replace"), octets[slice(*body)])
+                )
         if len(self.out.hparams) < MOST_TEXTS:
             self.out.hparams += [octets[slice(*span)] for span in found.hparams]

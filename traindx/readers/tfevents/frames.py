@@ -135,7 +135,9 @@ class _Chain:
                 starts.append(np.array([self.at]))
                 lengths.append(np.array([size]))
                 self.at += size + FRAME
-        return np.concatenate([np.zeros(0, np.int64), *starts]), np.concatenate([np.zeros(0, np.int64), *lengths])
+        return np.concatenate([np.zeros(0, np.int64), *starts]), np.concatenate(
+            [np.zeros(0, np.int64), *lengths]
+        )
 
     def _single(self) -> int | None:
         """Length of the record at `at`; None when the buffer ends first, -1 after damage passed."""
@@ -144,7 +146,9 @@ class _Chain:
             return None
         head = self.buffer[self.at : self.at + HEAD].tobytes()
         size = int.from_bytes(head[:8], "little")
-        sound = int.from_bytes(head[8:], "little") == int(masked(np.array([of_bytes(head[:8])], np.uint32))[0])
+        sound = int.from_bytes(head[8:], "little") == int(
+            masked(np.array([of_bytes(head[:8])], np.uint32))[0]
+        )
         if not sound or size > LARGEST:
             why = (
                 "the checksum of a record's length is wrong"

@@ -10,7 +10,19 @@ from traindx.readers.raw import RawColumn
 from traindx.readers.tfevents.files import Decoded
 
 SPLITS = frozenset(
-    {"train", "training", "learn", "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev"}
+    {
+        "train",
+        "training",
+        "learn",
+        "val",
+        "valid",
+        "validation",
+        "eval",
+        "evaluation",
+        "test",
+        "testing",
+        "dev",
+    }
 )
 
 
@@ -31,7 +43,9 @@ def home(folder: Path, parts: Mapping[Path, list[Part]]) -> Path:
     if folder.name.lower() in SPLITS or all(_charts(part) for part in parts[folder]):
         return folder.parent
     columns = [column for part in parts[folder] for column in part.decoded.columns.values()]
-    single = all(len(column.values) == 1 for column in columns) and any(part.decoded.hparams for part in parts[folder])
+    single = all(len(column.values) == 1 for column in columns) and any(
+        part.decoded.hparams for part in parts[folder]
+    )
     return folder.parent if single and folder.parent in parts else folder
 
 
@@ -43,7 +57,8 @@ def named(part: Part, root: str) -> dict[str, RawColumn]:
     if name.lower() not in SPLITS:
         return part.decoded.columns
     return {
-        t if t.lower().startswith(name.lower() + "/") else f"{name}/{t}": c for t, c in part.decoded.columns.items()
+        t if t.lower().startswith(name.lower() + "/") else f"{name}/{t}": c
+        for t, c in part.decoded.columns.items()
     }
 
 

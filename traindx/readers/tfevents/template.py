@@ -49,7 +49,9 @@ class Tags:
             out += (rows[:, index] & mask) * multiplier
         return out
 
-    def find(self, rows: Longs, octets: Bytes, length: int, columns: Columns) -> tuple[NDArray[np.int32], Words]:
+    def find(
+        self, rows: Longs, octets: Bytes, length: int, columns: Columns
+    ) -> tuple[NDArray[np.int32], Words]:
         """Name numbers and checksum terms of `[m]` rows; number -1 where a name is not kept."""
         hashes = self.hash(rows)
         at = self._look_up(hashes)
@@ -103,7 +105,9 @@ class Template:
         shape = np.zeros(self.width, np.uint8)
         shape[: len(record)] = np.frombuffer(record, np.uint8)
         size = struct.pack("<Q", self.length)
-        shape[:HEAD] = np.frombuffer(size + masked(np.array([of_bytes(size)], np.uint32)).tobytes(), np.uint8)
+        shape[:HEAD] = np.frombuffer(
+            size + masked(np.array([of_bytes(size)], np.uint32)).tobytes(), np.uint8
+        )
         self.fixed = [
             (int(i), m, w)
             for i, (m, w) in enumerate(zip(fixed.view("<u8"), (shape & fixed).view("<u8"), strict=True))
@@ -111,7 +115,9 @@ class Template:
         ]
         self.tags = [Tags(s, fixed) for s in found.scalars]
         self.base = np.uint32(
-            of_bytes((np.where(fixed == 0xFF, shape, 0).astype(np.uint8))[HEAD : HEAD + self.length].tobytes())
+            of_bytes(
+                (np.where(fixed == 0xFF, shape, 0).astype(np.uint8))[HEAD : HEAD + self.length].tobytes()
+            )
         )
         spans = [(at, at + struct.calcsize("<" + code)) for at, code in self.values] + [self.step]
         self.open = [i for low, high in spans for i in range(low, high)]

@@ -81,7 +81,9 @@ def events(source: Source, damage: list[Event]) -> Iterator[dict[str, Any]]:
                 continue
             skipped += 1
             if skipped > TOLERATED or not passed_over(text):
-                damage.append(Event("parse-warning", "the trace is damaged or cut from here on", place=text.place))
+                damage.append(
+                    Event("parse-warning", "the trace is damaged or cut from here on", place=text.place)
+                )
                 return
             continue
         if isinstance(value, dict):
@@ -156,7 +158,13 @@ class Columns:
         starts = (at[order] - first) / 1e6
         when = np.array([(m[0] - first) / 1e6 for m in self.memory]), np.array([m[1] for m in self.memory])
         return Table(
-            list(self.names), kind[order], name[order], thread[order], starts, starts + length[order] / 1e6, when
+            list(self.names),
+            kind[order],
+            name[order],
+            thread[order],
+            starts,
+            starts + length[order] / 1e6,
+            when,
         )
 
 

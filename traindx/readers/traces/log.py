@@ -25,7 +25,12 @@ class Steps(Protocol):
 
 
 def log_of(
-    name: str, reader: str, framework: str, steps: Steps, facts: Mapping[str, object], events: Iterable[Event]
+    name: str,
+    reader: str,
+    framework: str,
+    steps: Steps,
+    facts: Mapping[str, object],
+    events: Iterable[Event],
 ) -> RawLog:
     """One run, its signals by step, with the longest gaps among its events."""
     columns, rows = steps.columns(), np.arange(len(steps.numbers))

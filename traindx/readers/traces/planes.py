@@ -117,7 +117,9 @@ def line(wire: Wire, own: Field, plane: Plane) -> Iterator[Happened]:
             number, offset, lasted, stats = event(wire.take(field.value), told)
             called = plane.names.get(number, "")
             operator = not stats.keys().isdisjoint(OPERATOR)
-            yield Happened(plane.name, name, called, begin, offset, max(lasted, 0), stats.get(STEP), operator)
+            yield Happened(
+                plane.name, name, called, begin, offset, max(lasted, 0), stats.get(STEP), operator
+            )
 
 
 def event(data: bytes, told: dict[int, str]) -> tuple[int, int, int, dict[str, float]]:

@@ -24,9 +24,13 @@ OPERATIONS = ("XLA Ops", "Stream #")  # lines of a device that its work is on
 STEPS = "Steps"  # the line of a device that its steps are on
 COPIES = re.compile(r"memcpy|copy-(start|done)|infeed|outfeed|transfer", re.IGNORECASE)
 DATA = re.compile(r"Iterator(::|GetNext)|GetNext\b|tf_data|InputPipeline|prefetch", re.IGNORECASE)
-COMPILES = re.compile(r"compil(e|ation)\b|HloPass|XlaCompile|backend_compile|FuncGraph|lower_jaxpr", re.IGNORECASE)
+COMPILES = re.compile(
+    r"compil(e|ation)\b|HloPass|XlaCompile|backend_compile|FuncGraph|lower_jaxpr", re.IGNORECASE
+)
 CALLS = re.compile(r"PjitFunction\(|Eager\w*Execute: __inference_|XlaComputationLaunch")
-OPERATION = re.compile(r"[A-Za-z][\w./-]*:[A-Z_]\w*")  # how TensorFlow's executor calls one: its name and its kind
+OPERATION = re.compile(
+    r"[A-Za-z][\w./-]*:[A-Z_]\w*"
+)  # how TensorFlow's executor calls one: its name and its kind
 FEWEST = 3  # calls of a program that are taken for steps
 
 

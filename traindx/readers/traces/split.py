@@ -8,11 +8,25 @@ from functools import cached_property
 
 import numpy as np
 
-from traindx.features.timeline import Nested, Stretches, between, bridged, covered, exclusive, nested, sums, union
+from traindx.features.timeline import (
+    Nested,
+    Stretches,
+    between,
+    bridged,
+    covered,
+    exclusive,
+    nested,
+    sums,
+    union,
+)
 from traindx.readers.traces.events import Table
 from traindx.vocabulary.run import Floats, Ints
 
-STEP, LOADER, OPTIMIZER = "ProfilerStep", "enumerate(DataLoader)", ("Optimizer.step#", "Optimizer.zero_grad#")
+STEP, LOADER, OPTIMIZER = (
+    "ProfilerStep",
+    "enumerate(DataLoader)",
+    ("Optimizer.step#", "Optimizer.zero_grad#"),
+)
 BACKWARD = "autograd::engine::evaluate_function"
 WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize", "hipStreamSynchronize",
          "hipDeviceSynchronize", "hipEventSynchronize")  # fmt: skip
@@ -65,7 +79,10 @@ class Split:
     def numbers(self) -> Floats:
         """The steps' numbers: the profiler's, or 0, 1, 2 ..."""
         marks = self.table.named(self.host, STEP)
-        told = {float(self.table.starts[i]): self.table.names[self.table.name[i]].partition("#")[2] for i in marks}
+        told = {
+            float(self.table.starts[i]): self.table.names[self.table.name[i]].partition("#")[2]
+            for i in marks
+        }
         words = [told.get(float(start), "") for start in self.windows.starts]
         if words and all(word.isdecimal() and len(word) < 16 for word in words):
             return np.array([float(word) for word in words])
@@ -213,4 +230,6 @@ def longest(
 def peaks(when: Floats, values: Floats, windows: Stretches) -> Floats:
     """The largest value in each window; the last one before where it has none."""
     lo, hi = np.searchsorted(when, windows.starts), np.searchsorted(when, windows.stops)
-    return np.array([values[a:b].max() if b > a else values[max(a - 1, 0)] for a, b in zip(lo, hi, strict=True)])
+    return np.array(
+        [values[a:b].max() if b > a else values[max(a - 1, 0)] for a, b in zip(lo, hi, strict=True)]
+    )

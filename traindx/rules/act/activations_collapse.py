@@ -10,7 +10,12 @@ from traindx.rules.api import Evidence, Features, Iterator, Run, Severity, is_le
     min_points=1,
     severity="high",
     message="the output of {where} is the same for every input",
-    follows=("ternary-weights-collapse", "relu-units-dead", "activations-not-finite", "activations-saturate"),
+    follows=(
+        "ternary-weights-collapse",
+        "relu-units-dead",
+        "activations-not-finite",
+        "activations-saturate",
+    ),
 )
 def activations_collapse(
     run: Run,

@@ -63,7 +63,10 @@ def activations_not_finite(
         },
         points=(
             EvidencePoint(
-                f"act_nonfinite/{found.modules[module]}", float(found.steps[row]), float(found.values[row, module]), 0.0
+                f"act_nonfinite/{found.modules[module]}",
+                float(found.steps[row]),
+                float(found.values[row, module]),
+                0.0,
             ),
         ),
     )

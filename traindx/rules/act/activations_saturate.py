@@ -1,7 +1,17 @@
 """ACT002 activations-saturate."""
 
 from traindx.features.panels import after_warm_up, at_end, first_known, named, panel, typical
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, is_learning, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(

@@ -43,9 +43,13 @@ def predictions_collapse(
     nearly: float = threshold(
         0.97, "of the samples", "measured", "51 small trainings: 1.00 where collapsed, else 0.71 at most"
     ),
-    above: float = threshold(0.1, "of the samples", "convention", "what the labels' own imbalance does not explain"),
+    above: float = threshold(
+        0.1, "of the samples", "convention", "what the labels' own imbalance does not explain"
+    ),
     late: float = threshold(0.5, "of the rows", "convention", "early answers are guesses"),
-    sorted_batches: float = threshold(0.1, "of the batches", "convention", "of one class: their answers are too"),
+    sorted_batches: float = threshold(
+        0.1, "of the batches", "convention", "of one class: their answers are too"
+    ),
 ) -> Iterator[Evidence]:
     """All samples are given the same class.
 
@@ -65,7 +69,9 @@ def predictions_collapse(
     """
     name = next(n for n in NAMES if n in run.series)
     if features.is_game or young(run):
-        raise CannotJudge("players are not asked for classes" if features.is_game else "needs a hundred steps")
+        raise CannotJudge(
+            "players are not asked for classes" if features.is_game else "needs a hundred steps"
+        )
     if name == NAMES[1] and (run.setup.number("batch_single_class_share") or 0.0) >= sorted_batches:
         raise CannotJudge("training batches hold one class each, and no evaluation was seen")
     curve, usual = features.needed_curve(name), run.setup.number("val_class_majority_share")

@@ -20,7 +20,12 @@ from traindx.rules.api import (
     min_points=1,
     severity="medium",
     message="the first loss is {first:.3g}; a net that only guesses scores {theory:.3g} ({which})",
-    follows=("inputs-not-normalized", "targets-not-normalized", "weights-start-badly-scaled", "loss-sums-over-batch"),
+    follows=(
+        "inputs-not-normalized",
+        "targets-not-normalized",
+        "weights-start-badly-scaled",
+        "loss-sums-over-batch",
+    ),
 )
 def first_loss_far_from_guessing(
     run: Run,

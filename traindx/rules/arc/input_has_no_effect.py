@@ -31,10 +31,16 @@ def input_has_no_effect(
     run: Run,
     features: Features,
     *,
-    rank: float = threshold(0.5, "effective rank", "theory", "outputs that vary have 1 and more; constant ones 0"),
-    share: float = threshold(0.9, "of the rows", "convention", "an accident of a few batches does not count"),
+    rank: float = threshold(
+        0.5, "effective rank", "theory", "outputs that vary have 1 and more; constant ones 0"
+    ),
+    share: float = threshold(
+        0.9, "of the rows", "convention", "an accident of a few batches does not count"
+    ),
     rows: float = threshold(3, "rows", "convention", "a median needs three"),
-    better: float = threshold(0.1, "of the loss with blank inputs", "convention", "inputs that help do so by far more"),
+    better: float = threshold(
+        0.1, "of the loss with blank inputs", "convention", "inputs that help do so by far more"
+    ),
     alike: float = threshold(1e-6, "of the loss", "theory", "rounding of single precision"),
     moved: float = threshold(0.02, "of the first loss", "convention", "less is no learning"),
 ) -> Iterator[Evidence]:
@@ -69,7 +75,9 @@ def input_has_no_effect(
         last=float(found.steps[-1]),
         where=found.modules[-1],
         severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
-        points=(EvidencePoint(f"act_rank/{found.modules[-1]}", float(found.steps[-1]), float(known[-1]), rank),),
+        points=(
+            EvidencePoint(f"act_rank/{found.modules[-1]}", float(found.steps[-1]), float(known[-1]), rank),
+        ),
     )
 
 

@@ -1,6 +1,16 @@
 """ARC006 loss-does-not-fit-targets."""
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, is_learning, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    is_learning,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -45,9 +55,17 @@ def loss_does_not_fit_targets(
     scores = classes_of(given) if given else width
     severity: Severity = "medium" if is_learning(features) is False else "low"
     if squared and given and wanted and given != wanted and broadcast(given, wanted):
-        what, aspect, severity = f"{loss} compares outputs of {given} with targets of {wanted}", "broadcast", "high"
+        what, aspect, severity = (
+            f"{loss} compares outputs of {given} with targets of {wanted}",
+            "broadcast",
+            "high",
+        )
     elif setup.word("loss_broadcasts"):
-        what, aspect, severity = f"a difference in the loss turns {setup.word('loss_broadcasts')}", "broadcast", "high"
+        what, aspect, severity = (
+            f"a difference in the loss turns {setup.word('loss_broadcasts')}",
+            "broadcast",
+            "high",
+        )
     elif "cross_entropy" in loss and "binary" not in loss and scores is not None and scores <= one:
         what, aspect, severity = f"{loss} over a single output is always 0", "single-output", "high"
     elif squared and (setup.number("classes") or 0) > one and setup.number("classes_seen") is not None:

@@ -60,7 +60,10 @@ def output_cannot_reach_targets(
         bound = bounded(low, high, last, edge, near) if not looks else ""
         if bound not in ("relu", "sigmoid"):
             return
-        what, aspect = f"scores for {loss} end in a {bound}: they reach from {low:.3g} to {high:.3g}", f"{bound}-scores"
+        what, aspect = (
+            f"scores for {loss} end in a {bound}: they reach from {low:.3g} to {high:.3g}",
+            f"{bound}-scores",
+        )
     else:
         outside = unreachable(run, bounded(low, high, last, edge, near), beyond)
         if not outside:

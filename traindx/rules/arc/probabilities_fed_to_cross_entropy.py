@@ -45,7 +45,12 @@ def probabilities_fed_to_cross_entropy(
     if not (expects or logs) or not (looks and throughout):
         return
     low, high = setup.number("outputs_min"), setup.number("outputs_max")
-    if setup.number("outputs_width") == unit and low is not None and high is not None and high - low < spread:
+    if (
+        setup.number("outputs_width") == unit
+        and low is not None
+        and high is not None
+        and high - low < spread
+    ):
         return
     yield Evidence(
         severity=by_progress(features, stuck="high", unknown="medium", learns="medium"),

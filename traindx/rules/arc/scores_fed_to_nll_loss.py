@@ -14,7 +14,9 @@ def scores_fed_to_nll_loss(
     run: Run,
     features: Features,
     *,
-    most: float = threshold(1e-3, "log-probability", "theory", "the logarithm of a probability is at most 0"),
+    most: float = threshold(
+        1e-3, "log-probability", "theory", "the logarithm of a probability is at most 0"
+    ),
 ) -> Iterator[Evidence]:
     """A negative log-likelihood is computed from numbers that are no log-probabilities over the classes.
 
@@ -40,6 +42,10 @@ def scores_fed_to_nll_loss(
     yield Evidence(
         severity="high" if raw else by_progress(features, stuck="high", unknown="medium", learns="medium"),
         aspects=("scores",) if raw else ("other-dimension",),
-        values={"loss": loss, "high": high, "what": "scores" if raw else "logarithms that are normalized otherwise"},
+        values={
+            "loss": loss,
+            "high": high,
+            "what": "scores" if raw else "logarithms that are normalized otherwise",
+        },
         points=(EvidencePoint("outputs_max", None, high, 0.0),),
     )

@@ -25,7 +25,9 @@ def classes_imbalanced(
     features: Features,
     *,
     ratio: float = threshold(10.0, "x", "seed", "requirements: max/min over 10"),
-    samples: float = threshold(20.0, "samples a class", "theory", "chance alone makes ratios of 3 at 10 a class"),
+    samples: float = threshold(
+        20.0, "samples a class", "theory", "chance alone makes ratios of 3 at 10 a class"
+    ),
     sorted_by_class: float = threshold(0.3, "0..1", "measured", "as batches-sorted-by-class"),
 ) -> Iterator[Evidence]:
     """Some classes are much rarer than others in the training data.
@@ -44,7 +46,9 @@ def classes_imbalanced(
     setup = run.setup
     times, seen = setup.number("class_counts_max_min_ratio"), setup.number("classes_seen")
     read = setup.number("inputs_samples_read")
-    if setup.number("tokens_max") is not None and setup.facts.get("targets_shape") != "":  # "": one class a text
+    if (
+        setup.number("tokens_max") is not None and setup.facts.get("targets_shape") != ""
+    ):  # "": one class a text
         raise CannotJudge("targets are tokens, whose frequencies differ by nature")
     if (setup.number("batch_class_purity") or 0.0) >= sorted_by_class:
         raise CannotJudge("samples come sorted by class, so that only some classes were counted")

@@ -14,7 +14,9 @@ def feature_predicts_target(
     run: Run,
     features: Features,
     *,
-    skill: float = threshold(0.98, "0..1", "measured", "best honest feature: iris 0.94, breast cancer 0.75, wine 0.70"),
+    skill: float = threshold(
+        0.98, "0..1", "measured", "best honest feature: iris 0.94, breast cancer 0.75, wine 0.70"
+    ),
 ) -> Iterator[Evidence]:
     """One feature alone answers the question.
 

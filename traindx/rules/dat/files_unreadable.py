@@ -34,6 +34,10 @@ def files_unreadable(
     if count is None or count <= any_at_all:
         return
     yield Evidence(
-        values={"count": count, "all": total, "where": run.setup.facts.get("files_unreadable_where") or "not named"},
+        values={
+            "count": count,
+            "all": total,
+            "where": run.setup.facts.get("files_unreadable_where") or "not named",
+        },
         points=(EvidencePoint("files_unreadable", None, count, 0.0, "files"),),
     )

@@ -62,4 +62,6 @@ def told(run: Run, share: float, largest: float) -> str:
     if apart is None:
         return f"{share:.2%} of the input values lie more than 10 spreads from their mean, the largest at {largest:.3g}"
     some = "1 value lies" if count == 1 else f"{count:.0f} values lie"
-    return f"{some} far from all others of the feature, up to {apart:.3g} times as far as 95 % of them: {where}"
+    return (
+        f"{some} far from all others of the feature, up to {apart:.3g} times as far as 95 % of them: {where}"
+    )

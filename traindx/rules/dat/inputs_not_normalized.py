@@ -26,9 +26,15 @@ def inputs_not_normalized(
     run: Run,
     features: Features,
     *,
-    large: float = threshold(10.0, "mean or spread", "seed", "requirements: spread over 10; bytes have 60 to 70"),
-    small: float = threshold(0.01, "largest spread", "measured", "divided by 255 twice: 0.002; healthy: 0.25 and more"),
-    offset: float = threshold(5.0, "mean over spread", "convention", "almost all of the input is a constant"),
+    large: float = threshold(
+        10.0, "mean or spread", "seed", "requirements: spread over 10; bytes have 60 to 70"
+    ),
+    small: float = threshold(
+        0.01, "largest spread", "measured", "divided by 255 twice: 0.002; healthy: 0.25 and more"
+    ),
+    offset: float = threshold(
+        5.0, "mean over spread", "convention", "almost all of the input is a constant"
+    ),
     spoilt: float = threshold(0.002, "of the values", "measured", "outliers: then they set the spread"),
     reach: float = threshold(3.0, "spreads", "theory", "the largest of 100 to 1000 normal values"),
     rare: float = threshold(0.5, "a batch", "convention", "most batches then hold none in a feature"),
@@ -72,7 +78,10 @@ def inputs_not_normalized(
         strength=1.0 if is_learning(features) is False else 0.5,
         aspects=(how.split()[0],),
         values={"how": how, "mean": mean, "spread": spread},
-        points=(EvidencePoint("inputs_std_mean", None, spread, 1.0), EvidencePoint("inputs_mean_abs", None, mean, 0.0)),
+        points=(
+            EvidencePoint("inputs_std_mean", None, spread, 1.0),
+            EvidencePoint("inputs_mean_abs", None, mean, 0.0),
+        ),
     )
 
 

@@ -68,12 +68,30 @@ def found(run: Run, two: float, any_at_all: float) -> Iterator[Seen]:
         )
     if twins > any_at_all:
         names = setup.facts.get("label_twins_where")
-        yield "medium", "twins", f"labels differ in case, blanks or punctuation only: {names}", twins, "label_twins"
+        yield (
+            "medium",
+            "twins",
+            f"labels differ in case, blanks or punctuation only: {names}",
+            twins,
+            "label_twins",
+        )
     low, gaps = setup.number("label_min"), setup.number("label_gaps") or 0.0
     odd = low is not None and low not in (0, IGNORED)
     if distinct is not None and low is not None and (odd or gaps > any_at_all):
-        how = f"start at {low:.0f}" if low > 0 else "are negative in part" if odd else f"leave out {gaps:.0f} numbers"
-        yield "info", "numbering", f"class numbers {how}; most losses want 0 to {distinct - 1:.0f}", low, "label_min"
+        how = (
+            f"start at {low:.0f}"
+            if low > 0
+            else "are negative in part"
+            if odd
+            else f"leave out {gaps:.0f} numbers"
+        )
+        yield (
+            "info",
+            "numbering",
+            f"class numbers {how}; most losses want 0 to {distinct - 1:.0f}",
+            low,
+            "label_min",
+        )
     single = setup.number("label_single_samples") or 0.0
     if single > any_at_all:
         yield "info", "single", f"{single:.0f} classes have a single sample", single, "label_single_samples"

@@ -45,5 +45,9 @@ def rows_sorted_by_class(
         strength=1.0 if fixed else 0.5,
         aspects=("unshuffled",) if fixed else (),
         values={"how": "purity" if by_class else "rank correlation", "value": abs(value)},
-        points=(EvidencePoint("rows_class_purity" if by_class else "rows_target_trend", None, value, 0.0, "0..1"),),
+        points=(
+            EvidencePoint(
+                "rows_class_purity" if by_class else "rows_target_trend", None, value, 0.0, "0..1"
+            ),
+        ),
     )

@@ -14,8 +14,12 @@ def samples_duplicated(
     run: Run,
     features: Features,
     *,
-    within: float = threshold(0.02, "of a batch", "convention", "copies within one batch: of many in the set"),
-    missing: float = threshold(0.1, "of the samples", "convention", "fewer different samples than the set has"),
+    within: float = threshold(
+        0.02, "of a batch", "convention", "copies within one batch: of many in the set"
+    ),
+    missing: float = threshold(
+        0.1, "of the samples", "convention", "fewer different samples than the set has"
+    ),
     passes: float = threshold(3.0, "epochs", "convention", "all samples have been seen by then"),
     natural: float = threshold(0.05, "by chance", "theory", "few values repeat without being copies"),
 ) -> Iterator[Evidence]:
@@ -38,7 +42,11 @@ def samples_duplicated(
     if "weighted" in setup.word("sampler") or setup.flag("replacement"):
         raise CannotJudge("samples are drawn with replacement")
     share = setup.number("batch_duplicate_samples_share") or 0.0
-    size, kept, seen = setup.number("dataset_size"), setup.number("train_samples_hashed"), setup.number("batches_seen")
+    size, kept, seen = (
+        setup.number("dataset_size"),
+        setup.number("train_samples_hashed"),
+        setup.number("batches_seen"),
+    )
     batch = setup.number("batch_size")
     if size and kept and seen and batch and seen * batch >= passes * size and kept < (1 - missing) * size:
         share = max(share, 1 - kept / size)

@@ -14,7 +14,9 @@ def slices_unequal(
     run: Run,
     features: Features,
     *,
-    gap: float = threshold(0.1, "of the rate", "convention", "a fifth of a rate of one half (four-fifths rule)"),
+    gap: float = threshold(
+        0.1, "of the rate", "convention", "a fifth of a rate of one half (four-fifths rule)"
+    ),
     surely: float = threshold(4.0, "x standard error", "theory", "beyond chance among hundreds of pairs"),
 ) -> Iterator[Evidence]:
     """A group of samples has other labels, or other errors, than the rest.
@@ -37,9 +39,14 @@ def slices_unequal(
     setup = run.setup
     seen = []
     for kind, words in (("label", "targets"), ("error", "errors of a cross-validated model")):
-        size, errors = setup.number(f"slice_{kind}_gap") or 0.0, setup.number(f"slice_{kind}_gap_errors") or 0.0
+        size, errors = (
+            setup.number(f"slice_{kind}_gap") or 0.0,
+            setup.number(f"slice_{kind}_gap_errors") or 0.0,
+        )
         if abs(size) >= gap and errors >= surely:
-            seen.append((kind, size, f"{words} by {size:+.2f} in {setup.facts.get(f'slice_{kind}_gap_slice')}"))
+            seen.append(
+                (kind, size, f"{words} by {size:+.2f} in {setup.facts.get(f'slice_{kind}_gap_slice')}")
+            )
     if not seen:
         return
     yield Evidence(

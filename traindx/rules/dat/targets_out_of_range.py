@@ -36,7 +36,9 @@ def targets_out_of_range(
     loss, width = setup.word("loss_name") or setup.word("loss"), setup.number("outputs_width")
     low, high = setup.number("label_min"), setup.number("label_max")
     if "binary" in loss:
-        low, high = (setup.number("targets_min"), setup.number("targets_max")) if low is None else (low, high)
+        low, high = (
+            (setup.number("targets_min"), setup.number("targets_max")) if low is None else (low, high)
+        )
         wrong = low is not None and high is not None and (low < 0 or high > unit)
         what, aspect = f"targets of a binary cross-entropy reach from {low} to {high}", "not-a-probability"
     else:
@@ -45,7 +47,11 @@ def targets_out_of_range(
         empty = hidden is not None and hidden >= masked
         beyond = classed and width is not None and width > 1 and high is not None and high >= width
         wrong = empty or beyond
-        what = "all labels are negative: every one is masked" if empty else f"labels reach {high}, outputs are {width}"
+        what = (
+            "all labels are negative: every one is masked"
+            if empty
+            else f"labels reach {high}, outputs are {width}"
+        )
         aspect = "all-masked" if empty else "beyond-outputs"
     if not wrong:
         return

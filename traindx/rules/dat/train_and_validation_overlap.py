@@ -17,7 +17,9 @@ def train_and_validation_overlap(
     share: float = threshold(
         0.02, "of the evaluated samples", "convention", "a few copies are in many public data sets"
     ),
-    grave: float = threshold(0.1, "of the evaluated samples", "convention", "validation then measures memory"),
+    grave: float = threshold(
+        0.1, "of the evaluated samples", "convention", "validation then measures memory"
+    ),
     by_chance: float = threshold(
         2.0, "x what copies within batches let expect", "theory", "a few copies are counted with an error"
     ),
@@ -52,9 +54,13 @@ def train_and_validation_overlap(
         return
     everything = bool(held and trained and found * held >= whole * trained)
     copies, chance = setup.number("batch_duplicate_samples_share"), setup.number("samples_duplicate_chance")
-    single = held is not None and round(found * held) < 2  # of a small validation set, one sample is over 2 %
+    single = (
+        held is not None and round(found * held) < 2
+    )  # of a small validation set, one sample is over 2 %
     few = single or max(copies or 0.0, chance or 0.0) >= share
-    few = few or (bool(run.panels) and not any(name.startswith("val/") for name in run.series))  # nothing is claimed
+    few = few or (
+        bool(run.panels) and not any(name.startswith("val/") for name in run.series)
+    )  # nothing is claimed
     few = few or found <= by_chance * expected(copies, setup.number("batch_size"), trained)
     yield Evidence(
         severity="low" if everything or few else "high" if found >= grave else "medium",

@@ -14,7 +14,9 @@ def validation_distribution_differs(
     run: Run,
     features: Features,
     *,
-    shift: float = threshold(1.0, "spreads", "measured", "healthy: 0.1 at most (200 samples); a missing scaling: 20"),
+    shift: float = threshold(
+        1.0, "spreads", "measured", "healthy: 0.1 at most (200 samples); a missing scaling: 20"
+    ),
     ratio: float = threshold(3.0, "x the spread", "measured", "healthy: 0.9 to 1.1; a missing scaling: 16"),
     single: float = threshold(
         0.3, "largest distance", "convention", "of two distribution functions; a spread apart: 0.38"

@@ -3,7 +3,17 @@
 import math
 
 from traindx.features.ranks import DATA_PARALLEL, apart, by_rank, exchanged, is_scale_free, ranks_of
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    rule,
+    threshold,
+)
 
 
 @rule(

@@ -1,7 +1,17 @@
 """DST005 gradients-are-not-averaged."""
 
 from traindx.features.ranks import exchanged, is_scale_free
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 WAYS = {
     "summed": ": they are summed up, not averaged",
@@ -58,7 +68,13 @@ def gradients_are_not_averaged(
     if found.off > off or right <= near or found.ratio <= 0:
         return
     ratio, ranks = found.ratio / before, found.ranks
-    way = "summed" if abs(ratio / ranks - 1) <= near else "divided" if abs(ratio * ranks - 1) <= near else "other"
+    way = (
+        "summed"
+        if abs(ratio / ranks - 1) <= near
+        else "divided"
+        if abs(ratio * ranks - 1) <= near
+        else "other"
+    )
     free = is_scale_free(run)
     last = float(found.steps[-1])
     yield Evidence(

@@ -1,7 +1,17 @@
 """DST003 rank-stops-reporting."""
 
 from traindx.features.ranks import reports_of
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -40,7 +50,9 @@ def rank_stops_reporting(
     rank, own = min(reports.items(), key=lambda item: item[1].steps[-1])
     last = max(reports.values(), key=lambda item: float(item.steps[-1]))
     end, stopped = float(last.steps[-1]), float(own.steps[-1])
-    missing = int(np.searchsorted(last.steps, end, side="right") - np.searchsorted(last.steps, stopped, side="right"))
+    missing = int(
+        np.searchsorted(last.steps, end, side="right") - np.searchsorted(last.steps, stopped, side="right")
+    )
     if end - stopped < lag * (end - float(last.steps[0])) or missing < rows:
         return
     if own.times is not None and last.times is not None:

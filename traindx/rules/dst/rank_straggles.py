@@ -5,7 +5,18 @@ from typing import NamedTuple
 
 from traindx.features.ranks import ByRank, above_others, by_rank, count_apart, longest_stretch
 from traindx.features.systems import start_up
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 PARTS = 8  # of the run; each is judged by itself
 WORDS = {"time/data": "waits for its data", "time/forward": "computes forward", "time/step": "works at a step",
@@ -51,7 +62,11 @@ def rank_straggles(
     if count_apart(run, start) is not None:
         raise CannotJudge("the ranks count different steps")
     length = step_seconds(features)
-    judged = [lag_of(t, length, some, often, start) for t in phases(features) if len(t.steps) >= least and length > 0]
+    judged = [
+        lag_of(t, length, some, often, start)
+        for t in phases(features)
+        if len(t.steps) >= least and length > 0
+    ]
     if not judged:
         raise CannotJudge("needs times of a step of two ranks at the same steps, which were not recorded")
     for lag in judged:
@@ -65,7 +80,12 @@ def rank_straggles(
             severity="low" if slight else "high" if lag.share >= much else "medium",
             strength=0.5 if slight else 1.0,
             aspects=("slight",) if slight else (),
-            values={"rank": lag.rank, "works": WORDS[lag.signal], "seconds": lag.seconds, "share": lag.share},
+            values={
+                "rank": lag.rank,
+                "works": WORDS[lag.signal],
+                "seconds": lag.seconds,
+                "share": lag.share,
+            },
             points=(EvidencePoint(lag.signal, lag.last, lag.seconds + lag.others, lag.others, "s"),),
         )
         return
@@ -100,7 +120,9 @@ def phases(features: Features) -> list[ByRank]:
     backward, own = by_rank(features, "time/backward"), None
     if step is not None and backward is not None and step.ranks == backward.ranks:
         steps, i, j = np.intersect1d(step.steps, backward.steps, return_indices=True)
-        own = ByRank("time/step less time/backward", step.ranks, steps, step.values[:, i] - backward.values[:, j])
+        own = ByRank(
+            "time/step less time/backward", step.ranks, steps, step.values[:, i] - backward.values[:, j]
+        )
     return [found for found in (data, own, forward, step) if found is not None]
 
 
@@ -131,4 +153,8 @@ def lag_of(times: ByRank, step: float, some: float, often: float, start: float) 
                     float(steps[b - 1]),
                 )
             )
-    return max(found, key=lambda lag: (lag.parts, lag.share), default=Lag(times.signal, 0, 0.0, 0, 0.0, 0.0, 0.0, 0.0))
+    return max(
+        found,
+        key=lambda lag: (lag.parts, lag.share),
+        default=Lag(times.signal, 0, 0.0, 0, 0.0, 0.0, 0.0, 0.0),
+    )

@@ -68,10 +68,18 @@ def ranks_disagree(
             points=(EvidencePoint("last step", count.own, count.own, count.other, "step"),),
         )
         return
-    found = [p for p in (of_gradients(features), of_weights(run, features)) if p is not None and len(p.steps) >= least]
+    found = [
+        p
+        for p in (of_gradients(features), of_weights(run, features))
+        if p is not None and len(p.steps) >= least
+    ]
     if not found:
-        raise CannotJudge("needs grad_norm or weight_norm of two ranks at the same steps, which were not recorded")
-    for parting, limit in zip(found, [gradients if p.what == "gradients" else weights for p in found], strict=True):
+        raise CannotJudge(
+            "needs grad_norm or weight_norm of two ranks at the same steps, which were not recorded"
+        )
+    for parting, limit in zip(
+        found, [gradients if p.what == "gradients" else weights for p in found], strict=True
+    ):
         differ = np.flatnonzero(parting.share > limit)
         if len(differ) < max(least, often * len(parting.steps)):
             continue
@@ -81,8 +89,15 @@ def ranks_disagree(
             onset=float(parting.steps[differ[0]]),
             last=worst,
             aspects=(parting.what,),
-            values={"what": parting.what, "share": share, "count": len(differ), "checked": len(parting.steps)},
-            points=(EvidencePoint(parting.signal, worst, float(parting.share[differ[-1]]), limit, "of the norm"),),
+            values={
+                "what": parting.what,
+                "share": share,
+                "count": len(differ),
+                "checked": len(parting.steps),
+            },
+            points=(
+                EvidencePoint(parting.signal, worst, float(parting.share[differ[-1]]), limit, "of the norm"),
+            ),
         )
         return
 

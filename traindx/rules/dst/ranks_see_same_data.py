@@ -38,7 +38,9 @@ def ranks_see_same_data(
         raise CannotJudge("the processes are not known to train on data of their own")
     losses = by_rank(features, "train/loss")
     if losses is None or len(losses.steps) < least:
-        raise CannotJudge(f"needs the training loss of two ranks at {least:.0f} steps, which were not recorded")
+        raise CannotJudge(
+            f"needs the training loss of two ranks at {least:.0f} steps, which were not recorded"
+        )
     share = float((apart(losses.values) == 0).mean())
     if share < often:
         return
@@ -47,5 +49,9 @@ def ranks_see_same_data(
         onset=float(losses.steps[0]),
         last=last,
         values={"ranks": len(losses.ranks), "share": share},
-        points=(EvidencePoint("train/loss", last, float(losses.values[1, -1]), float(losses.values[0, -1]), "loss"),),
+        points=(
+            EvidencePoint(
+                "train/loss", last, float(losses.values[1, -1]), float(losses.values[0, -1]), "loss"
+            ),
+        ),
     )

@@ -31,10 +31,17 @@ def checkpoint_not_finite(
 
     Sources: IEEE 754; requirements (checkpoint sanity).
     """
-    count, seen = run.setup.number("checkpoints_not_finite") or 0.0, run.setup.number("checkpoints_seen") or 0.0
+    count, seen = (
+        run.setup.number("checkpoints_not_finite") or 0.0,
+        run.setup.number("checkpoints_seen") or 0.0,
+    )
     if count <= any_at_all:
         return
     yield Evidence(
-        values={"count": count, "seen": seen, "names": run.setup.known("checkpoints_not_finite_names") or ""},
+        values={
+            "count": count,
+            "seen": seen,
+            "names": run.setup.known("checkpoints_not_finite_names") or "",
+        },
         points=(EvidencePoint("checkpoints_not_finite", None, count, 0.0, "files"),),
     )

@@ -31,10 +31,17 @@ def checkpoint_unreadable(
 
     Sources: safetensors format documentation; PyTorch documentation, Serialization semantics.
     """
-    count, seen = run.setup.number("checkpoints_unreadable") or 0.0, run.setup.number("checkpoints_seen") or 0.0
+    count, seen = (
+        run.setup.number("checkpoints_unreadable") or 0.0,
+        run.setup.number("checkpoints_seen") or 0.0,
+    )
     if count <= any_at_all:
         return
     yield Evidence(
-        values={"count": count, "seen": seen, "names": run.setup.known("checkpoints_unreadable_names") or ""},
+        values={
+            "count": count,
+            "seen": seen,
+            "names": run.setup.known("checkpoints_unreadable_names") or "",
+        },
         points=(EvidencePoint("checkpoints_unreadable", None, count, 0.0, "files"),),
     )

@@ -44,7 +44,9 @@ def run_not_reproducible(
         return
     first = run.setup.number("repeat_first_difference") or 1.0
     yield Evidence(
-        severity="medium" if at_once > rounding_first or not run.setup.word("device").startswith("cuda") else "low",
+        severity="medium"
+        if at_once > rounding_first or not run.setup.word("device").startswith("cuda")
+        else "low",
         aspects=("from-start",) if at_once > rounding_first else ("later",),
         values={"first": first, "difference": difference},
         points=(EvidencePoint("repeat_difference", None, difference, rounding, "of the loss"),),

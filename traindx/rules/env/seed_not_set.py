@@ -14,7 +14,9 @@ def seed_not_set(
     run: Run,
     features: Features,
     *,
-    differs: float = threshold(0.01, "of the loss", "convention", "two starts that are told apart in the first digits"),
+    differs: float = threshold(
+        0.01, "of the loss", "convention", "two starts that are told apart in the first digits"
+    ),
 ) -> Iterator[Evidence]:
     """No random number generator is given a seed.
 

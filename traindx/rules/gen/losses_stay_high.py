@@ -92,12 +92,16 @@ def look(curve: Curve, accuracies: list[Floats | None]) -> State:
     middle = float(median(curve.values[half : half + width]))
     reach = skill = None
     known = [values for values in accuracies if values is not None and len(values) > 1]
-    begun = min((float(values[0]) for values in known), default=0.0)  # the later of them has learned for an epoch
+    begun = min(
+        (float(values[0]) for values in known), default=0.0
+    )  # the later of them has learned for an epoch
     for values in known:
         end = float(median(values[-max(1, min(width, len(values) // 4)) :]))
         if reach is None or end > reach:
             reach, skill = end, (end - begun) / max(1 - begun, np.finfo(np.float64).eps)
-    return State(curve, start, curve.end, 1 - curve.end / start, abs(middle - curve.end) / start, reach, skill)
+    return State(
+        curve, start, curve.end, 1 - curve.end / start, abs(middle - curve.end) / start, reach, skill
+    )
 
 
 def held_out_is_worse(features: Features, state: State, gap: float) -> bool:
@@ -119,7 +123,9 @@ def nowhere(features: Features, state: State, nothing: float) -> tuple[str, Seve
     if val is None or val is state.curve or val.n < HELD_OUT or not 0 <= state.progress < nothing:
         return None
     first, last = float(median(val.values[:3])), float(median(val.values[-max(3, val.n // 4) :]))
-    return ("nowhere", "medium") if last >= first and first > 0 and val.best > (1 - nothing) * first else None
+    return (
+        ("nowhere", "medium") if last >= first and first > 0 and val.best > (1 - nothing) * first else None
+    )
 
 
 def judge(

@@ -2,7 +2,18 @@
 
 from traindx.features.progress import young
 from traindx.features.scores import EXTREMES, is_late, scale_of, scores, words_of
-from traindx.rules.api import CannotJudge, Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 SOME, PERCENT = 5, 100  # points that tell shares from per cent
 TOTALS = ("train/loss", "val/loss")
@@ -78,15 +89,23 @@ def metric_constant_or_impossible(
             yield evidence(curve, told, "high", ("zero",))
             return
         if repeats(curve) and (late or curve.values[-1] != 0) and (curve.name in TOTALS or not young(run)):
-            values: dict[str, object] = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
-            yield evidence(curve, None, None, ("constant", "loss") if curve.name in TOTALS else ("constant",), values)
+            values: dict[str, object] = {
+                "name": curve.name,
+                "value": float(curve.values[-1]),
+                "count": curve.n,
+            }
+            yield evidence(
+                curve, None, None, ("constant", "loss") if curve.name in TOTALS else ("constant",), values
+            )
             return
 
 
 def zeros(features: Features, curve: Curve, least: float) -> Evidence | None:
     """A loss that is 0 throughout, or parts of it that are."""
     if not np.any(curve.values):
-        return evidence(curve, f"{curve.name} is exactly 0 in all of its {curve.n} points", "medium", ("zero",))
+        return evidence(
+            curve, f"{curve.name} is exactly 0 in all of its {curve.n} points", "medium", ("zero",)
+        )
     if len(empty := empty_parts(features, least)) < 2:
         return None
     told = f"{' and '.join(empty[:2])} are exactly 0 in all of their points: nothing is learned for them"
@@ -122,7 +141,9 @@ def impossible(curve: Curve, absurd: float, slack: float) -> str:
     size = abs(scale.perfect) or 1.0
     within = (curve.values >= scale.low) & (curve.values <= scale.high)
     if not within.any() or (curve.n < SOME and high <= PERCENT):
-        return ""  # never a value of that scale: another number that is called alike, or a percentage of little
+        return (
+            ""  # never a value of that scale: another number that is called alike, or a percentage of little
+        )
     for value, beyond in ((high, high > scale.high + slack * size), (low, low < scale.low - slack * size)):
         if beyond:
             return f"{curve.name} is {value:.6g}, and cannot be: its scale goes from {scale.low:g} to {scale.high:g}"
@@ -149,7 +170,9 @@ def vanished(curve: Curve, tail: float, fell: float) -> bool:
     if not curve.name.endswith("loss") or curve.values[-1] != 0 or not np.any(curve.values):
         return False
     last = int(np.flatnonzero(curve.values)[-1])
-    return curve.n - 1 - last >= max(3, tail * curve.n) and float(curve.values[last]) > fell * abs(curve.start)
+    return curve.n - 1 - last >= max(3, tail * curve.n) and float(curve.values[last]) > fell * abs(
+        curve.start
+    )
 
 
 def repeats(curve: Curve) -> bool:
@@ -162,7 +185,11 @@ def repeats(curve: Curve) -> bool:
 
 
 def evidence(
-    curve: Curve, told: str | None, severity: object, aspects: tuple[str, ...], values: dict[str, object] | None = None
+    curve: Curve,
+    told: str | None,
+    severity: object,
+    aspects: tuple[str, ...],
+    values: dict[str, object] | None = None,
 ) -> Evidence:
     last = float(curve.steps[-1])
     return Evidence(

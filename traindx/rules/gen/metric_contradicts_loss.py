@@ -69,7 +69,9 @@ def metric_contradicts_loss(
                 yield tell(apart, split)
                 return
     if not found:
-        raise CannotJudge(f"needs the loss and a score of the same split, with at least {MIN_POINTS} points of each")
+        raise CannotJudge(
+            f"needs the loss and a score of the same split, with at least {MIN_POINTS} points of each"
+        )
 
 
 def look(loss: Curve, metric: Curve, start: int, sure: float) -> Apart | None:

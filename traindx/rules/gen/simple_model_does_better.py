@@ -5,8 +5,16 @@ from traindx.features.yardstick import Beside, beside
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 NOTHING = "no-better-than-trivial"
-WORDS = {"linear": "a linear model", "neighbours": "a nearest-neighbour vote", "bigram": "the token before alone"}
-UNITS = {"accuracy": "of the answers right", "explained": "of the variance explained", "nats": "nats a token"}
+WORDS = {
+    "linear": "a linear model",
+    "neighbours": "a nearest-neighbour vote",
+    "bigram": "the token before alone",
+}
+UNITS = {
+    "accuracy": "of the answers right",
+    "explained": "of the variance explained",
+    "nats": "nats a token",
+}
 
 
 @rule(
@@ -47,7 +55,9 @@ def simple_model_does_better(
     if features.is_game:
         raise CannotJudge("what a player answers hangs on the other")
     if found is None:
-        raise CannotJudge("the net's answers or those of simple predictors are not comparable, or they tell nothing")
+        raise CannotJudge(
+            "the net's answers or those of simple predictors are not comparable, or they tell nothing"
+        )
     if found.behind < surely or found.share >= most:
         return
     held_out = beside(run, features, "val/accuracy")

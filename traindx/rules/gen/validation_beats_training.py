@@ -2,7 +2,18 @@
 
 from traindx.features.noise import robust_sigma
 from traindx.features.pairs import Pair, pairs
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 MIN_POINTS = 6
 
@@ -35,7 +46,9 @@ def validation_beats_training(
     """
     candidates = [p for p in pairs(features, min_points=MIN_POINTS) if p.same]
     if features.is_reinforcement or not candidates:
-        raise CannotJudge(f"needs the same metric on training and held-out data, {MIN_POINTS} points of each")
+        raise CannotJudge(
+            f"needs the same metric on training and held-out data, {MIN_POINTS} points of each"
+        )
     for pair in candidates[:1]:
         half = pair.val.n // 2
         gap = (pair.train_at_val() - pair.val.oriented)[half:]

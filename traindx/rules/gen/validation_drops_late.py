@@ -5,7 +5,18 @@ from typing import NamedTuple
 from traindx.features.generalization import BLOCKS, reached, reached_again, valley_noise
 from traindx.features.pairs import Pair, pairs
 from traindx.features.smoothing import block_medians
-from traindx.rules.api import CannotJudge, Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 MIN_POINTS = 10
 
@@ -52,12 +63,16 @@ def validation_drops_late(
     """
     candidates = pairs(features, min_points=MIN_POINTS)
     if features.is_reinforcement or not candidates:
-        raise CannotJudge(f"needs a metric on training and held-out data, with at least {MIN_POINTS} points of each")
+        raise CannotJudge(
+            f"needs a metric on training and held-out data, with at least {MIN_POINTS} points of each"
+        )
     first = float(min(min(p.train.steps[0], p.val.steps[0]) for p in candidates))
     for pair in candidates:
         drop = look(pair, progress)
         length = float(pair.val.steps[-1]) - first
-        late = drop.halfway - first >= delay * (drop.done - first) and drop.halfway - drop.done >= wait * length
+        late = (
+            drop.halfway - first >= delay * (drop.done - first) and drop.halfway - drop.done >= wait * length
+        )
         beyond = drop.share >= share and drop.high - drop.end > noise * drop.noise
         if late and beyond and drop.between >= 3 and keeps(pair.train, progress):
             yield tell(pair, drop)
@@ -80,7 +95,9 @@ def look(pair: Pair, progress: float) -> Drop:
     top = start + int(np.argmax(y[start:]))
     end = float(y[top:].min())
     halfway = min(reached_again(y, (float(y[top]) + end) / 2, top), curve.n - 1)
-    whole = max(float(np.ptp(y)), float(curve.oriented[0]) - end)  # the trend has smoothed a fall at once away
+    whole = max(
+        float(np.ptp(y)), float(curve.oriented[0]) - end
+    )  # the trend has smoothed a fall at once away
     coarse = block_medians(curve.oriented[top:], BLOCKS)
     return Drop(
         done=done,

@@ -79,7 +79,11 @@ def validation_gap_grows(
     if features.is_reinforcement or not (candidates or few):
         raise CannotJudge("needs a metric on training and held-out data")
     seen = [s for p in candidates if (s := look(p)) is not None]
-    seen = [s for s in seen if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and alone(s, shared)]
+    seen = [
+        s
+        for s in seen
+        if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and alone(s, shared)
+    ]
     losses = [s for s in seen if "loss" in s.pair.val.name]
     if not losses and 2 * len(seen) < len(candidates):
         seen = []  # of many scores (one a class) some get worse while most improve
@@ -198,7 +202,10 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
         aspects=("stalled",),
         message=f"{pair.val.name} has {words} improved since step {at:g} ({val[best]:.4g}) and is "
         f"{after / now:.2g} times {pair.train.name}, which still falls",
-        points=(EvidencePoint(pair.val.name, last, after, before), EvidencePoint(pair.train.name, last, now, then)),
+        points=(
+            EvidencePoint(pair.val.name, last, after, before),
+            EvidencePoint(pair.train.name, last, now, then),
+        ),
     )
 
 
@@ -222,7 +229,9 @@ def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | 
     )
 
 
-def stands(features: Features, pair: Pair, bounds: tuple[float, float, float, float], part: float) -> Evidence | None:
+def stands(
+    features: Features, pair: Pair, bounds: tuple[float, float, float, float], part: float
+) -> Evidence | None:
     """A wide gap between the two at the end that validation is not about to close."""
     wide, huge, apart, torn = bounds
     scale = scale_of(pair.val.name, pair.val.values)
@@ -297,7 +306,9 @@ def tell(seen: Seen, metric_improves: bool, strong: float, mild: float, lost: fl
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
     low = float(pair.val.values[turn])
     best = "best at" if exact else "lowest around" if sign > 0 else "highest around"
-    end = rise.end * sign if pair.val.n > 2 * 4 else float(pair.val.values[-1])  # a level, or the last of a few
+    end = (
+        rise.end * sign if pair.val.n > 2 * 4 else float(pair.val.values[-1])
+    )  # a level, or the last of a few
     return Evidence(
         onset=at,
         last=last,

@@ -2,7 +2,17 @@
 
 import re
 
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 HELD_OUT = {
     "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout", "ap", "map",
@@ -41,13 +51,19 @@ def validation_missing(
         return
     seen = passes_over_data(run, features)
     if seen is None:
-        raise CannotJudge("needs the number of passes over the data (epoch): data seen once are not learned by heart")
+        raise CannotJudge(
+            "needs the number of passes over the data (epoch): data seen once are not learned by heart"
+        )
     if seen >= passes and objective.oriented[0] - objective.end > learned * objective.noise:
         last = objective.step_at(objective.n - 1)
         yield Evidence(
             last=last,
             values={"passes": seen},
-            points=(EvidencePoint(objective.name, last, float(objective.values[-1]), unit="without a held-out value"),),
+            points=(
+                EvidencePoint(
+                    objective.name, last, float(objective.values[-1]), unit="without a held-out value"
+                ),
+            ),
         )
 
 

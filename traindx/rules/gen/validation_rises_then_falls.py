@@ -2,7 +2,17 @@
 
 from traindx.features.generalization import Hump, hump
 from traindx.features.pairs import Pair, pairs
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    rule,
+    threshold,
+)
 
 MIN_POINTS = 8
 
@@ -37,7 +47,9 @@ def validation_rises_then_falls(
     """
     candidates = pairs(features, min_points=MIN_POINTS)
     if features.is_reinforcement or not candidates:
-        raise CannotJudge(f"needs a metric on training and held-out data, with at least {MIN_POINTS} points of each")
+        raise CannotJudge(
+            f"needs a metric on training and held-out data, with at least {MIN_POINTS} points of each"
+        )
     for pair in candidates:
         seen = hump(pair.val.oriented)
         if seen is None or not clear(seen, noise, height, width) or not descends(seen, dip, back):
@@ -50,7 +62,11 @@ def validation_rises_then_falls(
 def clear(seen: Hump, noise: float, height: float, width: float) -> bool:
     """Whether the hump is beyond noise, high and broad."""
     size = seen.high - seen.low
-    return size > noise * seen.noise and size >= height * (seen.first - min(seen.low, seen.end)) and seen.width >= width
+    return (
+        size > noise * seen.noise
+        and size >= height * (seen.first - min(seen.low, seen.end))
+        and seen.width >= width
+    )
 
 
 def descends(seen: Hump, dip: float, back: float) -> bool:

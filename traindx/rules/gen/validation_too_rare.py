@@ -46,5 +46,7 @@ def validation_too_rare(
                 "points": len(train),
                 "until": f", the last at step {at:.6g} of {float(train.steps[-1]):.6g}",
             },
-            points=tuple(EvidencePoint("validation", float(step), float(i)) for i, step in enumerate(held.steps[-3:])),
+            points=tuple(
+                EvidencePoint("validation", float(step), float(i)) for i, step in enumerate(held.steps[-3:])
+            ),
         )

@@ -46,7 +46,9 @@ def clipping_always_active(
 
     Sources: Pascanu, Mikolov, Bengio (2013); Zhang et al. (2020), Why gradient clipping accelerates training.
     """
-    steps, ratios = clip_ratios(features.curve("clip_ratio"), features.curve("grad_norm"), run.setup.clip_norm)
+    steps, ratios = clip_ratios(
+        features.curve("clip_ratio"), features.curve("grad_norm"), run.setup.clip_norm
+    )
     skip = start_up(len(ratios), start, 1)
     steps, ratios = steps[skip:], ratios[skip:]
     if len(ratios) == 0:
@@ -55,7 +57,9 @@ def clipping_always_active(
     if share < always:
         return
     strong = typical < tight
-    scale_free = any(word in (run.setup.optimizer or "").lower() for word in ("adam", "lamb", "lion", "rmsprop"))
+    scale_free = any(
+        word in (run.setup.optimizer or "").lower() for word in ("adam", "lamb", "lion", "rmsprop")
+    )
     severity: Severity = "info" if not strong else "low" if scale_free else "medium"
     yield Evidence(
         onset=float(steps[0]),

@@ -1,7 +1,17 @@
 """GRD010 clipping-never-active."""
 
 from traindx.features.gradients import clip_ratios
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -30,7 +40,9 @@ def clipping_never_active(
 
     Sources: Pascanu, Mikolov, Bengio (2013), section 3.2: a clip of half to ten times the average norm.
     """
-    steps, ratios = clip_ratios(features.curve("clip_ratio"), features.curve("grad_norm"), run.setup.clip_norm)
+    steps, ratios = clip_ratios(
+        features.curve("clip_ratio"), features.curve("grad_norm"), run.setup.clip_norm
+    )
     if len(ratios) == 0:
         raise CannotJudge("clip_ratio is not a ratio in 0..1")
     if float(np.min(ratios)) < untouched:

@@ -69,9 +69,16 @@ def curvature_beyond_stability(
         last=curve.step_at(curve.n - 1),
         severity=by_progress(features, stuck="high", unknown="medium", learns="info"),
         strength=1.0 if is_learning(features) is False else 0.5,
-        values={"rate": float(median(rate)), "times": times, "curvature": curvature, "bears": bears / curvature},
+        values={
+            "rate": float(median(rate)),
+            "times": times,
+            "curvature": curvature,
+            "bears": bears / curvature,
+        },
         points=(
-            EvidencePoint("curvature/max", curve.step_at(over), float(curve.values[over]), bears / float(rate[over])),
+            EvidencePoint(
+                "curvature/max", curve.step_at(over), float(curve.values[over]), bears / float(rate[over])
+            ),
         ),
     )
 

@@ -63,7 +63,11 @@ def gradient_is_zero(
     if objective is not None and shed(objective) >= done:
         return
     least = printed * printed_step(positive)
-    found = [(a, b) for a, b in stretches(values == 0, int(rows)) if absent or usual(values, a, b, int(rows)) > least]
+    found = [
+        (a, b)
+        for a, b in stretches(values == 0, int(rows))
+        if absent or usual(values, a, b, int(rows)) > least
+    ]
     if not found:
         return
     start, stop = found[-1] if found[-1][1] == norm.n else max(found, key=lambda r: r[1] - r[0])
@@ -76,5 +80,9 @@ def gradient_is_zero(
         severity=severity,
         aspects=("to-end" if lasting else "comes-back",) + ("from-start",) * (start == 0),
         values={"count": stop - start, "step": norm.step_at(start)},
-        points=(EvidencePoint("grad_norm", norm.step_at(start), 0.0, usual(values, start, stop, int(rows)), "L2"),),
+        points=(
+            EvidencePoint(
+                "grad_norm", norm.step_at(start), 0.0, usual(values, start, stop, int(rows)), "L2"
+            ),
+        ),
     )

@@ -44,7 +44,9 @@ def gradient_norm_explodes(
     Sources: Pascanu, Mikolov, Bengio (2013), On the difficulty of training recurrent neural networks.
     """
     norm, objective = features.needed_curve("grad_norm"), features.objective
-    judged = None if features.loss_is_no_score else objective  # returns grow as an agent learns, and norms with them
+    judged = (
+        None if features.loss_is_no_score else objective
+    )  # returns grow as an agent learns, and norms with them
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     if len(values) <= rows:
         return

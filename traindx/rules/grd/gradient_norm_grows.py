@@ -2,7 +2,18 @@
 
 from traindx.features.gradients import usual_level, worsened_after
 from traindx.features.systems import growth, start_up
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, Severity, np, rule, slope, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 
 @rule(
@@ -56,7 +67,9 @@ def gradient_norm_grows(
     if lost and times >= explodes:
         return
     better = objective is not None and objective.start - objective.end > score * objective.noise
-    outcome: tuple[Severity, str] = ("medium", "worse") if lost else ("info", "better") if better else ("low", "level")
+    outcome: tuple[Severity, str] = (
+        ("medium", "worse") if lost else ("info", "better") if better else ("low", "level")
+    )
     yield Evidence(
         onset=float(steps[0]),
         last=float(steps[-1]),

@@ -44,7 +44,13 @@ def ends_well(objective: Curve | None, lost: float) -> bool:
     min_points=3,
     severity="low",
     message="the gradient norm leapt away from the level around it {count} times, by up to {factor:.0f} times",
-    follows=("gradient-norm-explodes", "gradient-not-finite", "loss-not-finite", "loss-diverges", "loss-spikes-recur"),
+    follows=(
+        "gradient-norm-explodes",
+        "gradient-not-finite",
+        "loss-not-finite",
+        "loss-diverges",
+        "loss-spikes-recur",
+    ),
 )
 def gradient_norm_spikes(
     run: Run,
@@ -81,7 +87,9 @@ def gradient_norm_spikes(
     norm = features.needed_curve("grad_norm")
     steps, values = norm.steps[norm.values > 0], norm.values[norm.values > 0]
     found = excursions(values, factor=factor, score=score) if len(values) > 2 else []
-    answered = [e for e in found if loss_answers(features.objective, steps[e.start], steps[e.stop - 1], jump)]
+    answered = [
+        e for e in found if loss_answers(features.objective, steps[e.start], steps[e.stop - 1], jump)
+    ]
     found = answered if len(values) < short else found
     if not found:
         return
@@ -97,7 +105,9 @@ def gradient_norm_spikes(
         aspects=marks + ("unresolved",) * (found[-1].stop == len(values)),
         values={"count": len(found), "factor": max(e.factor for e in found)},
         points=tuple(
-            EvidencePoint("grad_norm", float(steps[e.peak]), float(values[e.peak]), values[e.peak] / e.factor, "L2")
+            EvidencePoint(
+                "grad_norm", float(steps[e.peak]), float(values[e.peak]), values[e.peak] / e.factor, "L2"
+            )
             for e in sorted(found, key=lambda e: -e.factor)[:3]
         ),
     )

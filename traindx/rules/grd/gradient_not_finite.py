@@ -55,7 +55,12 @@ def gradient_not_finite(
     if n < 2:
         raise CannotJudge("a single gradient norm may be one of the first steps of mixed precision")
     found = stretches(~np.isfinite(raw.values))
-    if found and found[0][0] == 0 and found[0][1] <= max(min(search, n // 3), opening * n, 1) and found[0][1] < n:
+    if (
+        found
+        and found[0][0] == 0
+        and found[0][1] <= max(min(search, n // 3), opening * n, 1)
+        and found[0][1] < n
+    ):
         found = found[1:]
     if not found:
         return
@@ -64,7 +69,9 @@ def gradient_not_finite(
     lasting = to_end or longest > isolated or (count > often * n and len(found) > isolated)
     searching = count == n <= search and moves(features.curve("train/loss"))
     repeated = len(found) >= isolated and count >= many * n
-    severity: Severity = "high" if lasting and not searching else "medium" if searching or repeated else "low"
+    severity: Severity = (
+        "high" if lasting and not searching else "medium" if searching or repeated else "low"
+    )
     first = found[-1][0] if to_end else found[0][0]
     step, before = float(raw.steps[first]), float(raw.values[first - 1]) if first > 0 else None
     yield Evidence(
@@ -72,7 +79,8 @@ def gradient_not_finite(
         last=float(raw.steps[found[-1][1] - 1]),
         strength=1.0 if lasting and not searching else 0.5,
         severity=severity,
-        aspects=("persistent" if to_end else "recurrent" if lasting else "isolated",) + ("from-start",) * (first == 0),
+        aspects=("persistent" if to_end else "recurrent" if lasting else "isolated",)
+        + ("from-start",) * (first == 0),
         values={"count": count, "rows": n, "step": step},
         points=(EvidencePoint("grad_norm", step, float(raw.values[first]), before, "L2"),),
     )

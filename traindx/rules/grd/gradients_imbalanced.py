@@ -53,13 +53,17 @@ def gradients_imbalanced(
     level = typical(np.where(found.values > 0, found.values, np.nan))
     level[["emb" in m.lower() for m in found.modules]] = np.nan
     if np.isfinite(level).sum() < few:
-        raise CannotJudge(f"needs {few:.0f} modules with a gradient, there are {int(np.isfinite(level).sum())}")
+        raise CannotJudge(
+            f"needs {few:.0f} modules with a gradient, there are {int(np.isfinite(level).sum())}"
+        )
     high, low = int(np.nanargmax(level)), int(np.nanargmin(level))
     learning = is_learning(features)
     times = float(level[high] / level[low])
     if learning or times < ratio:
         return
-    scale_free = any(word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon"))
+    scale_free = any(
+        word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon")
+    )
     certain = learning is False and not scale_free
     yield Evidence(
         onset=float(found.steps[0]),
@@ -71,7 +75,11 @@ def gradients_imbalanced(
         values={"high": found.modules[high], "low": found.modules[low], "ratio": times},
         points=(
             EvidencePoint(
-                f"grad_norm/{found.modules[high]}", float(found.steps[-1]), float(level[high]), float(level[low]), "L2"
+                f"grad_norm/{found.modules[high]}",
+                float(found.steps[-1]),
+                float(level[high]),
+                float(level[low]),
+                "L2",
             ),
         ),
     )

@@ -73,6 +73,10 @@ def gradients_vanish_with_depth(
         strength=1.0 if certain and front < strong * back else 0.5,
         severity="high" if certain else "low",
         aspects=("strong",) if front < strong * back else (),
-        values={"first": ", ".join(names[:part][:2]), "last": ", ".join(names[-part:][-2:]), "ratio": front / back},
+        values={
+            "first": ", ".join(names[:part][:2]),
+            "last": ", ".join(names[-part:][-2:]),
+            "ratio": front / back,
+        },
         points=(EvidencePoint(f"grad_norm/{names[0]}", float(found.steps[-1]), front, back, "L2"),),
     )

@@ -25,10 +25,16 @@ def graph_detached(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "parameters", "theory", "what was used in the forward pass gets a gradient"),
+    any_at_all: float = threshold(
+        0, "parameters", "theory", "what was used in the forward pass gets a gradient"
+    ),
     silent: float = threshold(0.95, "of the units", "convention", "a dead layer explains zeros"),
-    nearly: float = threshold(0.999, "of the parameters", "theory", "another model's optimizer: another finding"),
-    tiny: float = threshold(0.01, "of the parameters", "convention", "single biases and scales can be without effect"),
+    nearly: float = threshold(
+        0.999, "of the parameters", "theory", "another model's optimizer: another finding"
+    ),
+    tiny: float = threshold(
+        0.01, "of the parameters", "convention", "single biases and scales can be without effect"
+    ),
 ) -> Iterator[Evidence]:
     """Parameters that take part in the forward pass never get a gradient.
 
@@ -51,7 +57,10 @@ def graph_detached(
     """
     setup = run.setup
     absent = setup.number("parameters_without_gradient") or 0.0
-    zero, total = setup.number("parameters_with_zero_gradient") or 0.0, setup.number("parameters_trainable") or 0.0
+    zero, total = (
+        setup.number("parameters_with_zero_gradient") or 0.0,
+        setup.number("parameters_trainable") or 0.0,
+    )
     names = str(setup.known("parameters_without_gradient_names") or "")
     if absent >= nearly * total > 0:
         raise CannotJudge("no parameter of the optimizer gets a gradient: it may hold another model's")
@@ -62,7 +71,9 @@ def graph_detached(
     if absent <= any_at_all and not cut:
         return
     kind = "no-gradient" if used else "unused" if not cut else "all-zero" if everything else "zero-gradient"
-    severity: Severity = by_progress(features, stuck="high", unknown="high", learns="medium" if used else "low")
+    severity: Severity = by_progress(
+        features, stuck="high", unknown="high", learns="medium" if used else "low"
+    )
     if features.is_reinforcement and absent < nearly * total:
         severity = "low"  # an agent's target nets follow its others
     yield Evidence(
@@ -74,7 +85,11 @@ def graph_detached(
             "what": "get no gradient" if absent else "get a gradient of exactly zero",
             "names": names or setup.known("parameters_with_zero_gradient_names") or "",
         },
-        points=(EvidencePoint("parameters_without_gradient", None, absent if absent else zero, 0.0, "parameters"),),
+        points=(
+            EvidencePoint(
+                "parameters_without_gradient", None, absent if absent else zero, 0.0, "parameters"
+            ),
+        ),
     )
 
 

@@ -15,7 +15,9 @@ def one_batch_not_fitted(
     features: Features,
     *,
     left: float = threshold(0.5, "of the first loss", "convention", "a net that fits leaves far less"),
-    pace: float = threshold(0.05, "of what is left, in the last third", "convention", "slower is no fall that arrives"),
+    pace: float = threshold(
+        0.05, "of what is left, in the last third", "convention", "slower is no fall that arrives"
+    ),
     still: float = threshold(
         0.005, "of the first loss", "convention", "a fall that one does not see in a printed loss"
     ),
@@ -58,5 +60,7 @@ def one_batch_not_fitted(
         strength=1.0 if broken or share > 1 - pace else 0.5,
         aspects=("worse",) if broken else ("flat",) if share > 1 - pace else ("floor",),
         values={"start": start, "end": float("nan") if end is None else end, "steps": steps or 0.0},
-        points=(EvidencePoint("one_batch_end", None, float("nan") if end is None else end, left * start, "loss"),),
+        points=(
+            EvidencePoint("one_batch_end", None, float("nan") if end is None else end, left * start, "loss"),
+        ),
     )

@@ -30,7 +30,10 @@ def optimizer_never_steps(
 
     Sources: PyTorch tutorial, Optimizing model parameters; fault catalogue, missing step.
     """
-    passes, steps = run.setup.number("backwards_without_step") or 0.0, run.setup.number("optimizer_steps") or 0.0
+    passes, steps = (
+        run.setup.number("backwards_without_step") or 0.0,
+        run.setup.number("optimizer_steps") or 0.0,
+    )
     if steps > 0 or passes < least or moved(run):
         return
     yield Evidence(

@@ -27,8 +27,12 @@ def parameters_missing_from_optimizer(
     run: Run,
     features: Features,
     *,
-    any_at_all: float = threshold(0, "parameters", "theory", "what requires a gradient is meant to be trained"),
-    nearly: float = threshold(0.999, "of the parameters", "theory", "not one of them takes part in the loss"),
+    any_at_all: float = threshold(
+        0, "parameters", "theory", "what requires a gradient is meant to be trained"
+    ),
+    nearly: float = threshold(
+        0.999, "of the parameters", "theory", "not one of them takes part in the loss"
+    ),
     rows: float = threshold(3, "steps", "convention", "a gradient may come later"),
 ) -> Iterator[Evidence]:
     """Parameters that are meant to be trained are in no optimizer.
@@ -48,7 +52,10 @@ def parameters_missing_from_optimizer(
     Sources: TrainCheck (Jiang et al. 2025); fault catalogue rows 13, 14, 15.
     """
     setup = run.setup
-    outside, total = setup.number("parameters_without_optimizer") or 0.0, setup.number("parameters_trainable") or 0.0
+    outside, total = (
+        setup.number("parameters_without_optimizer") or 0.0,
+        setup.number("parameters_trainable") or 0.0,
+    )
     idle, steps = setup.number("parameters_without_gradient") or 0.0, setup.number("optimizer_steps") or 0.0
     strangers = total > 0 and idle >= nearly * total and steps >= rows
     if steps < 1:

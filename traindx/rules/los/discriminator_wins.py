@@ -79,6 +79,12 @@ def told(curve: Curve, other: Curve, low: float) -> Evidence:
         last=last,
         where=curve.name,
         strength=1.0,
-        values={"loser": curve.name, "low": low, "other": other.name, "start": other.start, "end": other.end},
+        values={
+            "loser": curve.name,
+            "low": low,
+            "other": other.name,
+            "start": other.start,
+            "end": other.end,
+        },
         points=(EvidencePoint(curve.name, last, low, curve.start), other.point(-1, other.end, other.start)),
     )

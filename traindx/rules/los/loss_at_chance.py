@@ -73,7 +73,11 @@ def loss_at_chance(
         return
     early = curve.n < 2 * 3 and not is_late(features, epochs, steps) and not classes
     to_the_digit = run.axis == "epoch" and bool(np.abs(curve.values / level - 1).max() < exact / 3)
-    if moves(tail, steady * level) or falls_below(curve.values, found, exact) or (early and not to_the_digit):
+    if (
+        moves(tail, steady * level)
+        or falls_below(curve.values, found, exact)
+        or (early and not to_the_digit)
+    ):
         return
     frozen = len(tail) > 2 and bool(np.ptp(tail) == 0) and curve.n > 2 * 4 and bool(np.ptp(curve.values) > 0)
     yield Evidence(

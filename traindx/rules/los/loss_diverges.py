@@ -4,7 +4,10 @@ from traindx.features.noise import difference_noise, median_error
 from traindx.features.smoothing import TREND_PARTS
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
 
-PATIENCE, PATIENT = 12, 0.05  # points, share of them: what lasts longer is no spike (as in `features.spikes`)
+PATIENCE, PATIENT = (
+    12,
+    0.05,
+)  # points, share of them: what lasts longer is no spike (as in `features.spikes`)
 SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly ended
 
 
@@ -72,7 +75,11 @@ def loss_diverges(
     since = max(float(curve.trend[int(ending * curve.n)]) - curve.best, 0.0)  # without the first descent
     lately = risen > max(lost * since, visible * abs(curve.best), noise * error)
     lately = lately or (end > rise * curve.start and lost_decades(curve, end, lost, decade, noise))
-    if best >= curve.n - len(tail) or coming_back(curve, best, tail, falling * risen) or not (risen > needed or lately):
+    if (
+        best >= curve.n - len(tail)
+        or coming_back(curve, best, tail, falling * risen)
+        or not (risen > needed or lately)
+    ):
         return
     # Rewards and held-out losses wander; only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
@@ -100,7 +107,10 @@ def told(
         last=float(curve.steps[-1]),
         severity=severity,
         strength=min(1.0, 0.5 + 0.5 * risen / max(gained, risen)),
-        aspects=(begun, "sudden" if settle_length(curve, onset, end) <= max(2, sudden * curve.n) else "gradual"),
+        aspects=(
+            begun,
+            "sudden" if settle_length(curve, onset, end) <= max(2, sudden * curve.n) else "gradual",
+        ),
         values={"name": curve.name, "best": low.value, "end": end * curve.sign, "onset": low.step},
         points=(low, curve.point(-1, end, low.value * curve.sign)),
     )

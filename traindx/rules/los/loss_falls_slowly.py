@@ -1,7 +1,18 @@
 """LOS005: the loss falls, but slowly and in a straight line."""
 
 from traindx.features.plateaus import improvement
-from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, median, rule, slope, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    median,
+    rule,
+    slope,
+    threshold,
+)
 
 
 @rule(
@@ -49,7 +60,9 @@ def loss_falls_slowly(
     if curve.start <= 0:
         raise CannotJudge("needs a positive loss")
     if cut_short(features, curve):
-        raise CannotJudge("the learning rate falls before the end: what the loss does then is the schedule's")
+        raise CannotJudge(
+            "the learning rate falls before the end: what the loss does then is the schedule's"
+        )
     skip = int(transient * n)
     first, second = slope(y[skip : n // 2]), slope(y[n // 2 :])
     fall, error = curve.start - curve.end, improvement(curve)[1]
@@ -78,4 +91,6 @@ def cut_short(features: Features, curve: Curve) -> bool:
     if lr is None or lr.n < 2 or lr.values.max() <= 0:
         return False
     rates = lr.at_steps(curve.steps[curve.n // 2 :])
-    return bool(median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2 and rates[0] > lr.values.max() / 4)
+    return bool(
+        median(rates[-max(1, len(rates) // 4) :]) < lr.values.max() / 2 and rates[0] > lr.values.max() / 4
+    )

@@ -5,7 +5,19 @@ from traindx.features.noise import median_error
 from traindx.features.plateaus import improvement
 from traindx.features.scores import best_skill, is_late, scale_of, skill, words_of
 from traindx.features.smoothing import TREND_PARTS, block_medians
-from traindx.rules.api import CannotJudge, Curve, Evidence, Features, Iterator, Run, median, np, rule, slope, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Curve,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 EXPLORATION = frozenset({"epsilon", "eps", "exploration"})
 
@@ -78,7 +90,9 @@ def loss_flat_from_start(
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
-    yield told(curve, marks, sure=not short and (constant or improvement(curve)[1] < moved * level), short=short)
+    yield told(
+        curve, marks, sure=not short and (constant or improvement(curve)[1] < moved * level), short=short
+    )
 
 
 def says_nothing(run: Run, features: Features) -> str:
@@ -102,7 +116,9 @@ def exploring(
 ) -> bool:
     """Whether an agent's logged rate of exploration ends above one half."""
     rates = [features.curve(n) for n in features.run.series if words_of(n) & EXPLORATION]
-    return features.is_reinforcement and any(c is not None and c.n and most < c.values[-1] <= 1 for c in rates)
+    return features.is_reinforcement and any(
+        c is not None and c.n and most < c.values[-1] <= 1 for c in rates
+    )
 
 
 def told(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:
@@ -113,7 +129,12 @@ def told(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Ev
         aspects=marks,
         strength=1.0 if sure else 0.5,
         severity="medium" if short else None,
-        values={"name": curve.name, "start": curve.start * curve.sign, "end": curve.end * curve.sign, "n": curve.n},
+        values={
+            "name": curve.name,
+            "start": curve.start * curve.sign,
+            "end": curve.end * curve.sign,
+            "n": curve.n,
+        },
         points=(curve.point(0, curve.start), curve.point(-1, curve.end, curve.start)),
     )
 
@@ -125,7 +146,9 @@ def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) 
     fell_at_once = float(curve.oriented[0]) - curve.end  # too soon for a level to show it
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
     unsure = max(error, trend_error(curve))
-    if fall > moved or (fall > moved / 4 and (fall > surely * unsure > 0 or falls(curve, fall > surely * error))):
+    if fall > moved or (
+        fall > moved / 4 and (fall > surely * unsure > 0 or falls(curve, fall > surely * error))
+    ):
         return True
     if curve.start - curve.best > max(dip, surely * unsure) or fall < -max(dip, surely * error):
         return True

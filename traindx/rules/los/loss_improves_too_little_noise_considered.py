@@ -54,5 +54,7 @@ def loss_improves_too_little_noise_considered(
             "noise": curve.noise,
             "n": curve.n,
         },
-        points=(EvidencePoint(curve.name, float(curve.steps[-1]), fall * curve.sign, doubtful * error, "change"),),
+        points=(
+            EvidencePoint(curve.name, float(curve.steps[-1]), fall * curve.sign, doubtful * error, "change"),
+        ),
     )

@@ -1,7 +1,18 @@
 """LOS013: the loss is not where it was when a run is resumed."""
 
 from traindx.features.noise import median_error
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -15,9 +26,15 @@ def loss_jumps_on_resume(
     run: Run,
     features: Features,
     *,
-    surely: float = threshold(6.0, "x standard error", "theory", "the difference of two medians of a few points"),
-    visible: float = threshold(0.1, "of the curve's range", "convention", "smaller differences heal at once"),
-    points: float = threshold(5, "points on each side", "convention", "enough for a median, short against a trend"),
+    surely: float = threshold(
+        6.0, "x standard error", "theory", "the difference of two medians of a few points"
+    ),
+    visible: float = threshold(
+        0.1, "of the curve's range", "convention", "smaller differences heal at once"
+    ),
+    points: float = threshold(
+        5, "points on each side", "convention", "enough for a median, short against a trend"
+    ),
     times: float = threshold(2.0, "x every point before", "convention", "few points: doubled or worse"),
 ) -> Iterator[Evidence]:
     """The level right after a resume differs from the level right before it.
@@ -48,7 +65,12 @@ def loss_jumps_on_resume(
         k = int(points)
         before, after = curve.values[max(0, cut - k) : cut], curve.values[cut : cut + k]
         if len(before) < 3 or len(after) < 3:
-            if len(before) > 1 and len(after) > 1 and before.min() > 0 and after.min() >= times * before.max():
+            if (
+                len(before) > 1
+                and len(after) > 1
+                and before.min() > 0
+                and after.min() >= times * before.max()
+            ):
                 yield told(event.step, float(median(before)), float(after[0]))
             continue
         judged += 1

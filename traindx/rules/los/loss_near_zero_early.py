@@ -1,6 +1,17 @@
 """LOS012: the loss is almost zero almost at once."""
 
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -14,7 +25,9 @@ def loss_near_zero_early(
     run: Run,
     features: Features,
     *,
-    near: float = threshold(0.01, "of the starting loss", "convention", "a hundredth is memorized or leaked"),
+    near: float = threshold(
+        0.01, "of the starting loss", "convention", "a hundredth is memorized or leaked"
+    ),
     early: float = threshold(0.1, "of the run", "convention", "before a net can have learned much"),
     epochs: float = threshold(1.0, "epochs", "theory", "a sample seen once cannot have been memorized"),
 ) -> Iterator[Evidence]:
@@ -41,11 +54,19 @@ def loss_near_zero_early(
     if not curve.start > 0 or float(curve.values.min()) < 0:
         raise CannotJudge("needs a positive loss")
     below = np.flatnonzero(curve.trend <= near * curve.start)
-    if not len(below) or below[0] > early * curve.n or float(median(curve.values[below[0] :])) > near * curve.start:
+    if (
+        not len(below)
+        or below[0] > early * curve.n
+        or float(median(curve.values[below[0] :])) > near * curve.start
+    ):
         return
     first = int(below[0])
     epoch = features.curve("epoch")
-    within = epoch is not None and epoch.n > 0 and float(epoch.at_steps(curve.steps[first : first + 1])[0]) <= epochs
+    within = (
+        epoch is not None
+        and epoch.n > 0
+        and float(epoch.at_steps(curve.steps[first : first + 1])[0]) <= epochs
+    )
     yield Evidence(
         onset=curve.step_at(first),
         last=float(curve.steps[-1]),

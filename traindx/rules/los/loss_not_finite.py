@@ -36,7 +36,9 @@ def loss_not_finite(
     run: Run,
     features: Features,
     *,
-    early: float = threshold(0.05, "of the points", "convention", "faults of initialization show in the first steps"),
+    early: float = threshold(
+        0.05, "of the points", "convention", "faults of initialization show in the first steps"
+    ),
     grown: float = threshold(
         5.0, "x the median before", "seed", "a gradient norm of 10x its median precedes most divergences"
     ),
@@ -72,7 +74,9 @@ def loss_not_finite(
 def losses(features: Features) -> Iterator[Curve]:
     """The objective, then every loss: of a total and its parts one may break first. A reward or a score that is not
     finite says only that there was nothing to average, where a loss beside it is sound."""
-    names = [n for n in features.run.series if "loss" in n.rsplit("/", 1)[-1] and n.startswith(("train/", "val/"))]
+    names = [
+        n for n in features.run.series if "loss" in n.rsplit("/", 1)[-1] and n.startswith(("train/", "val/"))
+    ]
     objective = features.objective
     sound = any((c := features.curve(n)) is not None and c.n for n in names)
     if objective is not None and (objective.name in names or not sound):

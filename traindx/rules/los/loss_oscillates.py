@@ -72,7 +72,9 @@ def loss_oscillates(
     ## Sources
     Requirements (oscillates without converging); AutoTrainer's oscillation rule (quiet on healthy runs).
     """
-    held_out = erratic_scores(features, erratic, enough, visible) or up_and_down(features, twice, often / 2, enough)
+    held_out = erratic_scores(features, erratic, enough, visible) or up_and_down(
+        features, twice, often / 2, enough
+    )
     yield from held_out
     curve = features.needed_curve("objective")
     tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
@@ -95,7 +97,9 @@ def regular(features: Features, curve: Curve, bars: tuple[float, float, float, f
     if found.p_value > chance or found.share < explained or 2 * found.amplitude < large * scale:
         return
     stuck = slope(y).change > -2 * found.amplitude
-    if found.kind == "periodic" and (is_epoch(features, curve, found.period) or is_part_of_longer(y, found.period)):
+    if found.kind == "periodic" and (
+        is_epoch(features, curve, found.period) or is_part_of_longer(y, found.period)
+    ):
         return
     if found.kind != "alternating" or stuck:
         yield swings(curve, y, found, scale, stuck=stuck, growing=grows(y, growing))
@@ -111,10 +115,17 @@ def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> b
     return bool(len(alike) > 1 and (alike - np.minimum.accumulate(alike)).max() > sigmas / len(y) ** 0.5)
 
 
-def swings(curve: Curve, y: np.ndarray, found: Swing, scale: float, *, stuck: bool, growing: bool) -> Evidence:
+def swings(
+    curve: Curve, y: np.ndarray, found: Swing, scale: float, *, stuck: bool, growing: bool
+) -> Evidence:
     """A swing of `y`, the later points of a curve; `scale` is what it is large against."""
     marks = [found.kind, *(["no-progress"] if stuck else []), *(["growing"] if growing else [])]
-    values = {"name": curve.name, "kind": found.kind, "period": found.period, "amplitude": 2 * found.amplitude}
+    values = {
+        "name": curve.name,
+        "kind": found.kind,
+        "period": found.period,
+        "amplitude": 2 * found.amplitude,
+    }
     return Evidence(
         onset=curve.step_at(curve.n - len(y)),
         last=float(curve.steps[-1]),

@@ -68,7 +68,11 @@ def loss_plateaus(
     level = float(median(curve.oriented[flat.first :]))
     if float(curve.oriented.min()) >= 0 and level < done * curve.start:
         return
-    if np.ptp(curve.values) == 0 and best_skill(features) < good and (curve.sign < 0 or not begins_late(run)):
+    if (
+        np.ptp(curve.values) == 0
+        and best_skill(features) < good
+        and (curve.sign < 0 or not begins_late(run))
+    ):
         return  # a loss that never moved, and nothing good beside it, is another rule's
     marks = tuple(aspects(features, curve, flat, level, (little, decayed, good, tiny_norm, steady)))
     yield Evidence(
@@ -92,11 +96,15 @@ def numbers(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
     return {"name": curve.name, "level": level * curve.sign, "onset": onset, "share": flat.share}
 
 
-def beside(features: Features, objective: Curve, still: float, most: float, least: float) -> Iterator[Evidence]:
+def beside(
+    features: Features, objective: Curve, still: float, most: float, least: float
+) -> Iterator[Evidence]:
     """The held-out loss, or a held-out score, lies level while the training loss goes on: a note."""
     val = features.curve("val/loss")
     for curve in (*([val] if val is not None else []), *scores(features, "val/", int(least))):
-        flat = flat_tail(curve, still=still, most=most) if curve is not objective and curve.n >= least else None
+        flat = (
+            flat_tail(curve, still=still, most=most) if curve is not objective and curve.n >= least else None
+        )
         if flat is None:
             continue
         level, onset = float(median(curve.oriented[flat.first :])), curve.step_at(flat.first)
@@ -147,7 +155,11 @@ def severity(marks: tuple[str, ...]) -> Severity:
 
 
 def aspects(
-    features: Features, curve: Curve, flat: Flat, level: float, bounds: tuple[float, float, float, float, float]
+    features: Features,
+    curve: Curve,
+    flat: Flat,
+    level: float,
+    bounds: tuple[float, float, float, float, float],
 ) -> Iterator[str]:
     little, decayed, good, tiny, steady = bounds
     # A guess scatters hardly at all from batch to batch: a level that does only passes by ln k.
@@ -162,7 +174,9 @@ def aspects(
         peak = float(np.max(np.abs(lr.values)))
         if peak > 0 and float(median(rates)) < decayed * peak:
             yield "lr-decayed"
-        before = np.abs(lr.at_steps(curve.steps[max(0, flat.first - curve.n // TREND_PARTS) : flat.first + 1]))
+        before = np.abs(
+            lr.at_steps(curve.steps[max(0, flat.first - curve.n // TREND_PARTS) : flat.first + 1])
+        )
         if len(before) > 1 and float(before[-1]) < 0.5 * float(before[0]):
             yield "after-lr-drop"
     for name in ("val/accuracy", "train/accuracy"):

@@ -82,7 +82,9 @@ def loss_repeats_each_epoch(
         strength=min(1.0, 0.5 + share / 2),
         aspects=("rising-within" if rising else "falling-within",),
         values={"share": share, "shape": "rising within it" if rising else "falling within it"},
-        points=(EvidencePoint("train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"),),
+        points=(
+            EvidencePoint("train/loss", float(curve.steps[-1]), swing, curve.noise, "height of the pattern"),
+        ),
     )
 
 

@@ -20,7 +20,9 @@ def loss_spikes_and_recovers(
     multiple: float = threshold(
         8.0, "x robust noise", "convention", "runmedic uses 8; heavy tails raise it by themselves"
     ),
-    visible: float = threshold(0.08, "of the curve's range", "convention", "smaller bumps are not worth a line"),
+    visible: float = threshold(
+        0.08, "of the curve's range", "convention", "smaller bumps are not worth a line"
+    ),
     many: float = threshold(3, "spikes", "convention", "from three on they recur"),
     clear: float = threshold(0.25, "of the range of a score", "convention", "scores wander more"),
     enough: float = threshold(20, "points", "convention", "of a curve that is not the objective"),
@@ -63,7 +65,9 @@ def loss_spikes_and_recovers(
             return
 
 
-def told(features: Features, curve: Curve, worst: Spike, large: float, since: tuple[float, float]) -> Evidence:
+def told(
+    features: Features, curve: Curve, worst: Spike, large: float, since: tuple[float, float]
+) -> Evidence:
     """The evidence of one spike; that of a score is a drop. `since`: what is early, and what is long ago."""
     start, past = since
     early: tuple[str, ...] = ("early",) if worst.first <= max(3, start * curve.n) else ()

@@ -20,9 +20,13 @@ def loss_spikes_recur(
     multiple: float = threshold(
         8.0, "x robust noise", "convention", "runmedic uses 8; heavy tails raise it by themselves"
     ),
-    visible: float = threshold(0.08, "of the curve's range", "convention", "smaller bumps are not worth a line"),
+    visible: float = threshold(
+        0.08, "of the curve's range", "convention", "smaller bumps are not worth a line"
+    ),
     many: float = threshold(3, "spikes", "convention", "two may be chance"),
-    heavy: float = threshold(0.5, "of all that was gained", "convention", "a spike that undoes half of the training"),
+    heavy: float = threshold(
+        0.5, "of all that was gained", "convention", "a spike that undoes half of the training"
+    ),
     visibly: float = threshold(0.5, "of the level", "convention", "half as much again"),
     seldom: float = threshold(0.01, "of the points", "convention", "rarer ones cost no progress"),
     late: float = threshold(0.5, "of the run", "convention", "spikes that go on are not those of warm-up"),

@@ -18,8 +18,12 @@ def loss_spikes_then_fails(
     features: Features,
     *,
     multiple: float = threshold(8.0, "x robust noise", "convention", "as for spikes that recover"),
-    visible: float = threshold(0.25, "of the curve's range", "convention", "a quarter of what training gained"),
-    kept: float = threshold(0.5, "of the spike's height", "convention", "where the run ends, relative to the jump"),
+    visible: float = threshold(
+        0.25, "of the curve's range", "convention", "a quarter of what training gained"
+    ),
+    kept: float = threshold(
+        0.5, "of the spike's height", "convention", "where the run ends, relative to the jump"
+    ),
 ) -> Iterator[Evidence]:
     """A sudden rise that is not undone: the run stays up, or ends in values that are not finite.
 
@@ -56,6 +60,10 @@ def loss_spikes_then_fails(
                 "peak": spike.before + spike.height,
                 "onset": curve.step_at(spike.first),
             },
-            points=(EvidencePoint(curve.name, curve.step_at(spike.peak), spike.before + spike.height, spike.before),),
+            points=(
+                EvidencePoint(
+                    curve.name, curve.step_at(spike.peak), spike.before + spike.height, spike.before
+                ),
+            ),
         )
         return

@@ -1,7 +1,18 @@
 """LOS015: the run ended while the loss was still on its way down."""
 
 from traindx.features.forecast import forecast_curve, target_step
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, slope, threshold
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    np,
+    rule,
+    slope,
+    threshold,
+)
 
 
 @rule(
@@ -65,7 +76,11 @@ def loss_still_falling_at_end(
         values={"name": curve.name, "share": min(share, 1.0), "ahead": continued(run, curve)},
         points=(
             EvidencePoint(
-                curve.name, float(curve.steps[-1]), tail.change * curve.sign, None, "change over the last quarter"
+                curve.name,
+                float(curve.steps[-1]),
+                tail.change * curve.sign,
+                None,
+                "change over the last quarter",
             ),
         ),
     )

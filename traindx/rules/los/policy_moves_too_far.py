@@ -1,6 +1,17 @@
 """LOS019 policy-moves-too-far."""
 
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -15,8 +26,12 @@ def policy_moves_too_far(
     features: Features,
     *,
     least: float = threshold(5, "points", "convention", "a typical update of fewer is none"),
-    far: float = threshold(0.1, "nats", "measured", "runs that learn: 0.002 to 0.03; early stopping begins at 0.015"),
-    beyond: float = threshold(1.0, "nats", "theory", "actions become e times likelier or rarer within one update"),
+    far: float = threshold(
+        0.1, "nats", "measured", "runs that learn: 0.002 to 0.03; early stopping begins at 0.015"
+    ),
+    beyond: float = threshold(
+        1.0, "nats", "theory", "actions become e times likelier or rarer within one update"
+    ),
 ) -> Iterator[Evidence]:
     """Each update of the policy takes it far from the policy that collected the data.
 

@@ -61,7 +61,12 @@ def policy_stops_exploring(
             continue
         size = np.abs(curve.values)
         if size[0] > 0 and float(size[-(curve.n // 3) :].max()) <= gone * size[0]:
-            values = {"first": float(curve.values[0]), "last": float(curve.values[-1]), "best": best, "now": now}
+            values = {
+                "first": float(curve.values[0]),
+                "last": float(curve.values[-1]),
+                "best": best,
+                "now": now,
+            }
             yield Evidence(
                 onset=curve.step_at(int(np.argmax(size <= gone * size[0]))),
                 where=name,

@@ -1,7 +1,18 @@
 """LRS004: the learning rate is zero, always or for long."""
 
 from traindx.features.schedule import Stretch, coarsely_printed, stretches, traces
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, Severity, rule, slope, threshold
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    rule,
+    slope,
+    threshold,
+)
 
 
 @rule(
@@ -86,6 +97,8 @@ def tell(curve: Curve, stretch: Stretch, place: str, severity: Severity) -> Evid
         values={"signal": curve.name, "when": words[place], "count": stretch.length, "points": curve.n},
         points=(
             EvidencePoint(curve.name, start, float(curve.values[stretch.start]), float(curve.values.max())),
-            EvidencePoint(curve.name, stop, float(curve.values[stretch.stop - 1]), float(curve.values.max())),
+            EvidencePoint(
+                curve.name, stop, float(curve.values[stretch.stop - 1]), float(curve.values.max())
+            ),
         ),
     )

@@ -1,7 +1,18 @@
 """LRS001: the learning rate changes by a large factor from one point to the next."""
 
 from traindx.features.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
-from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -31,7 +42,11 @@ def learning_rate_jumps(
     Sources: Loshchilov and Hutter, "SGDR", arXiv:1608.03983; Smith, arXiv:1506.01186 (cyclical rates).
     """
     for curve in traces(features):
-        unit = float(curve.values[curve.values > 0].min(initial=np.inf)) if coarsely_printed(curve.values) else 0.0
+        unit = (
+            float(curve.values[curve.values > 0].min(initial=np.inf))
+            if coarsely_printed(curve.values)
+            else 0.0
+        )
         found = [j for j in jumps(curve.values, up=up, down=down) if abs(j.after - j.before) > 2 * unit]
         calm = warmup_end(curve.values)
         ups = [j for j in found if j.factor > 1 and (j.at > calm or j.at > early * curve.n)]
@@ -51,7 +66,10 @@ def returns(down: Jump, ups: list[Jump]) -> bool:
 def declared(run: Run, curve: Curve, jump: Jump) -> bool:
     """Whether the log itself says that a new phase begins there."""
     before, after = curve.step_at(jump.at - 1), curve.step_at(jump.at)
-    return any(e.kind in ("phase", "restart") and e.step is not None and before <= e.step <= after for e in run.events)
+    return any(
+        e.kind in ("phase", "restart") and e.step is not None and before <= e.step <= after
+        for e in run.events
+    )
 
 
 def tell(run: Run, features: Features, curve: Curve, found: list[Jump], mild: float) -> Evidence:
@@ -66,7 +84,9 @@ def tell(run: Run, features: Features, curve: Curve, found: list[Jump], mild: fl
         aspects.append("loss-reacts")
     # Back to a rate that did no harm before is less than to one that was never tried, or next to none.
     known = worst.factor > 1 and worst.after <= float(curve.values[: worst.at].max())
-    serious = {"loss-reacts", "repeatedly"} & set(aspects) or (abs(np.log(worst.factor)) >= np.log(mild) and not known)
+    serious = {"loss-reacts", "repeatedly"} & set(aspects) or (
+        abs(np.log(worst.factor)) >= np.log(mild) and not known
+    )
     more = len(found) - 1
     return Evidence(
         onset=curve.step_at(found[0].at),

@@ -49,7 +49,11 @@ def learning_rate_never_warms_up(
         raise CannotJudge("needs a loss and a learning rate from the start of the run on")
     curve = curves[0]
     distance = float(median(np.diff(objective.steps)))
-    if objective.step_at(0) > begun * distance or curve.values[0] < peak * curve.values.max() or curve.values[0] <= 0:
+    if (
+        objective.step_at(0) > begun * distance
+        or curve.values[0] < peak * curve.values.max()
+        or curve.values[0] <= 0
+    ):
         return
     top = int(np.argmax(objective.oriented[: max(4, int(early * objective.n))]))
     start = float(objective.oriented[0])

@@ -2,7 +2,18 @@
 
 from traindx.features.gradients import suffers
 from traindx.features.systems import halvings, settles
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Floats, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Floats,
+    Iterator,
+    Run,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -20,7 +31,9 @@ def half_precision_overflows(
     halved: float = threshold(4, "halvings in a row", "convention", "16-fold; one is everyday"),
     rest: float = threshold(3, "rows without a fall", "convention", "then the first scale is found"),
     pause: float = threshold(0.1, "of the run", "convention", "falls further apart are single ones"),
-    usual: float = threshold(2.0**14, "scale", "convention", "scales of 2**15-2**20 are where fp16 runs settle"),
+    usual: float = threshold(
+        2.0**14, "scale", "convention", "scales of 2**15-2**20 are where fp16 runs settle"
+    ),
     worse: float = threshold(0.1, "of the earlier loss", "convention", "a rise that cannot be overlooked"),
     score: float = threshold(4.0, "x noise of the loss", "convention", "1 in 15,000 under normal noise"),
 ) -> Iterator[Evidence]:
@@ -61,7 +74,9 @@ def half_precision_overflows(
         severity="medium" if hurt else "low",
         aspects=("from-start" if begin is None else "later",),
         values={"count": sum(float(fell[a : b + 1].sum()) for a, b in deep)},
-        points=(EvidencePoint("loss_scale", float(steps[first]), float(scale[first]), float(scale[first - 1])),),
+        points=(
+            EvidencePoint("loss_scale", float(steps[first]), float(scale[first]), float(scale[first - 1])),
+        ),
     )
 
 

@@ -1,7 +1,18 @@
 """PRC002 half-precision-underflows."""
 
 from traindx.features.gradients import shed
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -33,7 +44,11 @@ def half_precision_underflows(
 
     Sources: Micikevicius et al. (2018), Mixed precision training, section 3.2.
     """
-    scale, norm, objective = features.needed_curve("loss_scale"), features.needed_curve("grad_norm"), features.objective
+    scale, norm, objective = (
+        features.needed_curve("loss_scale"),
+        features.needed_curve("grad_norm"),
+        features.objective,
+    )
     if scale.n == 0 or float(scale.values.max()) <= 1:
         raise CannotJudge("no loss scale is in use")
     zero = norm.values == 0
@@ -51,5 +66,7 @@ def half_precision_underflows(
         last=norm.step_at(int(np.flatnonzero(zero)[-1])),
         strength=0.5,
         values={"share": float(zero.mean()), "scale": highest},
-        points=(EvidencePoint("grad_norm", norm.step_at(first), 0.0, float(median(norm.values[~zero])), "L2"),),
+        points=(
+            EvidencePoint("grad_norm", norm.step_at(first), 0.0, float(median(norm.values[~zero])), "L2"),
+        ),
     )

@@ -104,7 +104,10 @@ def steps_skipped_often(
     )
 
 
-COUNT, SCALE = re.compile(r"^(\d+) skipped"), re.compile(r"\bscale\b.*?\bto:?\s*([-+\d.e]+?)\.?$", re.IGNORECASE)
+COUNT, SCALE = (
+    re.compile(r"^(\d+) skipped"),
+    re.compile(r"\bscale\b.*?\bto:?\s*([-+\d.e]+?)\.?$", re.IGNORECASE),
+)
 
 
 def burst(run: Run, in_a_row: float, search: float, usual: float, lost: float) -> Iterator[Evidence]:

@@ -67,17 +67,24 @@ def quantized_gradients_imbalanced(
     if run.setup.word("quantized_in") == "evaluation":
         raise CannotJudge("weights are quantized in evaluation only")
     certain = is_learning(features) is False
-    scale_free = any(word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon"))
+    scale_free = any(
+        word in run.setup.word("optimizer") for word in ("adam", "lamb", "lion", "rmsprop", "muon")
+    )
     through = by_module(features, "quant/gradient")
     if through is not None and np.isfinite(through.values).any():
-        found, direct = list(straight(through, by_module(features, "quant/kept"), passed, next_to_none)), not scale_free
+        found, direct = (
+            list(straight(through, by_module(features, "quant/kept"), passed, next_to_none)),
+            not scale_free,
+        )
         found = found or list(of_scales(features, through.modules, ratio))
     else:
         found, direct = list(beside_float(features, ratio, dead, int(rows))), False
     for one in found:
         lost = "lost" in one.aspects  # what passes is not the gradient, whoever divides by its size
         severity: Severity = "high" if certain or direct else "medium" if lost or not scale_free else "low"
-        yield msgspec.structs.replace(one, severity=severity, strength=1.0 if certain or direct or lost else 0.5)
+        yield msgspec.structs.replace(
+            one, severity=severity, strength=1.0 if certain or direct or lost else 0.5
+        )
 
 
 def straight(found: Panel, kept: Panel | None, passed: float, lost: float) -> Iterator[Evidence]:
@@ -86,7 +93,9 @@ def straight(found: Panel, kept: Panel | None, passed: float, lost: float) -> It
     third = max(1, len(found.steps) // 3)
     values = np.where(found.values > 0, found.values, np.nan)
     ends = np.log(np.stack([typical(values[:third]), typical(values[-third:])]))
-    slopes = {} if kept is None else dict(zip(kept.modules, np.nan_to_num(typical(kept.values)), strict=True))
+    slopes = (
+        {} if kept is None else dict(zip(kept.modules, np.nan_to_num(typical(kept.values)), strict=True))
+    )
     slope = np.log([max(1.0, slopes.get(m, 1.0)) for m in found.modules])
     size = np.abs(np.where(np.isfinite(ends), ends - np.clip(ends, 0, slope), 0.0))
     if size.max(initial=0.0) < np.log(passed):
@@ -157,5 +166,7 @@ def beside_float(features: Features, ratio: float, dead: float, rows: int) -> It
         where=found.modules[place],
         aspects=("larger",) if times > 1 else ("smaller",),
         values={"where": where, "beside": beside, "ratio": times},
-        points=(at_end("grad_norm", found, place, float(median(one[known])), float(median(other[known])), "L2"),),
+        points=(
+            at_end("grad_norm", found, place, float(median(one[known])), float(median(other[known])), "L2"),
+        ),
     )

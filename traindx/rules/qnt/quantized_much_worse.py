@@ -74,9 +74,13 @@ def quantized_much_worse(
     """
     apart = gaps(features)
     only_used = run.setup.word("quantized_in") == "evaluation"
-    begun = next((e.step for e in run.events if e.code == "quantization-begins" and e.step is not None), None)
+    begun = next(
+        (e.step for e in run.events if e.code == "quantization-begins" and e.step is not None), None
+    )
     if not apart and by_module(features, "quant/kept") is None and begun is None and not only_used:
-        raise CannotJudge("needs a metric with quantization and the same without, or quantized weights measured")
+        raise CannotJudge(
+            "needs a metric with quantization and the same without, or quantized weights measured"
+        )
     seen = list(metrics_apart(features, lost))
     if not seen and only_used:
         seen = list(in_use(features, lost)) or list(other_weights(features, changed, tail))
@@ -94,7 +98,9 @@ def metrics_apart(features: Features, lost: float) -> Iterator[Evidence]:
         other = features.needed_curve(gap.beside or "objective")
         one = features.needed_curve(gap.name)
         value = one.end * one.sign if gap.beside else other.end + gap.curve.end
-        yield evidence(one.name, gap.beside or other.name, value, other.end * other.sign, (gap.curve.step_at(0), last))
+        yield evidence(
+            one.name, gap.beside or other.name, value, other.end * other.sign, (gap.curve.step_at(0), last)
+        )
 
 
 def in_use(features: Features, lost: float) -> Iterator[Evidence]:
@@ -129,7 +135,9 @@ def other_weights(features: Features, changed: float, tail: float) -> Iterator[E
     )
 
 
-def since(features: Features, begun: float | None, fallen: float, soon: float, hasty: float) -> Iterator[Evidence]:
+def since(
+    features: Features, begun: float | None, fallen: float, soon: float, hasty: float
+) -> Iterator[Evidence]:
     """Quantization begins in the middle of a run, and the objective (the training loss, where that has too few points
     there) does not come back to where it was. With little of the run left it is late; while the curve still fell fast,
     early."""
@@ -145,9 +153,13 @@ def since(features: Features, begun: float | None, fallen: float, soon: float, h
             first, last = curve.step_at(0), curve.step_at(curve.n - 1)
             lately = float(curve.trend[: before - before // 4].min()) - low
             late, early = last - begun < soon * (last - first), lately > hasty * gained
-            found = evidence(curve.name, f"{curve.name} before", end * curve.sign, low * curve.sign, (begun, last))
+            found = evidence(
+                curve.name, f"{curve.name} before", end * curve.sign, low * curve.sign, (begun, last)
+            )
             marks = (*found.aspects, *("late",) * late, *("early",) * (early and not late))
-            yield msgspec.structs.replace(found, points=found.points[:1], aspects=marks, message=WORDS.get(marks[-1]))
+            yield msgspec.structs.replace(
+                found, points=found.points[:1], aspects=marks, message=WORDS.get(marks[-1])
+            )
         return
 
 

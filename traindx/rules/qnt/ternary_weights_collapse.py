@@ -2,7 +2,18 @@
 
 from traindx.features.panels import at_end, named
 from traindx.features.quantization import by_module, late, onset
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, is_learning, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(

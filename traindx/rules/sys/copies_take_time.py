@@ -1,9 +1,22 @@
 """SYS012 copies-take-time."""
 
 from traindx.features.systems import SHORTEST
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
-COPIES = frozenset({"aten::copy_", "aten::_to_copy", "aten::to", "aten::contiguous", "aten::clone", "aten::cat"})
+COPIES = frozenset(
+    {"aten::copy_", "aten::_to_copy", "aten::to", "aten::contiguous", "aten::clone", "aten::cat"}
+)
 
 
 @rule(
@@ -51,5 +64,7 @@ def copies_take_time(
         strength=1.0 if share >= much else 0.5,
         severity="medium" if share >= much else "low",
         values={"share": share},
-        points=(EvidencePoint("operator_time", step.step_at(step.n - 1), float(median(seconds)), None, "s"),),
+        points=(
+            EvidencePoint("operator_time", step.step_at(step.n - 1), float(median(seconds)), None, "s"),
+        ),
     )

@@ -1,7 +1,18 @@
 """SYS010 host-waits-for-accelerator."""
 
 from traindx.features.systems import SHORTEST
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 READS = (
     "the loop reads from the accelerator {count:.0f} times a step{at}, and waits for it: up to {share:.0%} of a step "
@@ -61,7 +72,9 @@ def host_waits_for_accelerator(
         strength=1.0 if share >= much else 0.5,
         severity="medium" if share >= much else "low",
         values={"count": count, "share": share},
-        points=(EvidencePoint("calls/synchronize", calls.step_at(calls.n - 1), count, usual, "times a step"),),
+        points=(
+            EvidencePoint("calls/synchronize", calls.step_at(calls.n - 1), count, usual, "times a step"),
+        ),
     )
 
 

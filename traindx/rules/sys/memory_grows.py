@@ -16,7 +16,9 @@ def memory_grows(
     features: Features,
     *,
     ratio: float = threshold(1.1, "x the first level", "measured", "74 programs: 1.05 at most, 1.01 late"),
-    recorded: float = threshold(1.2, "x the first level", "measured", "1.12 in 14 s: recording left gaps in the heap"),
+    recorded: float = threshold(
+        1.2, "x the first level", "measured", "1.12 in 14 s: recording left gaps in the heap"
+    ),
     doubled: float = threshold(1.5, "x the first level", "convention", "for maxima and for two readings"),
     steady: float = threshold(0.95, "rank correlation", "convention", "of block medians with time"),
     late: float = threshold(0.2, "of the growth", "theory", "1/3 for a line; caches saturate"),
@@ -52,7 +54,13 @@ def memory_grows(
         else:
             skip = start_up(curve.n, start, 1)
             seen = growth(curve.values[skip:])
-            least = doubled if never_falls(curve.values) and seen.late < line else recorded if run.panels else ratio
+            least = (
+                doubled
+                if never_falls(curve.values) and seen.late < line
+                else recorded
+                if run.panels
+                else ratio
+            )
             steadily = seen.correlation >= steady and seen.late >= late and seen.rises >= rises
             found = seen.ratio >= least and steadily and (seen.leap <= leap or seen.ratio >= doubled)
         if found:
@@ -62,7 +70,10 @@ def memory_grows(
                 last=curve.step_at(curve.n - 1),
                 strength=1.0 if curve.n >= points else 0.5,
                 severity="medium" if curve.n >= points else "low",
-                aspects=("host" if name == "mem/host" else "device", *(("few-readings",) * (curve.n < points))),
+                aspects=(
+                    "host" if name == "mem/host" else "device",
+                    *(("few-readings",) * (curve.n < points)),
+                ),
                 values={"signal": name, "first": first, "last": last},
                 points=(EvidencePoint(name, curve.step_at(curve.n - 1), last, first, "bytes"),),
             )

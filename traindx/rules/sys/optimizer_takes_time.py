@@ -1,7 +1,18 @@
 """SYS013 optimizer-takes-time."""
 
 from traindx.features.systems import SHORTEST
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -49,5 +60,9 @@ def optimizer_takes_time(
         strength=1.0 if weighty else 0.5,
         severity="info" if seconds < brief else "medium" if weighty else "low",
         values={"share": share},
-        points=(EvidencePoint("time/optimizer", first.step_at(first.n - 1), float(median(own)), some * seconds, "s"),),
+        points=(
+            EvidencePoint(
+                "time/optimizer", first.step_at(first.n - 1), float(median(own)), some * seconds, "s"
+            ),
+        ),
     )

@@ -47,7 +47,9 @@ def step_compiles_again(
     if int(again.sum()) < least or not (step.steps > begin).any():
         return
     if int((step.steps > begin).sum()) < stretch:
-        raise CannotJudge("it compiles in the first steps, and too few came after them to tell whether it goes on")
+        raise CannotJudge(
+            "it compiles in the first steps, and too few came after them to tell whether it goes on"
+        )
     compiling = float(spent.values[spent.steps > begin].sum())
     whole = float(step.values[step.steps > begin].sum())
     reason = str(run.setup.known("recompiled_for") or "")

@@ -1,7 +1,18 @@
 """SYS009 step-idles."""
 
 from traindx.features.systems import SHORTEST
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -44,7 +55,9 @@ def step_idles(
     if idle.n == 0 or step.n == 0:
         raise CannotJudge("no finite time was traced")
     spent = idle.values
-    if data is not None and data.n and "util/device" in run.series:  # without an accelerator loading is no idle time
+    if (
+        data is not None and data.n and "util/device" in run.series
+    ):  # without an accelerator loading is no idle time
         spent = np.maximum(spent - data.at_steps(idle.steps), 0.0)
     shares = np.clip(spent / np.maximum(step.at_steps(idle.steps), SHORTEST), 0.0, 1.0)
     share, seconds = float(median(shares)), float(median(spent))
@@ -57,5 +70,9 @@ def step_idles(
         strength=0.5 if slight else 1.0,
         severity="low" if slight else "medium",
         values={"share": share},
-        points=(EvidencePoint("time/idle", idle.step_at(idle.n - 1), seconds, some * float(median(step.values)), "s"),),
+        points=(
+            EvidencePoint(
+                "time/idle", idle.step_at(idle.n - 1), seconds, some * float(median(step.values)), "s"
+            ),
+        ),
     )

@@ -1,6 +1,15 @@
 """SYS002 step-time-creeps."""
 
-from traindx.features.systems import Duration, durations, floors, growth, is_stairs, levels, start_up, work_grows
+from traindx.features.systems import (
+    Duration,
+    durations,
+    floors,
+    growth,
+    is_stairs,
+    levels,
+    start_up,
+    work_grows,
+)
 from traindx.features.trends import rank_correlation
 from traindx.rules.api import (
     CannotJudge,
@@ -69,7 +78,12 @@ def step_time_creeps(
     if len(seconds) < 3:
         raise CannotJudge("no positive step time was logged")
     seen = growth(seconds, floor=True)
-    if seen.ratio < ratio or seen.correlation < steady or seen.late < late or slope(floors(seconds)).z < significant:
+    if (
+        seen.ratio < ratio
+        or seen.correlation < steady
+        or seen.late < late
+        or slope(floors(seconds)).z < significant
+    ):
         return
     if is_stairs(seconds, levels(np.log(seconds), least=step, score=clear, margin=3)):
         return
@@ -81,7 +95,11 @@ def step_time_creeps(
         last=float(steps[-1]),
         strength=LONGER if features.is_reinforcement else 1.0 if seen.ratio >= 2 else 0.5,
         severity="info" if features.is_reinforcement else None,  # episodes get longer as an agent learns
-        aspects=("data",) if is_data(data, seen.last - seen.first) else ("compute",) if data is not None else (),
+        aspects=("data",)
+        if is_data(data, seen.last - seen.first)
+        else ("compute",)
+        if data is not None
+        else (),
         values={"ratio": seen.ratio},
         points=(EvidencePoint(duration.signal, float(steps[-1]), seen.last, seen.first, "s"),),
     )

@@ -56,7 +56,9 @@ def step_time_jumps(
     duration = durations(features)
     if (n := len(duration.seconds)) < 2 * margin:
         raise CannotJudge("too few positive step times were logged")
-    found = stairs(duration.seconds, levels(np.log(duration.seconds), least=cut, score=clear, margin=int(margin)))
+    found = stairs(
+        duration.seconds, levels(np.log(duration.seconds), least=cut, score=clear, margin=int(margin))
+    )
     long = [a for a in found if a.stop - a.start >= max(margin, lasts * n)]
     for at, level in enumerate(long[1:], start=1):
         before = min(long[:at], key=lambda a: a.value)
@@ -65,7 +67,9 @@ def step_time_jumps(
         if times < ratio or work_grows(features, duration, float(duration.steps[before.start]), last, times):
             continue
         recovered = has_recovered(long[at + 1 :], before.value + float(np.log(back)))
-        resumed = any(e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events)
+        resumed = any(
+            e.kind in ("resume", "restart") and e.step is not None and e.step <= first for e in run.events
+        )
         short, shared = is_brief(duration, brief), is_on_processor(run)
         marks = {"recovered": recovered, "after-resume": resumed, "brief": short, "processor": shared}
         severity = severity_of(features, recovered or resumed or short, shared, times >= large)
@@ -76,7 +80,9 @@ def step_time_jumps(
             severity=severity,
             aspects=tuple(mark for mark, holds in marks.items() if holds),
             values={"step": first, "ratio": times},
-            points=(EvidencePoint(duration.signal, first, np.exp(level.value), float(np.exp(before.value)), "s"),),
+            points=(
+                EvidencePoint(duration.signal, first, np.exp(level.value), float(np.exp(before.value)), "s"),
+            ),
         )
         return
 
@@ -102,7 +108,10 @@ def is_on_processor(run: Run) -> bool:
 
 def is_brief(duration: Duration, seconds: float) -> bool:
     """Whether all of the logged steps took less than `seconds` together; only step times can tell."""
-    return duration.signal == "time/step" and float(np.dot(duration.seconds[1:], np.diff(duration.steps))) < seconds
+    return (
+        duration.signal == "time/step"
+        and float(np.dot(duration.seconds[1:], np.diff(duration.steps))) < seconds
+    )
 
 
 def has_recovered(later: list[Level], bar: float) -> bool:

@@ -72,7 +72,11 @@ def step_time_outliers(
             "factor": float(median((seconds / slow.base)[slow.rows])),
             "share": slow.excess,
         },
-        points=(EvidencePoint("time/step", float(steps[worst]), float(seconds[worst]), float(slow.base[worst]), "s"),),
+        points=(
+            EvidencePoint(
+                "time/step", float(steps[worst]), float(seconds[worst]), float(slow.base[worst]), "s"
+            ),
+        ),
     )
 
 

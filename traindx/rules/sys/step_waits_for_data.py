@@ -71,7 +71,9 @@ def step_waits_for_data(
         severity=severity,
         values={"share": share},
         points=(
-            EvidencePoint("time/data", data.step_at(data.n - 1), float(median(data.values[skip:])), None, "s"),
+            EvidencePoint(
+                "time/data", data.step_at(data.n - 1), float(median(data.values[skip:])), None, "s"
+            ),
             EvidencePoint("time/step", step.step_at(step.n - 1), float(median(step.values)), None, "s"),
         ),
     )

@@ -1,7 +1,17 @@
 """WGT003 parameters-never-change."""
 
 from traindx.features.panels import named, panel
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, is_learning, np, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -37,7 +47,10 @@ def parameters_never_change(
 
     Sources: TrainCheck (Jiang et al. 2025); fault catalogue rows 13, 14.
     """
-    updates, gradients = panel(features, "update_ratio", rows=int(rows)), panel(features, "grad_norm", rows=int(rows))
+    updates, gradients = (
+        panel(features, "update_ratio", rows=int(rows)),
+        panel(features, "grad_norm", rows=int(rows)),
+    )
     names = [m for m in updates.modules if m in gradients.modules]
     moved = updates.values[:, [updates.modules.index(m) for m in names]]
     norms = gradients.values[:, [gradients.modules.index(m) for m in names]]

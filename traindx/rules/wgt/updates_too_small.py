@@ -28,7 +28,9 @@ def updates_too_small(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(5e-5, "of the weights", "measured", "fine-tuning works at 6e-5; faults 1e-5; seed: 1e-4"),
+    ratio: float = threshold(
+        5e-5, "of the weights", "measured", "fine-tuning works at 6e-5; faults 1e-5; seed: 1e-4"
+    ),
     tiny: float = threshold(1e-5, "of the weights", "convention", "1e5 steps to renew the weights"),
     warm: float = threshold(0.1, "of the run", "convention", "warm-up is left out"),
     grown: float = threshold(3.0, "x the first norm", "convention", "weights that blew up before"),

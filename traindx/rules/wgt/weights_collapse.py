@@ -1,7 +1,18 @@
 """WGT005 weights-collapse."""
 
 from traindx.features.panels import at_end, first_known, named, panel
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, is_learning, median, np, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    is_learning,
+    median,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -15,7 +26,9 @@ def weights_collapse(
     run: Run,
     features: Features,
     *,
-    left: float = threshold(0.2, "of the first norm", "measured", "279 healthy runs of 58 kinds: 90 % and more"),
+    left: float = threshold(
+        0.2, "of the first norm", "measured", "279 healthy runs of 58 kinds: 90 % and more"
+    ),
     usual: float = threshold(0.5, "of the modules", "convention", "a single one can be meant to vanish"),
     head: float = threshold(3, "rows", "convention", "where the first norm is looked for"),
 ) -> Iterator[Evidence]:

@@ -28,7 +28,9 @@ def weights_grow_unbounded(
     run: Run,
     features: Features,
     *,
-    factor: float = threshold(10.0, "x the first norm", "measured", "279 healthy runs of 58 kinds: 4x at most"),
+    factor: float = threshold(
+        10.0, "x the first norm", "measured", "279 healthy runs of 58 kinds: 4x at most"
+    ),
     vast: float = threshold(50.0, "x the first norm", "measured", "far above any of 279 healthy runs (4x)"),
     head: float = threshold(3, "rows", "convention", "where the first norm is looked for"),
     sudden: float = threshold(0.1, "of the run", "convention", "reached within the first steps"),
@@ -77,4 +79,6 @@ def weights_grow_unbounded(
 
 def level_over_time(ratios: Floats) -> Floats:
     """Median over the modules of each row of `ratios[n, m]`; 0 where nothing is known. Shape `[n]`."""
-    return np.array([float(median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios])
+    return np.array(
+        [float(median(row[np.isfinite(row)])) if np.isfinite(row).any() else 0.0 for row in ratios]
+    )

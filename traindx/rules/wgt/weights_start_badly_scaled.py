@@ -33,9 +33,15 @@ def weights_start_badly_scaled(
     run: Run,
     features: Features,
     *,
-    up: float = threshold(30.0, "x the first module's", "measured", "279 healthy runs of 58 kinds: 5.5x at most"),
-    down: float = threshold(1e-3, "x the first module's", "measured", "279 healthy runs: 0.14x and more; faults 1e-7"),
-    copies: float = threshold(0.5, "of the units", "convention", "healthy: none; a constant layer: all of its units"),
+    up: float = threshold(
+        30.0, "x the first module's", "measured", "279 healthy runs of 58 kinds: 5.5x at most"
+    ),
+    down: float = threshold(
+        1e-3, "x the first module's", "measured", "279 healthy runs: 0.14x and more; faults 1e-7"
+    ),
+    copies: float = threshold(
+        0.5, "of the units", "convention", "healthy: none; a constant layer: all of its units"
+    ),
     loud: float = threshold(5.0, "spread", "theory", "a normalized signal has 1, and 4 sigma of it 4"),
     faint: float = threshold(0.02, "x unit gain", "theory", "He 1.4, PyTorch 0.6, transformers from 0.1"),
     strong: float = threshold(4.0, "x unit gain", "theory", "orthogonal for tanh has 1.7"),
@@ -75,7 +81,9 @@ def copies_at_start(run: Run, most: float) -> Iterator[Evidence]:
     if alike >= most:
         yield Evidence(
             aspects=("symmetric",),
-            values={"what": f"{alike:.0%} of the units began with the weights of another unit and still have them"},
+            values={
+                "what": f"{alike:.0%} of the units began with the weights of another unit and still have them"
+            },
             points=(EvidencePoint("weights_identical_units_later", None, alike, 0.0, "0..1"),),
         )
 

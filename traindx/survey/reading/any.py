@@ -31,5 +31,7 @@ def open_table(path: str | Path, wanted: Wanted) -> Table:
     if magic.startswith(b"\x1f\x8b"):
         return read_arrow.open_csv(place, wanted)
     if b"\x00" in magic or magic.startswith((b"\x80", b"\x89")):
-        raise ReadError(str(path), "is no table that can be read", hint="CSV, Parquet, .npz, .npy or a folder")
+        raise ReadError(
+            str(path), "is no table that can be read", hint="CSV, Parquet, .npz, .npy or a folder"
+        )
     return read_arrow.open_csv(place, wanted)

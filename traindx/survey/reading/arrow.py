@@ -17,7 +17,23 @@ from traindx.survey.tabular import table
 HEAD = 1 << 18  # bytes that are looked at to find out the layout
 BLOCK = 1 << 22  # bytes of a block of CSV
 DELIMITERS = ",;\t|"
-NULLS = ["", "NA", "N/A", "#N/A", "NULL", "null", "None", "none", "NaN", "nan", "NAN", "?", "-", "<NA>", "n/a"]
+NULLS = [
+    "",
+    "NA",
+    "N/A",
+    "#N/A",
+    "NULL",
+    "null",
+    "None",
+    "none",
+    "NaN",
+    "nan",
+    "NAN",
+    "?",
+    "-",
+    "<NA>",
+    "n/a",
+]
 
 
 def open_parquet(path: Path, wanted: Wanted) -> Table:
@@ -96,7 +112,11 @@ class Layout:
             column_types=dict.fromkeys(self.names, pa.string()), strings_can_be_null=True, null_values=NULLS
         )
         read = pc.ReadOptions(
-            block_size=BLOCK, column_names=self.names, skip_rows=int(self.header), encoding=encoding, use_threads=False
+            block_size=BLOCK,
+            column_names=self.names,
+            skip_rows=int(self.header),
+            encoding=encoding,
+            use_threads=False,
         )
         parse = pc.ParseOptions(delimiter=self.delimiter, invalid_row_handler=skip, newlines_in_values=True)
         compression = "gzip" if gzipped(path) else None
@@ -169,4 +189,6 @@ def unique(names: list[str]) -> list[str]:
 
 def first_line(error: Exception) -> str:
     """The first line of an error without the cells that pyarrow quotes in it."""
-    return re.sub(r":? ?'[^']*'", "", str(error).splitlines()[0] if str(error) else type(error).__name__)[:160]
+    return re.sub(r":? ?'[^']*'", "", str(error).splitlines()[0] if str(error) else type(error).__name__)[
+        :160
+    ]

@@ -40,11 +40,15 @@ def open_npy(path: Path, wanted: Wanted) -> Table:
     except BROKEN as error:
         raise ReadError(str(path), f"is no whole array file: {reason(error)}") from error
     if not arrays.usable(whole):
-        raise ReadError(str(path), f"holds {whole.dtype} values in {whole.ndim} dimensions, not rows of numbers")
+        raise ReadError(
+            str(path), f"holds {whole.dtype} values in {whole.ndim} dimensions, not rows of numbers"
+        )
     if wanted.target is None:
         return of_array(str(path), "npy", whole, None, wanted, origin="file")
     if whole.ndim != 2:
-        raise ConfigError("--target: an array of samples with more dimensions has no target column; use .npz")
+        raise ConfigError(
+            "--target: an array of samples with more dimensions has no target column; use .npz"
+        )
     names = [str(i) for i in range(whole.shape[1])]
     place = names.index(tabular.chosen(names, wanted.target, "--target") or "0")
     inputs = np.delete(np.arange(whole.shape[1]), place)
@@ -61,7 +65,9 @@ def open_npy(path: Path, wanted: Wanted) -> Table:
     )  # fmt: skip
 
 
-def of_array(name: str, form: str, inputs: Array, targets: Array | None, wanted: Wanted, **known: Any) -> Table:
+def of_array(
+    name: str, form: str, inputs: Array, targets: Array | None, wanted: Wanted, **known: Any
+) -> Table:
     """A Table over an array `[n, ...]` in memory (or mapped) and its targets `[n]`."""
     if targets is not None and len(targets) != len(inputs):
         raise ConfigError(f"there are {len(inputs):,} samples and {len(targets):,} targets")
@@ -150,7 +156,9 @@ def stream(path: Path, member: Member) -> Iterator[Array]:
     """The rows of an array of an archive, block by block. Raises ReadError where it is cut."""
     if member.fortran and len(member.shape) > 1:
         if member.row_bytes * member.shape[0] > LABEL_BYTES:
-            raise ReadError(str(path), "is in column order and too large for that", hint="np.ascontiguousarray it")
+            raise ReadError(
+                str(path), "is in column order and too large for that", hint="np.ascontiguousarray it"
+            )
         yield whole(path, member)
         return
     size = rows_a_chunk(max(member.row_bytes // member.dtype.itemsize, 1))

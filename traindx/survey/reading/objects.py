@@ -42,7 +42,9 @@ def as_table(data: Given, target: Given, wanted: Wanted) -> Table:
         return drawn.of_dataset(data, wanted)
     if hasattr(data, "__iter__"):
         return drawn.of_loader(data, wanted)
-    raise ConfigError(f"a {type(data).__name__} is no data: give a path, an array, columns, a data set or a loader")
+    raise ConfigError(
+        f"a {type(data).__name__} is no data: give a path, an array, columns, a data set or a loader"
+    )
 
 
 def is_columns(data: Given) -> bool:
@@ -82,7 +84,9 @@ def of_columns(data: Given, wanted: Wanted, target: Given) -> Table:
     def blocks() -> Iterator[Any]:
         yield pa.RecordBatch.from_pydict(held)
 
-    return tabular.table("columns", "columns", list(held), blocks, wanted, origin="arrays", rows=lengths.pop())
+    return tabular.table(
+        "columns", "columns", list(held), blocks, wanted, origin="arrays", rows=lengths.pop()
+    )
 
 
 def with_target(wanted: Wanted, name: str) -> Wanted:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from traindx.vocabulary.check import Check, Group
 
-FIRST, AGAIN, ONE_BATCH, BLANK, PERMUTED = "first steps", "again", "one batch", "one blank batch", "permuted labels"
+FIRST, AGAIN, ONE_BATCH, BLANK, PERMUTED = (
+    "first steps",
+    "again",
+    "one batch",
+    "one blank batch",
+    "permuted labels",
+)
 
 NO_NUMBERS = "the inputs are no numbers of a scale (tokens, or nothing was seen of them)"
 NO_LABELS = "no class labels were seen"

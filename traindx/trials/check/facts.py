@@ -91,7 +91,9 @@ def one_batch(run: Run, smoothing: Fact | None = None) -> dict[str, Fact]:
     out: dict[str, Fact] = {"one_batch_start": float(y[0]), "one_batch_end": end, "one_batch_steps": steps}
     if steps >= 3 * LEAST and math.isfinite(end):
         middle = tail(y[: 2 * steps // 3])
-        out["one_batch_pace"] = float((middle - end) / max(abs(middle), 1e-12)) if math.isfinite(middle) else 0.0
+        out["one_batch_pace"] = (
+            float((middle - end) / max(abs(middle), 1e-12)) if math.isfinite(middle) else 0.0
+        )
     rate = run.series.get("lr")
     if rate is not None and len(rate) >= 3:
         out["one_batch_warms_up"] = bool(rate.values[-1] > WARMING * rate.values[2 * len(rate) // 3])
@@ -156,7 +158,10 @@ def epochs(run: Run, steps: int) -> float:
     per_epoch = setup.number("steps_per_epoch")
     if per_epoch:
         return steps / (per_epoch / max(setup.number("accumulation") or 1.0, 1.0))
-    size, batch = setup.number("dataset_size") or setup.number("train_samples_hashed"), setup.number("batch_size")
+    size, batch = (
+        setup.number("dataset_size") or setup.number("train_samples_hashed"),
+        setup.number("batch_size"),
+    )
     return steps * batch / size if size and batch else 0.0
 
 

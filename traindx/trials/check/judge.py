@@ -50,7 +50,10 @@ def results(
 ) -> tuple[CheckResult, ...]:
     """One result for each check. `reasons` says of experiments and probes that did not come about why;
     `asked` are the slugs of the rules that were asked, `severity` the least that fails a check."""
-    told = {**reasons, **{p: str(why) for p in PROBED if (why := setup.known(f"{p}_not_checked")) is not None}}
+    told = {
+        **reasons,
+        **{p: str(why) for p in PROBED if (why := setup.known(f"{p}_not_checked")) is not None},
+    }
     return tuple(one(check, diagnosis, setup, told, asked, severity) for check in checks)
 
 
@@ -65,7 +68,12 @@ def one(
     """What became of one check."""
     facts = {name: value for name in check.facts if (value := fact(setup, name)) is not None}
     whole = CheckResult(
-        slug=check.slug, group=check.group, title=check.title, status="passed", message=check.passed, facts=facts
+        slug=check.slug,
+        group=check.group,
+        title=check.title,
+        status="passed",
+        message=check.passed,
+        facts=facts,
     )
     why_not = not_run(check, diagnosis, reasons, asked, bool(facts))
     found = [f for f in diagnosis.findings if f.slug in check.rules] if diagnosis is not None else []

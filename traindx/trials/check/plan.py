@@ -29,7 +29,10 @@ def planned(checks: Sequence[Check]) -> tuple[Planned, ...]:
     every = (
         (Planned(FIRST), True),
         (Planned(AGAIN, (), AGAIN_STEPS, True), bool(sources & {AGAIN, *PROBES})),
-        (Planned(ONE_BATCH, ("data=repeat-batch",), BATCH_STEPS), bool(sources & {ONE_BATCH, BLANK, PERMUTED})),
+        (
+            Planned(ONE_BATCH, ("data=repeat-batch",), BATCH_STEPS),
+            bool(sources & {ONE_BATCH, BLANK, PERMUTED}),
+        ),
         (Planned(BLANK, ("data=repeat-batch", "inputs=blank"), BATCH_STEPS), BLANK in sources),
         (Planned(PERMUTED, ("labels=permute",), FIRST_STEPS), PERMUTED in sources),
     )

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from benchmarks.gym.programs.program import edit
 
-INIT, SATURATED, DEEP, DEAD = "bad-initialization", "saturating-activations", "deep-without-skip-or-norm", "dead-relus"
-RECURRENT, STALE, OUTPUT = "exploding-recurrence", "stale-normalization-statistics", "wrong-output-activation"
+INIT, SATURATED, DEEP, DEAD = (
+    "bad-initialization",
+    "saturating-activations",
+    "deep-without-skip-or-norm",
+    "dead-relus",
+)
+RECURRENT, STALE, OUTPUT = (
+    "exploding-recurrence",
+    "stale-normalization-statistics",
+    "wrong-output-activation",
+)
 TWICE, LOSS, NUMERICS, HALF = "double-softmax", "wrong-loss", "unstable-numerics", "half-precision-range"
 FUTURE = "missing-causal-mask"
 CRITERION = "criterion = nn.CrossEntropyLoss()"

@@ -5,8 +5,18 @@ from __future__ import annotations
 from benchmarks.gym.programs.program import edit
 
 WARM, SCHEDULE, MOMENTUM = "missing-warmup", "learning-rate-schedule-fault", "momentum-too-high"
-SMALL, LARGE, TIGHT, UNSUITABLE = "batch-too-small", "batch-too-large", "clip-too-tight", "unsuitable-optimizer"
-SHORT, DECAY, DROPS, FREE = "undertrained", "weight-decay-too-high", "dropout-too-high", "insufficient-regularization"
+SMALL, LARGE, TIGHT, UNSUITABLE = (
+    "batch-too-small",
+    "batch-too-large",
+    "clip-too-tight",
+    "unsuitable-optimizer",
+)
+SHORT, DECAY, DROPS, FREE = (
+    "undertrained",
+    "weight-decay-too-high",
+    "dropout-too-high",
+    "insufficient-regularization",
+)
 NARROW = "insufficient-capacity"
 FEWER = ("undertrained", "learning-rate-too-low")
 

@@ -23,7 +23,9 @@ def edits() -> Iterator[Edit]:
     rated = [name for name, base in PROGRAMS.items() if base.rate]
     for name, (factor, severity) in zip(rated, cycle(HIGH), strict=False):
         rate = PROGRAMS[name].rate
-        yield edit(name, f"rate-times-{factor:g}", "learning-rate-too-high", severity, rate, times(rate, factor))
+        yield edit(
+            name, f"rate-times-{factor:g}", "learning-rate-too-high", severity, rate, times(rate, factor)
+        )
     for name, (factor, severity) in zip(rated[::2], cycle(LOW), strict=False):
         rate = PROGRAMS[name].rate
         yield edit(name, f"rate-times-{factor:g}", "learning-rate-too-low", severity, rate, times(rate, factor),

@@ -101,7 +101,9 @@ def skip_nonfinite(value: str) -> Apply:
                 optimizer.build(list(variables))
             fine = ops.all(ops.stack([ops.all(ops.isfinite(g)) for g in grads if g is not None]))
             kept = [
-                v for v in [*optimizer._trainable_variables, *optimizer.variables] if v is not optimizer._iterations
+                v
+                for v in [*optimizer._trainable_variables, *optimizer.variables]
+                if v is not optimizer._iterations
             ]
             before = [ops.copy(ops.convert_to_tensor(v)) for v in kept]
             result = step(optimizer, grads, variables)

@@ -79,9 +79,17 @@ def normalize(value: str) -> Apply:
             after, places = after_each(model), {}
             for layer in hidden(model):
                 name = type(layer).__name__
-                if not has_weights(layer) or has_norm(layer, after) or not (name == "Dense" or "Conv" in name):
+                if (
+                    not has_weights(layer)
+                    or has_norm(layer, after)
+                    or not (name == "Dense" or "Conv" in name)
+                ):
                     continue
-                follow = [activation_of(one) for one in after.get(id(layer), ()) if isinstance(one, keras.layers.Layer)]
+                follow = [
+                    activation_of(one)
+                    for one in after.get(id(layer), ())
+                    if isinstance(one, keras.layers.Layer)
+                ]
                 if linear(layer) and (not follow or follow[0] == "linear"):
                     continue  # no activation behind it
                 behind = [] if linear(layer) else [keras.layers.Activation(layer.activation)]
@@ -122,7 +130,9 @@ def dropout(value: str) -> Apply:
 
         site.on_model(set_it)
         none = wanted.relative or not wanted.number
-        site.unused = "no dropout was active" if none else "no hidden activation was found, or every rate was that"
+        site.unused = (
+            "no dropout was active" if none else "no hidden activation was found, or every rate was that"
+        )
 
     return apply
 

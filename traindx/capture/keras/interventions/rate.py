@@ -17,7 +17,10 @@ Shape = Callable[[Any, Any], Any]  # of the base rate and the number of the step
 
 
 @intervention(
-    "lr", stage="settings", values=("*0.1", "0.01", "constant", "cosine:1000", "sweep:1e-7:10:100"), part=part
+    "lr",
+    stage="settings",
+    values=("*0.1", "0.01", "constant", "cosine:1000", "sweep:1e-7:10:100"),
+    part=part,
 )
 def lr(value: str) -> Apply:
     """The rate is changed where the optimizer uses it; callbacks and schedules of the script go on and see their own.

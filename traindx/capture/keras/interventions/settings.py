@@ -15,7 +15,14 @@ from traindx.errors import ConfigError
 
 CLASSES = {"sgd": "SGD", "momentum": "SGD", "adam": "Adam", "adamw": "AdamW"}
 MOMENTUM = 0.9
-SHARED = ("clipnorm", "clipvalue", "global_clipnorm", "use_ema", "ema_momentum", "gradient_accumulation_steps")
+SHARED = (
+    "clipnorm",
+    "clipvalue",
+    "global_clipnorm",
+    "use_ema",
+    "ema_momentum",
+    "gradient_accumulation_steps",
+)
 
 
 def setting(site: Site, names: tuple[str, ...], values: tuple[float, ...], told: dict[str, float]) -> None:

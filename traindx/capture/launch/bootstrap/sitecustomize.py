@@ -73,7 +73,9 @@ class Watch:
 
     def __init__(self) -> None:
         self.wanted: dict[str, Callable[[Any], None]] = {}
-        self.last: list[Callable[[], None]] = []  # called at exit, after all that the script wants called then
+        self.last: list[
+            Callable[[], None]
+        ] = []  # called at exit, after all that the script wants called then
 
     def end(self) -> None:
         for function in self.last:
@@ -85,7 +87,9 @@ class Watch:
         if name not in self.wanted:
             return None
         spec = None
-        for finder in sys.meta_path[sys.meta_path.index(self) + 1 :]:  # not the import system: it would ask this one
+        for finder in sys.meta_path[
+            sys.meta_path.index(self) + 1 :
+        ]:  # not the import system: it would ask this one
             spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
             if spec is not None:
                 break

@@ -84,7 +84,9 @@ class Spy(TorchFunctionMode):  # type: ignore[misc]
         self.calls: list[Call] = []
         self.dropouts = 0
         self.turns: Counter[Key] = Counter()
-        self.made: dict[int, tuple[Any, torch.nn.Module]] = {}  # id of a tensor -> it, and the layer it came from
+        self.made: dict[
+            int, tuple[Any, torch.nn.Module]
+        ] = {}  # id of a tensor -> it, and the layer it came from
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kind = KINDS.get(func)
@@ -241,7 +243,9 @@ def is_gate(node: Any, consumers: dict[Any, list[Any]]) -> bool:
         seen.add(this)
         if this.name() in FACTORS:
             factors = [n for n, _ in this.next_functions if n is not None]
-            weighs = this.name() == "MulBackward0" or factors[0] is before  # of a matrix product, the left one
+            weighs = (
+                this.name() == "MulBackward0" or factors[0] is before
+            )  # of a matrix product, the left one
             if weighs and any(n is not before and not is_weight(n) for n in factors):
                 return True
         elif is_shape(this):
@@ -288,5 +292,7 @@ def comes_back(first: Call, second: Call, consumers: dict[Any, list[Any]]) -> bo
 def in_place(func: Callable[..., Any], args: tuple[Any, ...], named: dict[str, Any]) -> bool:
     """Whether an activation was called so that it overwrites its input."""
     name = getattr(func, "__name__", "")
-    flag = named.get("inplace", False) or (name in ("relu", "relu6", "leaky_relu") and args[1:] and args[-1] is True)
+    flag = named.get("inplace", False) or (
+        name in ("relu", "relu6", "leaky_relu") and args[1:] and args[-1] is True
+    )
     return bool(flag) or name.endswith("_")

@@ -101,5 +101,10 @@ class Passes:
 
     def found(self) -> list[torch.nn.Module]:
         """Models that were not called yet: those that hold what an optimizer has, or what could be trained."""
-        held = {id(p) for optimizer in self.optimizers for group in optimizer.param_groups for p in group["params"]}
+        held = {
+            id(p)
+            for optimizer in self.optimizers
+            for group in optimizer.param_groups
+            for p in group["params"]
+        }
         return largest(lambda m: any(id(p) in held if held else p.requires_grad for p in m.parameters()))

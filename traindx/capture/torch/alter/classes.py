@@ -87,11 +87,16 @@ class Balance:
         if classes > MOST:
             self.site.refuse(f"there are {classes} classes")
         target = call.target.reshape(-1)
-        target = target[(target != call.options.get("ignore_index", -100)) & (target >= 0) & (target < classes)].cpu()
+        target = target[
+            (target != call.options.get("ignore_index", -100)) & (target >= 0) & (target < classes)
+        ].cpu()
         if not self.whole or self.counts is None or len(self.counts) > classes:
             seen = torch.bincount(target, minlength=classes).double()
             known = self.counts is not None and not self.whole and len(self.counts) == classes
-            self.counts, self.whole = (self.counts + seen if known and self.counts is not None else seen), False
+            self.counts, self.whole = (
+                (self.counts + seen if known and self.counts is not None else seen),
+                False,
+            )
         counts = torch.zeros(classes, dtype=torch.float64)
         counts[: len(self.counts)] = self.counts
         there = counts > 0
@@ -102,7 +107,9 @@ class Balance:
 
     def positives(self, target: torch.Tensor) -> torch.Tensor:
         """Share of positive labels so far, of each column of a table of labels."""
-        rows = target.detach().reshape(len(target), -1) if target.dim() == 2 else target.detach().reshape(-1, 1)
+        rows = (
+            target.detach().reshape(len(target), -1) if target.dim() == 2 else target.detach().reshape(-1, 1)
+        )
         found = torch.stack([(rows > 0.5).sum(0), (rows <= 0.5).sum(0)]).double().cpu()
         same = self.binary is not None and self.binary.shape == found.shape
         self.binary = self.binary + found if same and self.binary is not None else found

@@ -116,4 +116,8 @@ class Dropout:
 
     def enter(self, this: Pass) -> AbstractContextManager[Any]:
         wanted = self.added.get(this.module)
-        return AtCalls(wanted, self.change) if wanted and this.training and this.module.training else nullcontext()
+        return (
+            AtCalls(wanted, self.change)
+            if wanted and this.training and this.module.training
+            else nullcontext()
+        )

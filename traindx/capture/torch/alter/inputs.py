@@ -16,7 +16,16 @@ from traindx.capture.torch.alter.script import Script
 from traindx.capture.torch.experiment.site import Site
 
 Place = tuple[Any, ...]
-NO_INPUT = ("label", "target", "mask", "length", "position", "token_type", "hidden", "state")  # words in a name
+NO_INPUT = (
+    "label",
+    "target",
+    "mask",
+    "length",
+    "position",
+    "token_type",
+    "hidden",
+    "state",
+)  # words in a name
 
 
 def named_tensors(this: Pass) -> dict[Place, torch.Tensor]:
@@ -101,7 +110,11 @@ class Inputs:
             if not tensor.is_floating_point():
                 self.site.refuse("the inputs are whole numbers")
             axis = feature_axis(this.plain, tensor)
-            rows = tensor.movedim(axis, -1).reshape(-1, tensor.shape[axis]) if tensor.dim() > 1 else tensor[:, None]
+            rows = (
+                tensor.movedim(axis, -1).reshape(-1, tensor.shape[axis])
+                if tensor.dim() > 1
+                else tensor[:, None]
+            )
             kept = self.moments.setdefault((id(this.module), *place), Moments())
             if this.training:
                 kept.add(rows)

@@ -103,7 +103,9 @@ class Permute:
         if self.in_data or not call.training or target.dim() == 0 or len(target) < 2:
             return
         values = target.detach().reshape(-1)[:4096].cpu()
-        mark = zlib.crc32(values.numpy().tobytes() if values.dtype != torch.bfloat16 else values.float().numpy())
+        mark = zlib.crc32(
+            values.numpy().tobytes() if values.dtype != torch.bfloat16 else values.float().numpy()
+        )
         order = torch.randperm(len(target), generator=self.random.manual_seed((self.seed + mark) % 2**63))
         call.target = target[order.to(target.device)]
         self.site.touched("batches")

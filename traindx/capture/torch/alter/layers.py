@@ -29,7 +29,14 @@ class BatchNorm(nn.modules.batchnorm._BatchNorm):  # type: ignore[misc]
         alone = given.numel() == given.shape[1]
         batch = self.training and not alone
         found = nn.functional.batch_norm(
-            given, self.running_mean, self.running_var, self.weight, self.bias, batch, self.momentum or 0.1, self.eps
+            given,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            batch,
+            self.momentum or 0.1,
+            self.eps,
         )
         return found.movedim(1, -1) if given is not input else found
 

@@ -70,7 +70,9 @@ class Drop:
     def __init__(self, site: Site, script: Script) -> None:
         self.site, self.script = site, script
         self.spreads: dict[Place, Spread] = {}
-        self.order: torch.Tensor | None = None  # samples of the last pass that stand for those that were called with
+        self.order: torch.Tensor | None = (
+            None  # samples of the last pass that stand for those that were called with
+        )
         self.inside = False
         script.on_batches(site, self.stream)
         script.before_pass(site, self.change)
@@ -109,7 +111,9 @@ class Drop:
         samples = len(next(iter(found.values())))
         order = self.instead_of(self.bad({(id(this.module), *p): t for p, t in found.items()}, samples))
         if order is not None:
-            replace(this, {p: t[order.to(t.device)] for p, t in named_tensors(this).items() if same(t, samples)})
+            replace(
+                this, {p: t[order.to(t.device)] for p, t in named_tensors(this).items() if same(t, samples)}
+            )
             self.order = order
 
     def left(self, this: Pass, found: Any) -> Any:
@@ -142,7 +146,9 @@ class Drop:
 def without(batch: Any, bad: torch.Tensor) -> Any:
     """A batch of the samples that are not bad."""
     keep = ~bad
-    return rebuilt(batch, lambda _, tensor: tensor[keep.to(tensor.device)] if same(tensor, len(bad)) else tensor)
+    return rebuilt(
+        batch, lambda _, tensor: tensor[keep.to(tensor.device)] if same(tensor, len(bad)) else tensor
+    )
 
 
 def same(tensor: torch.Tensor, samples: int) -> bool:

@@ -44,7 +44,9 @@ def rehearse(this: Pass) -> tuple[list[Call], int]:
             with spy:
                 found = model.forward(*args, **named)
         except Exception as error:  # a model may refuse to be called twice, or this way
-            raise CannotRehearse(f"a trial pass failed ({type(error).__name__}: {str(error)[:200]})") from error
+            raise CannotRehearse(
+                f"a trial pass failed ({type(error).__name__}: {str(error)[:200]})"
+            ) from error
         classify(spy.calls, found)
     return spy.calls, spy.dropouts
 
@@ -74,7 +76,11 @@ def kept(model: torch.nn.Module) -> Iterator[None]:
 
 def contents(module: torch.nn.Module) -> list[tuple[Any, Any]]:
     """Lists, dicts and sets that a module holds (its buffers are in one), each with a copy."""
-    return [(held, type(held)(held)) for held in vars(module).values() if type(held) in (list, dict, set, OrderedDict)]
+    return [
+        (held, type(held)(held))
+        for held in vars(module).values()
+        if type(held) in (list, dict, set, OrderedDict)
+    ]
 
 
 def refill(held: Any, copy: Any) -> None:

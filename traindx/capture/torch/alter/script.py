@@ -34,7 +34,9 @@ class Script:
         self.losses = LossCalls(patches, lambda: self.passes.training or not self.passes.counts)
         self.loaders = Loaders(patches, self.passes.trains_now)
         self.optimizers = self.passes.optimizers
-        self.loaded: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()  # models that got weights from elsewhere
+        self.loaded: weakref.WeakSet[torch.nn.Module] = (
+            weakref.WeakSet()
+        )  # models that got weights from elsewhere
         self.rehearsed: weakref.WeakKeyDictionary[torch.nn.Module, Any] = weakref.WeakKeyDictionary()
         self.rehearsing = False
         patches.replace(torch.optim.Optimizer, "__init__", self.made)
@@ -105,7 +107,9 @@ class Script:
         def check(_: Any) -> None:
             if not self.loaders.seen:
                 by_hand = "the script draws no batches from a DataLoader, it makes them itself"
-                site.refuse("no DataLoader was iterated in training mode" if self.loaders.iterated else by_hand)
+                site.refuse(
+                    "no DataLoader was iterated in training mode" if self.loaders.iterated else by_hand
+                )
 
         site.on_backward(check)
 
@@ -122,7 +126,9 @@ class Script:
         def check(_: Any) -> None:
             if not self.losses.trained and not unless():
                 site.refuse(
-                    NO_MODEL if not self.passes.counts else "the loss is computed by hand, its targets are not seen"
+                    NO_MODEL
+                    if not self.passes.counts
+                    else "the loss is computed by hand, its targets are not seen"
                 )
 
         site.on_backward(check)
@@ -133,7 +139,11 @@ class Script:
         def check(_: Any) -> None:
             trained = self.losses.trained
             if not any(name in names for name in trained):
-                other = f"the loss is {' + '.join(trained)}" if trained else "no loss function of PyTorch was called"
+                other = (
+                    f"the loss is {' + '.join(trained)}"
+                    if trained
+                    else "no loss function of PyTorch was called"
+                )
                 site.refuse(f"{other}, not {kind}")
 
         site.on_backward(check)

@@ -53,8 +53,12 @@ class Standardize:
         if call.name not in REGRESSION or not call.training:
             return
         output = self.source(call)
-        columns = call.target.dim() == 2 and call.target.shape[1] > 1 and call.target.shape == call.input.shape
-        self.moments.add(call.target.reshape(-1, call.target.shape[1]) if columns else call.target.reshape(-1, 1))
+        columns = (
+            call.target.dim() == 2 and call.target.shape[1] > 1 and call.target.shape == call.input.shape
+        )
+        self.moments.add(
+            call.target.reshape(-1, call.target.shape[1]) if columns else call.target.reshape(-1, 1)
+        )
         mean, std = self.units(call.input)
         own = output.own.reshape(call.input.shape)
         with torch.no_grad():
@@ -67,7 +71,10 @@ class Standardize:
         """The output of a model that the loss is fed with, maybe in another shape."""
         place = call.input.untyped_storage().data_ptr()
         for model, output in self.outputs.items():
-            if output.given.untyped_storage().data_ptr() == place and output.given.numel() == call.input.numel():
+            if (
+                output.given.untyped_storage().data_ptr() == place
+                and output.given.numel() == call.input.numel()
+            ):
                 if self.model is not None and self.model() is not model:
                     self.site.refuse("the losses are fed by several models")
                 self.model = weakref.ref(model)

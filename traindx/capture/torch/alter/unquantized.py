@@ -53,7 +53,9 @@ def caller() -> FrameType:
 
 
 def is_ours(frame: FrameType) -> bool:
-    return frame.f_code.co_filename == WRAPPER or str(frame.f_globals.get("__name__", "")).startswith("traindx.")
+    return frame.f_code.co_filename == WRAPPER or str(frame.f_globals.get("__name__", "")).startswith(
+        "traindx."
+    )
 
 
 def instead(original: Callable[..., Any], own: torch.Tensor, args: Any, named: Any) -> Any:

@@ -66,7 +66,9 @@ def values_of(module: nn.Module, kind: str, random: torch.Generator, shared: Cou
     return {}
 
 
-def matrix(shape: torch.Size, kind: str, random: torch.Generator, gain: float, backwards: bool = False) -> torch.Tensor:
+def matrix(
+    shape: torch.Size, kind: str, random: torch.Generator, gain: float, backwards: bool = False
+) -> torch.Tensor:
     """Weights of one layer, output units in rows (`backwards`: in columns). The gain is that of what
     follows; `xavier` knows none."""
     made = torch.empty(shape)

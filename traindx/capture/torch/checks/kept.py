@@ -46,13 +46,19 @@ class Kept:
 
     def write(self) -> None:
         """Write the file; where that cannot be, the record says why."""
-        if not self.models or rank_of_process():  # of several processes that train one model the first writes it
+        if (
+            not self.models or rank_of_process()
+        ):  # of several processes that train one model the first writes it
             return
         try:
             tensors = state(self.models)
             self.stream.fact("model_sha256", write(self.path, tensors))
             self.stream.fact("model_tensors", len(tensors))
-        except (NotPlain, OSError, RuntimeError) as why:  # RuntimeError: a tensor that cannot be read on the host
+        except (
+            NotPlain,
+            OSError,
+            RuntimeError,
+        ) as why:  # RuntimeError: a tensor that cannot be read on the host
             self.stream.fact("model_not_kept", str(why)[:200])
         self.models.clear()
 
@@ -67,7 +73,9 @@ def state(models: list[tuple[str, torch.nn.Module]]) -> dict[str, torch.Tensor]:
     if not found:
         raise NotPlain("the model has no state")
     if size > MOST_BYTES:
-        raise NotPlain(f"the state has {size / 1e9:.1f} GB, more than the {MOST_BYTES / 1e9:.1f} that are kept")
+        raise NotPlain(
+            f"the state has {size / 1e9:.1f} GB, more than the {MOST_BYTES / 1e9:.1f} that are kept"
+        )
     return found
 
 
@@ -76,7 +84,9 @@ def plain(key: str, value: Any) -> torch.Tensor:
     if not isinstance(value, torch.Tensor):
         raise NotPlain(f"{key} is {type(value).__name__}, not a tensor")
     if value.layout is not torch.strided or value.is_quantized or value.dtype not in KINDS or value.is_meta:
-        raise NotPlain(f"{key} is a tensor of {value.dtype}, {value.layout}, which safetensors does not hold")
+        raise NotPlain(
+            f"{key} is a tensor of {value.dtype}, {value.layout}, which safetensors does not hold"
+        )
     return value.detach()
 
 
@@ -86,7 +96,11 @@ def write(path: Path, tensors: dict[str, torch.Tensor]) -> str:
     place = 0
     for name, tensor in tensors.items():
         end = place + tensor.numel() * tensor.element_size()
-        header[name] = {"dtype": KINDS[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [place, end]}
+        header[name] = {
+            "dtype": KINDS[tensor.dtype],
+            "shape": list(tensor.shape),
+            "data_offsets": [place, end],
+        }
         place = end
     told = json.dumps(header).encode()
     told += b" " * (-len(told) % 8)

@@ -73,4 +73,6 @@ def attempted(name: str, probe: Probe, live: Live) -> dict[str, Fact]:
     except samples.NotClear as why:
         return {f"{name}_not_checked": str(why)}
     except Exception as error:  # noqa: BLE001 - the user's model is called in ways it may not be made for
-        return {f"{name}_not_checked": f"the model could not be called: {type(error).__name__}: {str(error)[:200]}"}
+        return {
+            f"{name}_not_checked": f"the model could not be called: {type(error).__name__}: {str(error)[:200]}"
+        }

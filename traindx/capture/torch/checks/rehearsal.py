@@ -30,7 +30,11 @@ class Rehearsal:
     """What is trained: `loss(model(inputs), targets)` over the batches of `loader`, each (inputs, targets)."""
 
     def __init__(
-        self, model: torch.nn.Module, loss: Callable[..., Any], loader: Any, optimizer: Optimizers | None = None
+        self,
+        model: torch.nn.Module,
+        loss: Callable[..., Any],
+        loader: Any,
+        optimizer: Optimizers | None = None,
     ) -> None:
         self.model, self.loss, self.loader = model, loss, loader
         self.optimizer = optimizer or (lambda parameters: torch.optim.Adam(parameters, lr=1e-3))
@@ -82,7 +86,9 @@ class Rehearsal:
                         yield first
                 yield inputs, targets
             if not seen:
-                raise TypeError("the loader gives no batch (any more): it must be possible to go through it again")
+                raise TypeError(
+                    "the loader gives no batch (any more): it must be possible to go through it again"
+                )
 
 
 def blank(inputs: Any) -> Any:

@@ -64,7 +64,12 @@ def loss_of(live: Live, output: Any, count: int, rows: int) -> torch.Tensor:
     if given is None:
         raise NotClear("the model's output holds no tensor")
     target = live.loss.target if live.loss is not None else None
-    if live.loss is not None and isinstance(target, torch.Tensor) and target.dim() and len(target) % count == 0:
+    if (
+        live.loss is not None
+        and isinstance(target, torch.Tensor)
+        and target.dim()
+        and len(target) % count == 0
+    ):
         target = target[: len(target) // count * rows]
         flat = given if len(given) == len(target) else given.reshape(-1, given.shape[-1])
         if len(flat) == len(target):

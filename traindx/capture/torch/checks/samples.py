@@ -62,7 +62,9 @@ def by_gradient(live: Live, first: torch.Tensor) -> tuple[int, int]:
         raise NotClear("no gradient leads from the output to the input")
     pairs = checked = 0
     for i in {0, count // 2, count - 1}:
-        (gradient,) = torch.autograd.grad(output[i].float().sum(), given, retain_graph=True, allow_unused=True)
+        (gradient,) = torch.autograd.grad(
+            output[i].float().sum(), given, retain_graph=True, allow_unused=True
+        )
         if gradient is None:
             raise NotClear("no gradient leads from the output to the input")
         size = gradient.reshape(count, -1).float().abs().amax(1)
@@ -97,7 +99,9 @@ def growth(live: Live) -> dict[str, Fact]:
     call, lost = live.loss, live.lost
     if call is None or lost is None or not isinstance(call.target, torch.Tensor) or not call.target.dim():
         if live.growth is None:
-            raise NotClear("the loss was not made by a loss function, and its last operation is no sum or mean")
+            raise NotClear(
+                "the loss was not made by a loss function, and its last operation is no sum or mean"
+            )
         return {"loss_batch_growth": live.growth}
     if call.value.dim() or len(call.target) != len(call.given):
         raise NotClear("the loss function did not give one number for the batch")

@@ -82,15 +82,24 @@ class Slices:
             batch = batch.get(column)
         elif isinstance(batch, list | tuple):
             batch = batch[0] if batch else None
-        if isinstance(batch, torch.Tensor) and batch.dim() == 2 and column.isdigit() and int(column) < batch.shape[1]:
+        if (
+            isinstance(batch, torch.Tensor)
+            and batch.dim() == 2
+            and column.isdigit()
+            and int(column) < batch.shape[1]
+        ):
             batch = batch[:, int(column)]
-        return batch.detach().double().cpu() if isinstance(batch, torch.Tensor) and batch.dim() == 1 else None
+        return (
+            batch.detach().double().cpu() if isinstance(batch, torch.Tensor) and batch.dim() == 1 else None
+        )
 
     def add(self, column: str, keys: torch.Tensor, values: torch.Tensor) -> None:
         """Count a batch."""
         if column not in self.edges:
             many = len(torch.unique(keys)) > MOST_GROUPS
-            self.edges[column] = torch.quantile(keys, torch.tensor(QUARTERS, dtype=keys.dtype)).tolist() if many else []
+            self.edges[column] = (
+                torch.quantile(keys, torch.tensor(QUARTERS, dtype=keys.dtype)).tolist() if many else []
+            )
         edges = self.edges[column]
         groups = torch.bucketize(keys, torch.tensor(edges, dtype=keys.dtype)) if edges else keys
         for group in torch.unique(groups).tolist():
@@ -111,4 +120,6 @@ def between(edges: list[float], place: int) -> str:
     """ "up to 0.5", "0.5 to 2", "above 2"."""
     if not place:
         return f"up to {edges[0]:.3g}"
-    return f"above {edges[-1]:.3g}" if place == len(edges) else f"{edges[place - 1]:.3g} to {edges[place]:.3g}"
+    return (
+        f"above {edges[-1]:.3g}" if place == len(edges) else f"{edges[place - 1]:.3g} to {edges[place]:.3g}"
+    )

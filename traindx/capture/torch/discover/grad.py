@@ -57,7 +57,9 @@ class Grads:
             return False
         if scene.optimizers:
             return all(id(leaf) in scene.trained for leaf in leaves)
-        return all(isinstance(leaf, torch.nn.Parameter) or (leaf.is_leaf and len(leaves) > 1) for leaf in leaves)
+        return all(
+            isinstance(leaf, torch.nn.Parameter) or (leaf.is_leaf and len(leaves) > 1) for leaf in leaves
+        )
 
     def begins(self, outputs: Any, leaves: list[torch.Tensor]) -> None:
         self.passes += 1

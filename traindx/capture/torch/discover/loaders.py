@@ -190,12 +190,18 @@ def paired(batch: Any) -> tuple[int, weakref.ref[torch.Tensor]] | None:
 
 def place_of(tensor: torch.Tensor) -> int:
     """Where the values of a tensor lie: the same for its views; 0 where it has no memory of its own kind."""
-    return tensor.untyped_storage().data_ptr() if tensor.layout is torch.strided and type(tensor) is torch.Tensor else 0
+    return (
+        tensor.untyped_storage().data_ptr()
+        if tensor.layout is torch.strided and type(tensor) is torch.Tensor
+        else 0
+    )
 
 
 def most_values(batch: Any) -> int:
     """How many values the largest tensor of a batch has; 0 where none is found."""
     if isinstance(batch, torch.Tensor):
         return int(batch.numel())
-    parts = batch.values() if isinstance(batch, Mapping) else batch if isinstance(batch, list | tuple) else ()
+    parts = (
+        batch.values() if isinstance(batch, Mapping) else batch if isinstance(batch, list | tuple) else ()
+    )
     return max((p.numel() for p in parts if isinstance(p, torch.Tensor)), default=0)

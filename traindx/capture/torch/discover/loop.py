@@ -186,7 +186,9 @@ class Loop:
         if session is None or self.scene.held_back:
             return
         if self.held:
-            first: dict[str, Held] = {}  # a closure may compute the loss many times: the first is that of the step
+            first: dict[
+                str, Held
+            ] = {}  # a closure may compute the loss many times: the first is that of the step
             for held in self.held:
                 first.setdefault(held.where, held)
             self.held = list(first.values())
@@ -276,7 +278,9 @@ class Loop:
         if len(divisors) == 1 and len(self.held) == passes.total():
             self.stream.fact("loss_divided_by", next(iter(divisors)))
         if len(passes) > 1 and divided_by(passes.total(), divisors) and len(self.held) == passes.total():
-            self.lines = set(passes)  # one loss, from several lines: the last micro-batch synchronizes the ranks
+            self.lines = set(
+                passes
+            )  # one loss, from several lines: the last micro-batch synchronizes the ranks
             count = passes.total()
             where = min(passes)
             self.held = [held._replace(where=where) for held in self.held]

@@ -35,7 +35,11 @@ FUNCTIONS = (
     "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss",
 )  # fmt: skip
 CLASSED = ("cross_entropy", "nll_loss", "multi_margin_loss")
-WEIGHTED_THIRD = (*CLASSED[:2], "binary_cross_entropy", "binary_cross_entropy_with_logits")  # (input, target, weight)
+WEIGHTED_THIRD = (
+    *CLASSED[:2],
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+)  # (input, target, weight)
 LOOKED_AT = 3  # calls whose inputs are looked at
 COMPARED = 20  # backward passes in which it is found out what the training loss is made of
 REMEMBERED = 100  # targets
@@ -59,7 +63,9 @@ class Losses:
     def __init__(self, stream: Stream) -> None:
         self.stream, self.scene = stream, stream.scene
         self.seen: dict[str, int] = {}  # function -> training calls
-        self.nodes: dict[int, str] = {}  # number in the graph of a loss since the last backward pass -> its function
+        self.nodes: dict[
+            int, str
+        ] = {}  # number in the graph of a loss since the last backward pass -> its function
         self.compared = 0
         self.training_loss = ""  # the function whose value is (a term of) what `backward` is called on
         self.evaluated: dict[tuple[str, Any], list[Value]] = {}  # by line and data
@@ -89,7 +95,9 @@ class Losses:
                 return value
             target = args[0] if args else named.get("target")
             ignored = named.get("ignore_index") if name in CLASSED else None
-            stream.safely(losses.computed, name, value, input, target, named.get("reduction", "mean"), ignored)
+            stream.safely(
+                losses.computed, name, value, input, target, named.get("reduction", "mean"), ignored
+            )
             if losses.seen.get(name, 0) == 1:
                 stream.safely(losses.weighed, name, args, named)
             if stream.attentive:
@@ -291,6 +299,12 @@ def terms(loss: torch.Tensor) -> list[Any]:
         if node is None:
             continue
         found.append(node)
-        if type(node).__name__ in ("AddBackward0", "MulBackward0", "DivBackward0", "SubBackward0", "ToCopyBackward0"):
+        if type(node).__name__ in (
+            "AddBackward0",
+            "MulBackward0",
+            "DivBackward0",
+            "SubBackward0",
+            "ToCopyBackward0",
+        ):
             nodes += [following for following, _ in node.next_functions]
     return found

@@ -8,7 +8,14 @@ from typing import Any
 
 import torch
 
-from traindx.capture.session.events import ModelCalled, OptimizerFound, ParametersTrained, StepBegins, StepDue, StepEnds
+from traindx.capture.session.events import (
+    ModelCalled,
+    OptimizerFound,
+    ParametersTrained,
+    StepBegins,
+    StepDue,
+    StepEnds,
+)
 from traindx.capture.session.stream import Stream
 
 LEAVES = 10_000  # parameters that are looked for in a graph

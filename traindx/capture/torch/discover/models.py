@@ -37,7 +37,9 @@ class Models:
         self.stream, self.scene = stream, stream.scene
         self.wanted: set[int] = set()  # ids of trained parameters whose module is not known yet
         self.passed: set[int] = set()  # ids of modules that hold none of them
-        self.unfed: dict[int, int] = {}  # ids of parts of roots that were never called yet -> ids of the roots
+        self.unfed: dict[
+            int, int
+        ] = {}  # ids of parts of roots that were never called yet -> ids of the roots
         self.looks = 0
         self.handle: Any = None
         self.calls: list[Any] = []  # handles of the hooks on the roots
@@ -75,7 +77,9 @@ class Models:
         """Look at every module call."""
         if self.handle is None and not self.blocked:
             safely = self.stream.safely
-            self.handle = CALLS.hear_all(lambda module, inputs, named: safely(self.seen, module, inputs, named))
+            self.handle = CALLS.hear_all(
+                lambda module, inputs, named: safely(self.seen, module, inputs, named)
+            )
 
     def disarm(self) -> None:
         if self.handle is not None:
@@ -95,7 +99,9 @@ class Models:
             return
         own = {id(p) for p in module.parameters()}
         if own & self.wanted:
-            whole = largest(lambda m: any(part is module for part in m.modules())) if self.wanted - own else []
+            whole = (
+                largest(lambda m: any(part is module for part in m.modules())) if self.wanted - own else []
+            )
             self.found(whole[0] if len(whole) == 1 else module, called=module)
             self.entered(module, inputs, named)
         elif id(module) in self.unfed:
@@ -190,7 +196,9 @@ class Models:
 def largest(wanted: Callable[[torch.nn.Module], bool]) -> list[torch.nn.Module]:
     """Of all modules that are alive, those that are `wanted` and within no other such."""
     # By type, not by isinstance: that asks objects for their class, and some warn or fail then.
-    found = [m for m in gc.get_objects() if issubclass(type(m), torch.nn.Module) and "_modules" in m.__dict__]
+    found = [
+        m for m in gc.get_objects() if issubclass(type(m), torch.nn.Module) and "_modules" in m.__dict__
+    ]
     found = [m for m in found if wanted(m)]
     inner = {id(child) for m in found for child in m.modules() if child is not m}
     return [m for m in found if id(m) not in inner]
@@ -213,6 +221,8 @@ def is_sharded(module: torch.nn.Module) -> bool:
 
 def tree(module: torch.nn.Module) -> str:
     """The leaves of a model by name and class, in one line: `0 Linear, 1 ReLU, ...`."""
-    leaves = [f"{name} {class_name(m)}" for name, m in module.named_modules() if not len(m._modules) and name]
+    leaves = [
+        f"{name} {class_name(m)}" for name, m in module.named_modules() if not len(m._modules) and name
+    ]
     more = f", and {len(leaves) - LISTED} more" if len(leaves) > LISTED else ""
     return ", ".join(leaves[:LISTED]) + more

@@ -21,7 +21,11 @@ from traindx.capture.session.events import Compiled, LossDifferentiated, MetricL
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.hooks import traced
 
-FIRST, COUNTED, GROWTH = 10, 30, 8  # steps before the first count, of each count; each begins so many times as late
+FIRST, COUNTED, GROWTH = (
+    10,
+    30,
+    8,
+)  # steps before the first count, of each count; each begins so many times as late
 READS = ("item", "tolist", "__float__", "__int__", "__bool__", "__index__", "__repr__", "cpu", "to")
 MOVES = ("cpu", "to")  # which wait only if they get to the host, and are not told to go on
 NAMED = 3  # lines that are told

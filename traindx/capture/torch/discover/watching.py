@@ -24,7 +24,9 @@ def watches(models: Sequence[Any], optimizers: Sequence[Any]) -> bool:
         return False
     hooked = [hasattr(optimizer, "register_step_pre_hook") for optimizer in optimizers]
     if models and not (hooked and all(hooked)):
-        raise ConfigError("traindx.watch: a PyTorch module needs its optimizer (or the list of them) beside it")
+        raise ConfigError(
+            "traindx.watch: a PyTorch module needs its optimizer (or the list of them) beside it"
+        )
     return any(hooked)
 
 

@@ -58,7 +58,9 @@ def _rank_there(output: torch.Tensor | None) -> torch.Tensor | float:
     gram = torch.mm(centred, centred.t())
     trace, level = gram.diagonal().sum(), torch.dot(part.reshape(-1), part.reshape(-1))
     flat = gram.reshape(-1)
-    return torch.where(trace <= 1e-10 * level, torch.zeros_like(trace), trace * trace / torch.dot(flat, flat))
+    return torch.where(
+        trace <= 1e-10 * level, torch.zeros_like(trace), trace * trace / torch.dot(flat, flat)
+    )
 
 
 def measured_on_device(

@@ -74,7 +74,10 @@ class Attention:
         attention = self
 
         def wrapper(*args: Any, **named: Any) -> Any:
-            outermost, attention._inside = not attention._inside, True  # one of these functions calls another
+            outermost, attention._inside = (
+                not attention._inside,
+                True,
+            )  # one of these functions calls another
             try:
                 result = original(*args, **named)
             finally:
@@ -122,7 +125,9 @@ class Attention:
             frame = frame.f_back
         return "", None
 
-    def _of_queries(self, module: nn.Module, query: Any, key: Any, value: Any, *rest: Any, **named: Any) -> Any:
+    def _of_queries(
+        self, module: nn.Module, query: Any, key: Any, value: Any, *rest: Any, **named: Any
+    ) -> Any:
         """From what fused attention is given."""
         mask = named.get("attn_mask", rest[0] if rest else None)
         causal = bool(named.get("is_causal", rest[2] if len(rest) > 2 else False))

@@ -32,7 +32,9 @@ class Host:
                 return None
             tensor = tensor if tensor.dtype not in (torch.bfloat16, torch.float16) else tensor.float()
             return np.atleast_1d(tensor.numpy())
-        return np.atleast_1d(tensor) if isinstance(tensor, np.ndarray) and tensor.dtype.kind in "fiub" else None
+        return (
+            np.atleast_1d(tensor) if isinstance(tensor, np.ndarray) and tensor.dtype.kind in "fiub" else None
+        )
 
 
 def data(*, patient: bool = False) -> Data:
@@ -53,7 +55,11 @@ def together(inputs: Any, first: Array) -> Array:
         return first
     if isinstance(inputs, dict) or hasattr(inputs, "values"):
         inputs = list(inputs.values()) if callable(inputs.values) else ()
-    parts = [t.detach() for t in inputs if isinstance(t, torch.Tensor)] if isinstance(inputs, list | tuple) else []
+    parts = (
+        [t.detach() for t in inputs if isinstance(t, torch.Tensor)]
+        if isinstance(inputs, list | tuple)
+        else []
+    )
     flat = [t.reshape(len(t), -1) for t in parts if t.dim() and len(t) == len(first) and _readable(t)]
     if len(flat) < 2:
         return first

@@ -22,7 +22,13 @@ from traindx.capture.torch.measure.directions import Directions
 from traindx.capture.torch.measure.exchange import Exchange
 from traindx.capture.torch.measure.gains import gains
 from traindx.capture.torch.measure.gap import LossGap
-from traindx.capture.torch.measure.graph import activations, broadcast, last_activation, reduction, used_plainly
+from traindx.capture.torch.measure.graph import (
+    activations,
+    broadcast,
+    last_activation,
+    reduction,
+    used_plainly,
+)
 from traindx.capture.torch.measure.keeping import Keeping
 from traindx.capture.torch.measure.outputs import Answers, class_counts, rows_of, sample_spread
 from traindx.capture.torch.measure.quantization import Quantized
@@ -45,7 +51,13 @@ class Closer:
     """`waiting`: there is something to do at the next step though it is not sampled."""
 
     def __init__(self, view: View, tree: Tree, data: Data) -> None:
-        self._view, self._tree, self._data, self._habits, self._tell = view, tree, data, view.habits, view.tell
+        self._view, self._tree, self._data, self._habits, self._tell = (
+            view,
+            tree,
+            data,
+            view.habits,
+            view.tell,
+        )
         self.attention = Attention(view.dropped)
         self.quantized = Quantized(view.layout.owner_of, view.dropped)
         self.gap = LossGap(self.quantized.unquantized)
@@ -105,7 +117,9 @@ class Closer:
             self._view.vectors.append(("quantized inputs", list(inputs), joined(list(inputs.values()))))
         self.gap.forget()
         if begun := self.quantized.take_begun():
-            self._tell("quantization-begins", f"the weights of {', '.join(begun[:NAMED])} are quantized now", False)
+            self._tell(
+                "quantization-begins", f"the weights of {', '.join(begun[:NAMED])} are quantized now", False
+            )
         self.seconds += self.quantized.take_seconds()
         if self._held_out.given:
             scalars |= attempt("held-out answers", self.answers) or {}
@@ -114,7 +128,9 @@ class Closer:
             self._facts |= attempt("initial gains", gains, self._tree.models) or {}
             self._facts |= attempt("unregistered layers", self._unregistered) or {}
         if not self._symmetry.looked or (sampled and self._symmetry.due and self._looks < LATER):
-            attempt("equal units", self._symmetry.look, dict(self._view.layout.alive()), self._view.layout.names)
+            attempt(
+                "equal units", self._symmetry.look, dict(self._view.layout.alive()), self._view.layout.names
+            )
             self._looks += 1
         attempt("gradient directions", self._look_at_directions, optimizer, sampled, factor, scalars)
         self.seconds += time.perf_counter() - began
@@ -144,11 +160,19 @@ class Closer:
         """Layers that got a gradient, and are in no optimizer and no model."""
         there = [optimizer for optimizer in self._view.optimizers if optimizer is not None]
         known = {id(p) for optimizer in there for p in self._view.own_parameters(optimizer)}
-        lost = [found for model in self._models() for found in unregistered(model, known, lambda p: p.grad is not None)]
-        names = {"parameters_unregistered_names": ", ".join(name for name, _ in lost[:NAMED])} if lost else {}
+        lost = [
+            found
+            for model in self._models()
+            for found in unregistered(model, known, lambda p: p.grad is not None)
+        ]
+        names = (
+            {"parameters_unregistered_names": ", ".join(name for name, _ in lost[:NAMED])} if lost else {}
+        )
         return {"parameters_unregistered": sum(p.numel() for _, p in lost), **names}
 
-    def _look_at_directions(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None:
+    def _look_at_directions(
+        self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]
+    ) -> None:
         if self._directions is None:
             self._directions = Directions(self._view.device)
         directions, step = self._directions, self._habits.steps
@@ -223,7 +247,9 @@ class Closer:
     def answers(self) -> dict[str, Any]:
         """Of the evaluation pass before, if there was one."""
         found = self._held_out.take()
-        return {} if found is None else {"val_outputs_majority_share": float(found) if found.is_cpu else found}
+        return (
+            {} if found is None else {"val_outputs_majority_share": float(found) if found.is_cpu else found}
+        )
 
     def before_backward(self, loss: torch.Tensor, factor: float, step: int) -> dict[str, float]:
         """The loss that a backward pass is about to begin from; `factor` undoes what it was divided by.

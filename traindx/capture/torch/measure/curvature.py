@@ -38,7 +38,9 @@ class NotDifferentiable(Exception):
     """The Hessian of this loss cannot be had; says why."""
 
 
-def lanczos(product: Callable[[torch.Tensor], torch.Tensor], start: torch.Tensor, most: int = MOST) -> Eigenvalues:
+def lanczos(
+    product: Callable[[torch.Tensor], torch.Tensor], start: torch.Tensor, most: int = MOST
+) -> Eigenvalues:
     """Extreme eigenvalues of a symmetric matrix that is known by its products with vectors `[n]`.
 
     The three-term recurrence without reorthogonalization (Golub, Van Loan 2013, Matrix computations, 10.1):
@@ -68,7 +70,9 @@ def lanczos(product: Callable[[torch.Tensor], torch.Tensor], start: torch.Tensor
     return Eigenvalues(low, high, error, len(alphas))
 
 
-def hessian_product(loss: torch.Tensor, parameters: Sequence[torch.Tensor]) -> Callable[[torch.Tensor], torch.Tensor]:
+def hessian_product(
+    loss: torch.Tensor, parameters: Sequence[torch.Tensor]
+) -> Callable[[torch.Tensor], torch.Tensor]:
     """Products of the Hessian of `loss` with vectors over all `parameters` in their order. Keeps the graph
     of the loss. Raises NotDifferentiable."""
     once = _only_once(loss)
@@ -90,11 +94,15 @@ def hessian_product(loss: torch.Tensor, parameters: Sequence[torch.Tensor]) -> C
         parts = vector.split(sizes)
         given = [parts[i].view_as(gradients[i]).to(gradients[i].dtype) for i in live]
         try:
-            found = differentiate([gradients[i] for i in live], parameters, given, retain_graph=True, allow_unused=True)
+            found = differentiate(
+                [gradients[i] for i in live], parameters, given, retain_graph=True, allow_unused=True
+            )
         except RuntimeError as error:
             raise NotDifferentiable(_first_line(error)) from error
         zero = [p if f is None else f for p, f in zip(parts, found, strict=True)]
-        flat = [(torch.zeros_like(z) if f is None else f).reshape(-1) for z, f in zip(zero, found, strict=True)]
+        flat = [
+            (torch.zeros_like(z) if f is None else f).reshape(-1) for z, f in zip(zero, found, strict=True)
+        ]
         return torch.cat([f.float() if f.dtype.itemsize < 4 else f for f in flat])
 
     return product

@@ -75,14 +75,19 @@ class Directions:
         first, second = dot(gradient * self._weights, gradient), dot(weighted, now)
         both, against = dot(gradient, weighted), dot(moved, weighted)
         length = dot(moved * self._weights, moved)
-        out = {"grad_cosine": _cosine(both, first, second), "update_cosine": _cosine(-against, length, second)}
+        out = {
+            "grad_cosine": _cosine(both, first, second),
+            "update_cosine": _cosine(-against, length, second),
+        }
         if self._device:
             return out
         if samples > 0:
             out |= self._noise_scale(float(first), float(second), float(both), factor, samples)
         return {name: v for name, v in out.items() if v == v}
 
-    def _noise_scale(self, first: float, second: float, both: float, factor: float, samples: float) -> dict[str, float]:
+    def _noise_scale(
+        self, first: float, second: float, both: float, factor: float, samples: float
+    ) -> dict[str, float]:
         """From squared norms and the product of two gradients, and those of the pairs before."""
         mean = (self._factor**2 * first + factor**2 * second) / 2
         self._pairs.append((mean, self._factor * factor * both))
@@ -103,7 +108,9 @@ class Directions:
 
 def _alike(gradient: torch.Tensor | None, parameter: torch.Tensor) -> bool:
     """Whether there is a gradient, and both lie in memory in the same order."""
-    return gradient is not None and gradient.layout is torch.strided and gradient.stride() == parameter.stride()
+    return (
+        gradient is not None and gradient.layout is torch.strided and gradient.stride() == parameter.stride()
+    )
 
 
 def _cosine(product: Any, one: Any, other: Any) -> Any:

@@ -18,7 +18,10 @@ from traindx.capture.torch.hooks import traced
 from traindx.capture.torch.measure.apart import apart
 from traindx.capture.torch.measure.shards import is_distributed
 
-DENSE, APART = 32, 8  # the first steps, of which all are looked at; then every so-manieth, the same in each process
+DENSE, APART = (
+    32,
+    8,
+)  # the first steps, of which all are looked at; then every so-manieth, the same in each process
 LARGEST = 1 << 12  # values of a parameter that is looked at, where there are smaller ones
 MOST = 3  # parameters: one alone may have next to no gradient (a bias before a normalization)
 
@@ -27,7 +30,9 @@ class Exchange:
     """Of one optimizer's parameters, for one step after the other."""
 
     def __init__(self) -> None:
-        self._picked: list[tuple[torch.Tensor, torch.Tensor]] = []  # parameters, and factors for their values
+        self._picked: list[
+            tuple[torch.Tensor, torch.Tensor]
+        ] = []  # parameters, and factors for their values
         self._handles: list[Any] = []
         self._own: torch.Tensor | None = None
         self._steps = 0
@@ -50,7 +55,11 @@ class Exchange:
     def _saw(self, factors: torch.Tensor, gradients: tuple[torch.Tensor | None, ...]) -> None:
         gradient = gradients[0]
         with torch.no_grad(), apart():
-            if gradient is not None and gradient.layout is torch.strided and gradient.numel() == len(factors):
+            if (
+                gradient is not None
+                and gradient.layout is torch.strided
+                and gradient.numel() == len(factors)
+            ):
                 found = weighed(gradient, factors)
                 self._own = found if self._own is None else self._own + found
 
@@ -91,7 +100,11 @@ def weighed(gradient: torch.Tensor, factors: torch.Tensor) -> torch.Tensor:
 def picked(parameters: Sequence[torch.Tensor]) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """The first, the middle and the last of the small parameters that got a gradient, which is the same choice in
     every process; each with its factors."""
-    there = [p for p in parameters if p.grad is not None and p.requires_grad and p.is_leaf and not is_distributed(p)]
+    there = [
+        p
+        for p in parameters
+        if p.grad is not None and p.requires_grad and p.is_leaf and not is_distributed(p)
+    ]
     dense = [p for p in there if p.grad is not None and p.grad.layout is torch.strided and p.numel() > 1]
     small = [p for p in dense if p.numel() <= LARGEST] or sorted(dense, key=lambda p: p.numel())[:1]
     places = sorted({0, len(small) // 2, len(small) - 1})[:MOST] if small else []

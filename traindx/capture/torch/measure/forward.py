@@ -37,14 +37,18 @@ class ForwardProbe:
     `collect`. The hooks stay where they are, asleep, until `unhook`: where the next pass is sampled,
     too, that is the cheaper way."""
 
-    def __init__(self, layout: Tree, failed: Callable[[str, Exception], None], clock: Clock | None = None) -> None:
+    def __init__(
+        self, layout: Tree, failed: Callable[[str, Exception], None], clock: Clock | None = None
+    ) -> None:
         self._layout, self._failed, self._clock = layout, failed, clock or Clock()
         self._handles: list[Any] = []
         self._units: dict[str, act.Units] = {}
         self._calls: dict[str, int] = {}
         self._hooked = LiveIds()
         self._refused: set[str] = set()  # names of modules whose outputs cannot be measured
-        self._seen: set[int] = set()  # operations of the graph, by their number: a node would hold what it has saved
+        self._seen: set[int] = (
+            set()
+        )  # operations of the graph, by their number: a node would hold what it has saved
         self._turn = 0
         self.armed = False
         self._kept: list[tuple[str, act.Kind, act.Array, act.Array | None, act.Array | None]] = []
@@ -86,7 +90,13 @@ class ForwardProbe:
         self._handles, self._kept, self._hooked = [], [], LiveIds()
 
     def _hook(
-        self, name: str, kind: act.Kind, weighted: bool, module: nn.Module, given: tuple[Any, ...], output: Any
+        self,
+        name: str,
+        kind: act.Kind,
+        weighted: bool,
+        module: nn.Module,
+        given: tuple[Any, ...],
+        output: Any,
     ) -> None:
         if not self.armed or name in self._refused or not torch.is_grad_enabled():
             return
@@ -106,7 +116,9 @@ class ForwardProbe:
         self._refused.add(name)
         self._failed(f"the output of {name}", error)
 
-    def _measure(self, name: str, kind: act.Kind, weighted: bool, given: tuple[Any, ...], output: Any) -> None:
+    def _measure(
+        self, name: str, kind: act.Kind, weighted: bool, given: tuple[Any, ...], output: Any
+    ) -> None:
         call = self._calls[name] = self._calls.get(name, 0) + 1
         found = first_tensor(output)
         if found is None or (call > 1 and (weighted or call > MOST_CALLS)):

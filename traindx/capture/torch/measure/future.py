@@ -118,13 +118,19 @@ def foretold(args: Any, kwargs: dict[str, Any], targets: torch.Tensor) -> tuple[
     return None
 
 
-def effect_of(model: nn.Module, args: Any, kwargs: dict[str, Any], tokens: torch.Tensor, time: int) -> float | None:
+def effect_of(
+    model: nn.Module, args: Any, kwargs: dict[str, Any], tokens: torch.Tensor, time: int
+) -> float | None:
     """The largest change of the outputs before the middle, over their largest value; None where the outputs are not by
     token, or other tokens change nothing."""
     half, length = tokens.shape[time] // 2, tokens.shape[time]
     other = tokens.clone()
     alone = tokens.shape[1 - time] == 1
-    rest = tokens.narrow(time, 0, length - half).flip(time) if alone else tokens.narrow(time, half, length - half)
+    rest = (
+        tokens.narrow(time, 0, length - half).flip(time)
+        if alone
+        else tokens.narrow(time, half, length - half)
+    )
     other.narrow(time, half, length - half).copy_(rest if alone else rest.roll(1, 1 - time))
     model.eval()
     before, after = (answers(model, args, kwargs, tokens, given) for given in (tokens, other))
@@ -144,7 +150,11 @@ def answers(
     """The outputs by token, with the tokens exchanged."""
     output = model(*replaced(args, old, new), **replaced(kwargs, old, new))
     for found in (getattr(output, "logits", None), *tensors_in(output)):
-        if not isinstance(found, torch.Tensor) or not found.is_floating_point() or found.numel() > MOST_VALUES:
+        if (
+            not isinstance(found, torch.Tensor)
+            or not found.is_floating_point()
+            or found.numel() > MOST_VALUES
+        ):
             continue
         if found.dim() == 2 and len(found) == old.numel():
             found = found.reshape(*old.shape, -1)

@@ -28,7 +28,12 @@ def gains(models: Sequence[nn.Module]) -> dict[str, Fact]:
         for name, module in unwrapped(model).named_modules():
             if isinstance(module, WEIGHTED) and not isinstance(module, nn.modules.conv._ConvTransposeNd):
                 for own, weight in module._parameters.items():
-                    if weight is not None and "weight" in own and weight.dim() > 1 and len(found) < MOST_MATRICES:
+                    if (
+                        weight is not None
+                        and "weight" in own
+                        and weight.dim() > 1
+                        and len(found) < MOST_MATRICES
+                    ):
                         found.append((gain(weight), f"{name}.{own}"))
     real = [(value, name) for value, name in found if 0 < value < math.inf]
     if not real:

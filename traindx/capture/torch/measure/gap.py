@@ -106,7 +106,9 @@ class LossGap:
         return {"quant/loss_gap": quantized - unquantized}
 
 
-def loss_again(model: nn.Module, args: Any, kwargs: dict[str, Any], targets: torch.Tensor | None) -> float | None:
+def loss_again(
+    model: nn.Module, args: Any, kwargs: dict[str, Any], targets: torch.Tensor | None
+) -> float | None:
     """The loss of a call: the model's own, cross-entropy for targets that are whole numbers, the mean square for
     others; None where it is neither."""
     with torch.random.fork_rng(devices=[]):
@@ -122,7 +124,9 @@ def loss_again(model: nn.Module, args: Any, kwargs: dict[str, Any], targets: tor
     rows = found.reshape(-1, found.shape[-1])
     if found.dim() > 2 and targets.shape == (len(found), *found.shape[2:]):
         return float(functional.cross_entropy(found, targets))
-    return float(functional.cross_entropy(rows, targets.reshape(-1))) if len(rows) == targets.numel() else None
+    return (
+        float(functional.cross_entropy(rows, targets.reshape(-1))) if len(rows) == targets.numel() else None
+    )
 
 
 @contextmanager

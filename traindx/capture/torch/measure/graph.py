@@ -9,7 +9,15 @@ import torch
 
 HOPS = 8  # operations that are gone through
 NEAR = 12  # operations at the end of a loss in which a hand-written difference is looked for
-MEANT = ("Unsqueeze", "T", "Transpose", "Permute", "Expand", "Index", "Select")  # shapes that are turned on purpose
+MEANT = (
+    "Unsqueeze",
+    "T",
+    "Transpose",
+    "Permute",
+    "Expand",
+    "Index",
+    "Select",
+)  # shapes that are turned on purpose
 NODES = 5000  # operations of a graph that are looked through
 ACTIVATIONS = {
     "Relu": "relu", "Threshold": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softmax": "softmax",
@@ -27,7 +35,14 @@ SHAPES = (
 LOOKED_UP = ("Embedding", "IndexSelect", "Gather")
 FACTORS = ("Mul", "Div", "ToCopy", "Neg", "View", "Squeeze", "Reshape", "Add", "Sub")  # of the first term
 CHAIN = 12  # graph nodes between a loss and its reduction
-PASSED_THROUGH = ("DivBackward0", "MulBackward0", "NegBackward0", "ToCopyBackward0", "AddBackward0", "SqueezeBackward0")
+PASSED_THROUGH = (
+    "DivBackward0",
+    "MulBackward0",
+    "NegBackward0",
+    "ToCopyBackward0",
+    "AddBackward0",
+    "SqueezeBackward0",
+)
 REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
 
 
@@ -103,7 +118,13 @@ def reduction(loss: torch.Tensor) -> str:
     for _ in range(HOPS):
         name = _name(node)
         told = getattr(node, "_saved_reduction", None)
-        kind = REDUCTIONS.get(told, "") if isinstance(told, int) else name.lower() if name in ("Mean", "Sum") else None
+        kind = (
+            REDUCTIONS.get(told, "")
+            if isinstance(told, int)
+            else name.lower()
+            if name in ("Mean", "Sum")
+            else None
+        )
         if kind is not None:
             return "mean" if divided and kind == "sum" else kind
         divided = divided or name == "Div"
@@ -153,7 +174,12 @@ def growth_in_graph(loss: torch.Tensor, count: int) -> float | None:
         if name not in PASSED_THROUGH:
             return None
         other = getattr(node, "_saved_other", None) if name in ("DivBackward0", "MulBackward0") else None
-        if isinstance(other, torch.Tensor) and other.numel() == 1 and other.device.type == "cpu" and float(other):
+        if (
+            isinstance(other, torch.Tensor)
+            and other.numel() == 1
+            and other.device.type == "cpu"
+            and float(other)
+        ):
             divisor *= float(other) if name == "DivBackward0" else 1 / float(other)
         node = node.next_functions[0][0]
     return None

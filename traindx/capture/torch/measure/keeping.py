@@ -22,7 +22,11 @@ from traindx.capture.process.weak import variables_of
 from traindx.capture.torch.measure.graph import nodes_of
 from traindx.vocabulary.setup import Fact
 
-FIRST, LAST, APART = 8, 1 << 13, 4  # steps: of the first look, of the last, and times as many from one to the next
+FIRST, LAST, APART = (
+    8,
+    1 << 13,
+    4,
+)  # steps: of the first look, of the last, and times as many from one to the next
 SHARE = 0.5  # of the steps since the look before: graphs that must have come in them
 DEEP = 20_000  # nodes of a graph that are counted
 FRAMES = 6  # functions of the user's that are looked into
@@ -57,7 +61,11 @@ class Keeping:
             for name, value in variables(own):
                 found.setdefault(name, Held(graphs_of(value), own))
         if self._at:
-            grown = {n: h for n, h in found.items() if h.graphs - self._before.get(n, 0) >= SHARE * (step - self._at)}
+            grown = {
+                n: h
+                for n, h in found.items()
+                if h.graphs - self._before.get(n, 0) >= SHARE * (step - self._at)
+            }
             self.facts["graphs_kept"] = 0
             if grown:
                 self._tell(*max(grown.items(), key=lambda item: item[1].graphs))

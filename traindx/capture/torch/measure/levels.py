@@ -58,7 +58,9 @@ def moved(now: torch.Tensor, before: torch.Tensor) -> torch.Tensor:
     """Share of the values `[rows, values]` that lie on another level than before, whatever became of the scale."""
     now, before = now.float(), before.float()
     ratio = torch.where(before != 0, now / before, torch.nan).nanmedian(1, keepdim=True).values
-    ratio = torch.where(ratio > 0, ratio, torch.ones_like(ratio))  # nothing to go by, or more turned than not
+    ratio = torch.where(
+        ratio > 0, ratio, torch.ones_like(ratio)
+    )  # nothing to go by, or more turned than not
     step = spacing(before)
     size = torch.maximum(before.abs().amax(1, keepdim=True), now.abs().amax(1, keepdim=True))
     step = torch.where(step.isinf(), size, step)

@@ -98,7 +98,9 @@ class Modes:
         if call is None:
             return {"mode_not_checked": LET_GO}
         model = call[0]
-        told = training or frozenset(m for m in model.modules() if modal(m))  # trained in evaluation mode throughout
+        told = training or frozenset(
+            m for m in model.modules() if modal(m)
+        )  # trained in evaluation mode throughout
         kept = frozenset(m for m in told if getattr(m, "track_running_stats", False))
         try:
             with warnings.catch_warnings():
@@ -113,7 +115,11 @@ class Modes:
             "statistics_effect": apart(by_batch, as_used),
         }
         if self._first is not None and None not in both:
-            found |= zip(("modes_loss_train", "modes_loss_eval", "modes_loss_first"), (*both, self._first), strict=True)
+            found |= zip(
+                ("modes_loss_train", "modes_loss_eval", "modes_loss_first"),
+                (*both, self._first),
+                strict=True,
+            )
         return {name: round(float(value), 6) for name, value in found.items() if value is not None}
 
 
@@ -130,7 +136,9 @@ def loss_of(kind: str, found: torch.Tensor | None, targets: torch.Tensor | None)
     return float(loss(found.reshape(-1, found.shape[-1]).float(), targets.reshape(-1)))
 
 
-def outputs(call: tuple[nn.Module, Any, dict[str, Any]], training: frozenset[nn.Module]) -> torch.Tensor | None:
+def outputs(
+    call: tuple[nn.Module, Any, dict[str, Any]], training: frozenset[nn.Module]
+) -> torch.Tensor | None:
     """The first output of a call in evaluation mode but for some modules; what is drawn is drawn alike each time."""
     model, args, kwargs = call
     with untouched(model), torch.no_grad(), Aside():

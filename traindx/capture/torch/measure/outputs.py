@@ -42,7 +42,9 @@ def class_counts(rows: torch.Tensor, probabilities: bool = False) -> torch.Tenso
     """`counts[classes]` of the answers: the largest output of each row; of one column, whether it is above
     0 (or 0.5, of `probabilities`)."""
     if rows.is_cpu and rows.shape[1] > 1:
-        return torch.from_numpy(np.bincount(rows.numpy().argmax(1), minlength=rows.shape[1]).astype(np.float32))
+        return torch.from_numpy(
+            np.bincount(rows.numpy().argmax(1), minlength=rows.shape[1]).astype(np.float32)
+        )
     if rows.shape[1] == 1:
         positive = (rows > (0.5 if probabilities else 0.0)).float().sum()
         return torch.stack([len(rows) - positive, positive])

@@ -17,7 +17,10 @@ from traindx.capture.torch.measure.views import flat, local, stretch, window, ze
 
 WINDOW = 1 << 13  # values of a parameter that its update and its zeros are judged by
 SINGLE = np.dtype(np.float32)
-GRIDS = {"bfloat16": 0xFFFF, "float16": 0x1FFF}  # bits of single precision that a value of that type leaves zero
+GRIDS = {
+    "bfloat16": 0xFFFF,
+    "float16": 0x1FFF,
+}  # bits of single precision that a value of that type leaves zero
 FEW = 64  # values of a gradient by which its grid is judged
 Array = np.ndarray[Any, np.dtype[Any]]
 

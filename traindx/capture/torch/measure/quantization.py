@@ -33,8 +33,21 @@ from traindx.capture.torch.measure.views import local
 from traindx.capture.torch.measure.within import Within
 from traindx.vocabulary.setup import Fact
 
-FUNCTIONS = ("linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
-EXPORTED = ("linear", "conv1d", "conv2d", "conv3d")  # as an exported graph (PT2E) calls them: `torch.ops.aten`
+FUNCTIONS = (
+    "linear",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+)
+EXPORTED = (
+    "linear",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+)  # as an exported graph (PT2E) calls them: `torch.ops.aten`
 PATIENCE = 3  # passes without a weight that is computed, after which only every third is looked at
 MOST = 4  # modules that are measured in one pass: where there are more, they take turns
 APART = 16  # steps between looks that are not sampled
@@ -50,7 +63,9 @@ class Weight:
         self.levels = 0  # 0: not quantized
         self.modes: set[bool] = set()  # with gradients, without
         self.kept: tuple[int, torch.Tensor] | None = None  # a step, and values that were used in it
-        self.flips: torch.Tensor | None = None  # share on another level than a step ago, since it was last read
+        self.flips: torch.Tensor | None = (
+            None  # share on another level than a step ago, since it was last read
+        )
 
     def changes(self, used: torch.Tensor, step: int, training: bool, like: torch.Tensor) -> torch.Tensor:
         """Shares of the values that changed their level: in one step, and since the sample before."""
@@ -83,7 +98,9 @@ class Flow:
             return
         edges = [torch.autograd.graph.get_gradient_edge(t) for t in (weight, parameter)]
         # with the graph's nodes: hooks of tensors would be seen on them
-        self.handles = [e.node.register_prehook(partial(self._saw, i, e.output_nr)) for i, e in enumerate(edges)]
+        self.handles = [
+            e.node.register_prehook(partial(self._saw, i, e.output_nr)) for i, e in enumerate(edges)
+        ]
 
     def _saw(self, place: int, output: int, gradients: tuple[torch.Tensor | None, ...]) -> None:
         gradient = gradients[output]
@@ -104,7 +121,9 @@ class Quantized:
     """`readings` by name since they were taken: numbers of FIELDS (but for the last), on the device of the weight.
     `naming` gives a parameter the name of the module that owns it, or None."""
 
-    def __init__(self, naming: Callable[[torch.Tensor], str | None], failed: Callable[[str, Exception], None]) -> None:
+    def __init__(
+        self, naming: Callable[[torch.Tensor], str | None], failed: Callable[[str, Exception], None]
+    ) -> None:
         self._naming, self._failed = naming, failed
         self.within, self.ranges = Within(self._functions), Ranges()
         self._weights: dict[int, Weight] = {}
@@ -127,7 +146,11 @@ class Quantized:
         return not self.within.armed and not self._evaluated
 
     def arm(
-        self, models: Iterable[nn.Module], step: int, evaluated: nn.Module | None = None, overdue: bool = False
+        self,
+        models: Iterable[nn.Module],
+        step: int,
+        evaluated: nn.Module | None = None,
+        overdue: bool = False,
     ) -> None:
         """Wrap the functions for the coming pass of these models; for that of the model that is `evaluated` now, only
         until the next step. `step`: how many were made. `overdue`: it was said to be, and is done."""
@@ -267,7 +290,9 @@ class Quantized:
                 if not own:
                     self._look(weight, parameter, grad)
                 wanted = (
-                    grad and not self._second and (self.found or self.ranges.found or self._passes[True] <= PATIENCE)
+                    grad
+                    and not self._second
+                    and (self.found or self.ranges.found or self._passes[True] <= PATIENCE)
                 )
                 name = self._naming(parameter) if wanted and parameter is not None else None
                 if name is not None:

@@ -49,7 +49,9 @@ class Shards:
     def look(self) -> None:
         self.possible = several_processes()
 
-    def of(self, key: int, parameters: Sequence[torch.Tensor], models: Sequence[torch.nn.Module]) -> list[float]:
+    def of(
+        self, key: int, parameters: Sequence[torch.Tensor], models: Sequence[torch.nn.Module]
+    ) -> list[float]:
         """`weight[p]` of the squares of the parameters' local norms; empty where nothing is spread over
         processes. `key` tells one optimizer from another."""
         known = self._known.get(key)
@@ -75,7 +77,9 @@ def weighted_norm(found: Any, weights: Sequence[float], own: int, factor: float)
         kinds = sorted(set(weights[:own]))
         if len(kinds) == 1:
             return torch.linalg.vector_norm(found[:own]) * (factor * kinds[0] ** 0.5)
-        parts = [torch.linalg.vector_norm(n) * w**0.5 for n, w in zip(found[:own].unbind(), weights, strict=False)]
+        parts = [
+            torch.linalg.vector_norm(n) * w**0.5 for n, w in zip(found[:own].unbind(), weights, strict=False)
+        ]
         return torch.linalg.vector_norm(torch.stack(parts)) * factor
     return math.sqrt(sum(w * s for w, s in zip(weights[:own], found[:own], strict=True))) * factor
 

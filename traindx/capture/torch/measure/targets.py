@@ -58,7 +58,11 @@ def rows(output: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torc
     """`scores[n, width]`, `labels[n]`, and whether these are all; classes are the second dimension where the others
     are those of the labels, else the last one. None where the shapes do not fit."""
     labels = target.squeeze(-1) if target.dim() > 1 and target.shape[-1] == 1 else target
-    if output.dim() > 1 and output.dim() == labels.dim() + 1 and output.shape[:1] + output.shape[2:] == labels.shape:
+    if (
+        output.dim() > 1
+        and output.dim() == labels.dim() + 1
+        and output.shape[:1] + output.shape[2:] == labels.shape
+    ):
         output = output.movedim(1, -1)
     if output.dim() < 2 or output.shape[:-1] != labels.shape or not output.shape[-1] > 1:
         return None

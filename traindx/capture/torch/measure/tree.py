@@ -22,7 +22,11 @@ NORMS = (
 )  # fmt: skip
 DROPOUTS = (nn.modules.dropout._DropoutNd,)
 WEIGHTED = (nn.Linear, nn.modules.conv._ConvNd, nn.RNNBase, nn.RNNCellBase, nn.Bilinear)
-CHANNELS_SECOND = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.instancenorm._InstanceNorm)
+CHANNELS_SECOND = (
+    nn.modules.conv._ConvNd,
+    nn.modules.batchnorm._BatchNorm,
+    nn.modules.instancenorm._InstanceNorm,
+)
 
 
 def held(module: nn.Module, name: str) -> Any:
@@ -107,7 +111,9 @@ def _measured(module: nn.Module) -> bool:
     """Whether the outputs of a module are worth measuring: leaves that compute with weights or
     that are activations; containers are not."""
     leaf = not any(True for _ in module.children())
-    return leaf and (isinstance(module, ACTIVATIONS) or any(p is not None for p in module._parameters.values()))
+    return leaf and (
+        isinstance(module, ACTIVATIONS) or any(p is not None for p in module._parameters.values())
+    )
 
 
 def weighted(module: nn.Module) -> bool:
@@ -124,7 +130,9 @@ def named_activation(module: nn.Module) -> bool:
 def modal(module: nn.Module) -> bool:
     """Whether a module answers differently in train and in eval mode: dropout of a rate above 0, batch statistics
     that are kept."""
-    return (isinstance(module, DROPOUTS) and module.p > 0) or bool(getattr(module, "track_running_stats", False))
+    return (isinstance(module, DROPOUTS) and module.p > 0) or bool(
+        getattr(module, "track_running_stats", False)
+    )
 
 
 def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
@@ -142,7 +150,9 @@ def architecture(model: nn.Module) -> dict[str, str | int | float | bool]:
         "compiled": compiled(model),
     }
     momenta = [
-        float(m.momentum) for m in modules if getattr(m, "track_running_stats", False) and m.momentum is not None
+        float(m.momentum)
+        for m in modules
+        if getattr(m, "track_running_stats", False) and m.momentum is not None
     ]
     weights = [held(m, "weight") for m in modules if isinstance(m, WEIGHTED)]
     widths = [w.shape[0] for w in weights if w is not None and not nn.parameter.is_lazy(w)]

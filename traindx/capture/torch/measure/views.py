@@ -63,7 +63,9 @@ def tensors_in(found: Any) -> Iterator[torch.Tensor]:
     if isinstance(found, torch.Tensor):
         yield found
     else:
-        inner = found.values() if isinstance(found, dict) else found if isinstance(found, list | tuple) else ()
+        inner = (
+            found.values() if isinstance(found, dict) else found if isinstance(found, list | tuple) else ()
+        )
         for part in inner:
             yield from tensors_in(part)
 

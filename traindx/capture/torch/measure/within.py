@@ -20,7 +20,9 @@ class Within:
         self._wrapped = wrapped
         self._patches = Patches()
         self._handles: list[Handle] = []
-        self._whole: dict[int, weakref.ref[nn.Module]] = {}  # models that were called as a whole, by their id
+        self._whole: dict[
+            int, weakref.ref[nn.Module]
+        ] = {}  # models that were called as a whole, by their id
         self._at_work: int | None = None  # id of the outermost module at work
         self.armed = False
 

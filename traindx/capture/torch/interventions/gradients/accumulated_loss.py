@@ -64,7 +64,9 @@ class Passes:
         lines, divisors = self.lines.get(optimizer), self.divisors.get(optimizer)
         self.add(optimizer)
         count = max(lines.values(), default=1) if lines else 1
-        if count == 1 or any(by != 1 and by >= count - 1e-6 and abs(by - round(by)) < 1e-6 for by in divisors or ()):
+        if count == 1 or any(
+            by != 1 and by >= count - 1e-6 and abs(by - round(by)) < 1e-6 for by in divisors or ()
+        ):
             return
         for group in optimizer.param_groups:
             for p in group["params"]:

@@ -35,11 +35,15 @@ def clip(value: str) -> Apply:
     def apply(site: Site) -> None:
         import torch
 
-        original = inspect.unwrap(torch.nn.utils.clip_grad_norm_)  # capture is not told: it has measured already
+        original = inspect.unwrap(
+            torch.nn.utils.clip_grad_norm_
+        )  # capture is not told: it has measured already
 
         def shorten(optimizer: Optimizer) -> None:
             site.fact("clip_norm", limit)
-            parameters = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+            parameters = [
+                p for group in optimizer.param_groups for p in group["params"] if p.grad is not None
+            ]
             norm = original(parameters, limit)
             if not float(norm) <= limit:
                 site.touched("steps")

@@ -16,7 +16,9 @@ def clip_value(value: str) -> Apply:
 
     def apply(site: Site) -> None:
         def shorten(optimizer: Optimizer) -> None:
-            grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+            grads = [
+                p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None
+            ]
             above = [g for g in grads if bool((g.abs() > limit).any())]
             for grad in above:
                 grad.clamp_(-limit, limit)

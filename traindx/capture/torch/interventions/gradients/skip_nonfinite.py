@@ -16,7 +16,9 @@ def skip_nonfinite(value: str) -> Apply:
 
     def apply(site: Site) -> None:
         def look(optimizer: Optimizer) -> None:
-            grads = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+            grads = [
+                p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None
+            ]
             values = (g.coalesce().values() if g.is_sparse else g for g in grads)
             if not all(bool(v.isfinite().all()) for v in values):
                 site.withhold(optimizer)

@@ -39,8 +39,12 @@ class Used:
 
     def __init__(self, site: Site) -> None:
         self.site = site
-        self.optimizers: weakref.WeakSet[Optimizer] = weakref.WeakSet()  # that stepped since the last backward pass
-        self.cleared: weakref.WeakSet[Optimizer] = weakref.WeakSet()  # whose gradients were cleared here since then
+        self.optimizers: weakref.WeakSet[Optimizer] = (
+            weakref.WeakSet()
+        )  # that stepped since the last backward pass
+        self.cleared: weakref.WeakSet[Optimizer] = (
+            weakref.WeakSet()
+        )  # whose gradients were cleared here since then
 
     def clear_all(self, _loss: object) -> None:
         for optimizer in list(self.optimizers):

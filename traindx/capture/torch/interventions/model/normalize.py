@@ -43,7 +43,9 @@ def normalize(value: str) -> Apply:
                 return
             done.add(this.module)
             if type(this.module).__name__ in REPLICATED:
-                site.refuse(f"{type(this.module).__name__} would not keep new parameters alike in all processes")
+                site.refuse(
+                    f"{type(this.module).__name__} would not keep new parameters alike in all processes"
+                )
             try:
                 calls, _ = script.rehearsal(site, this)
             except CannotRehearse as why:
@@ -56,6 +58,8 @@ def normalize(value: str) -> Apply:
 
         script.needs_model(site)
         script.before_pass(site, build)
-        site.unused = "inside of what the script calls no layer's output goes straight into a hidden activation"
+        site.unused = (
+            "inside of what the script calls no layer's output goes straight into a hidden activation"
+        )
 
     return apply

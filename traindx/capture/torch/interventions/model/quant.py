@@ -29,7 +29,9 @@ def start(value: str) -> Apply:
     the script's own from then on; see `quant`. A share needs the number of steps: from `--steps`, or from a schedule
     that is told its length. To begin earlier than the script does is a change of the script."""
     if value == "earlier":
-        raise ConfigError("--with quant.start=earlier: cannot be done from outside of a script: change it there")
+        raise ConfigError(
+            "--with quant.start=earlier: cannot be done from outside of a script: change it there"
+        )
     share = LATER if value == "later" else number(value, "quant.start")
     given = None if 0 < share < 1 else whole(value, "quant.start", low=0)
 

@@ -16,7 +16,10 @@ Shape = Callable[[float, int], float]  # rate of a group at its base rate, numbe
 
 
 @intervention(
-    "lr", stage="settings", values=("*0.1", "0.01", "constant", "cosine:1000", "sweep:1e-7:10:100"), part=part
+    "lr",
+    stage="settings",
+    values=("*0.1", "0.01", "constant", "cosine:1000", "sweep:1e-7:10:100"),
+    part=part,
 )
 def lr(value: str) -> Apply:
     """Another learning rate in every step of every optimizer. The script's own schedulers go on and see
@@ -86,7 +89,9 @@ def sweep(found: Schedule) -> Apply:
         def new(optimizer: Optimizer, i: int, own: Any) -> Any:
             highest = bases.highest(optimizer)
             share = bases.of(optimizer, i) / highest if highest else 1.0
-            return like(own, share * low * (high / low) ** (min(site.step(optimizer), steps - 1) / (steps - 1)))
+            return like(
+                own, share * low * (high / low) ** (min(site.step(optimizer), steps - 1) / (steps - 1))
+            )
 
         site.fact("schedule", "sweep")
         site.group("lr", new)
