@@ -7,7 +7,7 @@ import ast
 import pytest
 
 from benchmarks.check.__main__ import HERE, LABELS, scripts
-from traindx.trials.check.catalogue import CHECKS
+from traindx.checks.catalogue import CHECKS
 
 SLUGS = {check.slug for check in CHECKS}
 
