@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.capture import warm
-from tests.capture.styles import STYLES, Style
-from tests.capture.styles_frameworks import FRAMEWORKS
+from tests.capture.launch import warm
+from tests.capture.launch.styles import STYLES, Style
+from tests.capture.launch.styles_frameworks import FRAMEWORKS
 from traindx import pipeline
 from traindx.vocabulary.run import Run
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.capture.styles import WITH_VAL, Style
+from tests.capture.launch.styles import WITH_VAL, Style
 
 WITH_NORM = {"train/loss": "loss", "lr": "lr", "grad_norm": "grad_norm"}
 

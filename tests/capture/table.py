@@ -1,7 +1,7 @@
 """Makes docs/capture-scripts.md: runs every script of tests/scripts and says what was recovered.
 
-python -m tests.capture.table            needs torch, and the libraries that styles name; some minutes
-python -m tests.capture.table NAME ...   renews the rows of these
+python -m tests.capture.launch.table            needs torch, and the libraries that styles name; some minutes
+python -m tests.capture.launch.table NAME ...   renews the rows of these
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tests.capture.launching import Launched, launched
-from tests.capture.styles import STATUS, STYLES, Style
-from tests.capture.styles_frameworks import FRAMEWORKS
+from tests.capture.launch.launching import Launched, launched
+from tests.capture.launch.styles import STATUS, STYLES, Style
+from tests.capture.launch.styles_frameworks import FRAMEWORKS
 from traindx.vocabulary.run import Run
 
 SCRIPTED = {**STYLES, **FRAMEWORKS}
 PAGE = Path(__file__).parents[2] / "docs" / "capture-scripts.md"
 HEAD = """\
-<!-- Made by `python -m tests.capture.table` from runs of the scripts in tests/scripts: run it again there. -->
+<!-- Made by `python -m tests.capture.launch.table` from runs of the scripts in tests/scripts: run it again there. -->
 
 # What `traindx run` recovers from unmodified scripts
 

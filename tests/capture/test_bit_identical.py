@@ -17,8 +17,8 @@ torch = pytest.importorskip("torch")
 from torch.optim import optimizer as optimizers  # noqa: E402
 
 import traindx  # noqa: E402
-from tests.capture import loops  # noqa: E402
-from tests.capture.loops import Loop  # noqa: E402
+from tests.capture.torch import loops  # noqa: E402
+from tests.capture.torch.loops import Loop  # noqa: E402
 from traindx.capture.torch.hooks import CALLS  # noqa: E402
 
 STEPS = 12

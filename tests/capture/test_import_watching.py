@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.capture.launching import PYTHON, launched
+from tests.capture.launch.launching import PYTHON, launched
 
 TRAINING = """
 import torch

@@ -16,7 +16,7 @@ optax = pytest.importorskip("optax")
 import jax.numpy as jnp  # noqa: E402
 
 import traindx  # noqa: E402
-from tests.capture.numpy_backend import by_hand  # noqa: E402
+from tests.capture.session.numpy_backend import by_hand  # noqa: E402
 from tests.captured import untimed  # noqa: E402
 from traindx.capture.jax.norms import norm  # noqa: E402
 from traindx.errors import ConfigError  # noqa: E402

@@ -13,7 +13,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests.capture.launching import attached  # noqa: E402
+from tests.capture.launch.launching import attached  # noqa: E402
 from traindx import pipeline  # noqa: E402
 from traindx.capture.torch.measure.keeping import Keeping  # noqa: E402
 
@@ -85,7 +85,7 @@ def test_it_is_named_with_its_line(loop: Callable[..., None], name: str, line: s
     assert keeping.facts["graphs_kept_by"] == name
     place = str(keeping.facts["graphs_kept_at"])
     shown = Path(__file__).read_text().splitlines()[int(place.rpartition(":")[2]) - 1]
-    assert place.startswith("tests/capture/test_keeping.py:")
+    assert place.startswith("tests/capture/torch/test_keeping.py:")
     assert shown.strip() == line
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import traindx
-from tests.capture.numpy_backend import by_hand
+from tests.capture.session.numpy_backend import by_hand
 from tests.captured import untimed
 
 if (

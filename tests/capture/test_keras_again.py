@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import traindx
-from tests.capture.keras_process import BACKENDS, started
+from tests.capture.keras.keras_process import BACKENDS, started
 from traindx.vocabulary.run import Run
 
 if (

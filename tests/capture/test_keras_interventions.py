@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from tests.capture.keras_process import BACKENDS, environment
+from tests.capture.keras.keras_process import BACKENDS, environment
 
 if (
     importlib.util.find_spec("keras") is None

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import traindx
-from tests.capture.keras_process import BACKENDS, started
+from tests.capture.keras.keras_process import BACKENDS, started
 
 if (
     importlib.util.find_spec("keras") is None

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import traindx
-from tests.capture.keras_process import BACKENDS, environment, unchanged
+from tests.capture.keras.keras_process import BACKENDS, environment, unchanged
 from traindx.capture.arrays import levels
 from traindx.vocabulary.run import Run
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import traindx
-from tests.capture.keras_process import BACKENDS, started
+from tests.capture.keras.keras_process import BACKENDS, started
 from tests.captured import untimed
 from traindx.capture.launch.shown import SHOWN, families
 

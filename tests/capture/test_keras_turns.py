@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import traindx
-from tests.capture.keras_process import BACKENDS, unchanged
+from tests.capture.keras.keras_process import BACKENDS, unchanged
 
 if (
     importlib.util.find_spec("keras") is None

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from tests.capture.launching import Launched, alone, launched
-from tests.capture.styles_frameworks import FRAMEWORKS
+from tests.capture.launch.launching import Launched, alone, launched
+from tests.capture.launch.styles_frameworks import FRAMEWORKS
 from traindx import pipeline
 
 pytest.importorskip("torch")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.capture.launching import LIMIT, PYTHON, environment
+from tests.capture.launch.launching import LIMIT, PYTHON, environment
 
 pytest.importorskip("torch")
 pytest.importorskip("IPython")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.capture.launching import LAUNCH, LIMIT, PYTHON, SCRIPTS, alone, environment, launched
+from tests.capture.launch.launching import LAUNCH, LIMIT, PYTHON, SCRIPTS, alone, environment, launched
 from tests.processes import started
 from traindx import pipeline
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.capture.launching import SCRIPTS, Launched, alone, launched
-from tests.capture.styles import STATUS, STYLES
+from tests.capture.launch.launching import SCRIPTS, Launched, alone, launched
+from tests.capture.launch.styles import STATUS, STYLES
 
 pytest.importorskip("torch")
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tests.capture.launching import SCRIPTS
-from tests.capture.styles import STYLES
-from tests.capture.styles_frameworks import FRAMEWORKS
-from tests.capture.table import HEAD, PAGE, SCRIPTED, TAIL
+from tests.capture.launch.launching import SCRIPTS
+from tests.capture.launch.styles import STYLES
+from tests.capture.launch.styles_frameworks import FRAMEWORKS
+from tests.capture.launch.table import HEAD, PAGE, SCRIPTED, TAIL
 
 WITHOUT_TRAINING = {"inference_only", "no_torch", "exits_mid_step"}
 WITHOUT_TRUTH = {"autograd_grad", "pretend_accelerator", "two_shards"}  # other tests know what is in them

@@ -14,7 +14,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
-from tests.capture.launching import PYTHON, launched  # noqa: E402
+from tests.capture.launch.launching import PYTHON, launched  # noqa: E402
 from traindx.capture.torch.measure.gains import gains  # noqa: E402
 from traindx.capture.torch.measure.parameters import Grid  # noqa: E402
 from traindx.capture.torch.measure.targets import READ, Matched  # noqa: E402

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.capture.launching import attached
+from tests.capture.launch.launching import attached
 from traindx.vocabulary.run import Run
 
 HEAD = """

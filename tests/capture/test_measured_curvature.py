@@ -16,7 +16,7 @@ from torch.nn import functional  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import traindx  # noqa: E402
-from tests.capture.launching import PYTHON, finished  # noqa: E402
+from tests.capture.launch.launching import PYTHON, finished  # noqa: E402
 from traindx.capture.torch.measure.curvature import MOST, Curvature, NotDifferentiable, extremes, lanczos  # noqa: E402
 
 

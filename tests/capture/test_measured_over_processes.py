@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests.capture.launching import PYTHON, SCRIPTS, alone, launched  # noqa: E402
+from tests.capture.launch.launching import PYTHON, SCRIPTS, alone, launched  # noqa: E402
 from traindx import pipeline  # noqa: E402
 
 

@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests.capture.test_measured_by_launch import run_of  # noqa: E402 - needs torch
+from tests.capture.torch.measure.test_by_launch import run_of  # noqa: E402 - needs torch
 from traindx.capture.arrays.reservoir import Reservoir  # noqa: E402
 
 TRAIN = """

@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import traindx  # noqa: E402
-from tests.capture.launching import environment, finished, launched  # noqa: E402
+from tests.capture.launch.launching import environment, finished, launched  # noqa: E402
 
 SCRIPT = """
 import gc, torch, weakref

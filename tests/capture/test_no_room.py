@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.capture.launching import PYTHON, launched
+from tests.capture.launch.launching import PYTHON, launched
 
 # `room` MiB of addresses are left once torch is there; `growth` MiB are taken by each step, in small pieces.
 SCRIPT = """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.capture.launching import LIMIT, SCRIPTS, Launched, alone, launched
+from tests.capture.launch.launching import LIMIT, SCRIPTS, Launched, alone, launched
 from traindx import pipeline
 
 pytest.importorskip("torch")

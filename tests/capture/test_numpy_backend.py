@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 sys.modules["torch"] = None  # whoever imports it fails
-from tests.capture.numpy_backend import Descent, Net, NumpyBackend
+from tests.capture.session.numpy_backend import Descent, Net, NumpyBackend
 from traindx.capture.process.patches import Lines
 from traindx.capture.session import events
 from traindx.capture.session.session import Session

@@ -15,7 +15,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
-from tests.capture import loops  # noqa: E402
+from tests.capture.torch import loops  # noqa: E402
 from traindx.capture.arrays import activations as arrays  # noqa: E402
 from traindx.capture.arrays.data import Batches, Labels, Moments, sample_hashes  # noqa: E402
 from traindx.capture.session.measures import Measures  # noqa: E402

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests.capture.launching import PYTHON, SCRIPTS, Launched, launched  # noqa: E402
+from tests.capture.launch.launching import PYTHON, SCRIPTS, Launched, launched  # noqa: E402
 from traindx import pipeline  # noqa: E402
 from traindx.vocabulary.run import Run  # noqa: E402
 

@@ -17,7 +17,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 import traindx  # noqa: E402
-from tests.capture import loops  # noqa: E402
+from tests.capture.torch import loops  # noqa: E402
 from traindx.capture.session.session import UNSTEPPED  # noqa: E402
 from traindx.capture.torch.backend import torch_session  # noqa: E402
 from traindx.capture.watch import Watch  # noqa: E402

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests.capture.launching import environment, finished, launched  # noqa: E402
+from tests.capture.launch.launching import environment, finished, launched  # noqa: E402
 
 SCRIPT = """
 import collections, contextlib, torch

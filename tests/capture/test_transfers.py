@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
-from tests.capture.far import Far, MadeFar  # noqa: E402
+from tests.capture.torch.far import Far, MadeFar  # noqa: E402
 from traindx.capture.torch.backend import torch_session  # noqa: E402
 from traindx.capture.torch.discover.discovery import Discovery  # noqa: E402
 

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from tests.capture.launching import PYTHON, SCRIPTS, environment, finished, launched  # noqa: E402
+from tests.capture.launch.launching import PYTHON, SCRIPTS, environment, finished, launched  # noqa: E402
 from traindx import pipeline  # noqa: E402
 from traindx.capture.torch.discover.waits import COUNTED, READS  # noqa: E402
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 import traindx
-from tests.capture.launching import SCRIPTS
-from tests.capture.test_recorder import write
+from tests.capture.launch.launching import SCRIPTS
+from tests.capture.store.test_recorder import write
 from tests.cli.process import traindx as traindx_command
 from traindx.capture.store.recorder import Recorder
 from traindx.vocabulary.run import Event
@@ -24,7 +24,7 @@ import resource, sys
 from pathlib import Path
 from traindx.capture.store.recorder import Recorder
 from traindx.vocabulary.run import Event
-from tests.capture.test_recorder import write
+from tests.capture.store.test_recorder import write
 limit, lifted = int(sys.argv[2]), int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 recorder = Recorder(Path(sys.argv[1]), budget=1 << 20)

@@ -28,7 +28,7 @@ def server() -> subprocess.Popen[str]:
     """The process that scripts are forked from, made when it is first needed; it ends when its stdin does."""
     env = {**os.environ, "OMP_NUM_THREADS": "1"}
     started = subprocess.Popen(
-        [sys.executable, "-m", "tests.capture.warm"],
+        [sys.executable, "-m", "tests.capture.launch.warm"],
         cwd=ROOT, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     atexit.register(started.communicate)
