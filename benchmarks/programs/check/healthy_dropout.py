@@ -10,13 +10,7 @@ train, val = random_split(TensorDataset(x, y), [1600, 400], generator=generator)
 loader = DataLoader(train, batch_size=50, shuffle=True, generator=generator)
 val_loader = DataLoader(val, batch_size=400)
 model = nn.Sequential(
-    nn.Linear(64, 256),
-    nn.ReLU(),
-    nn.Dropout(0.4),
-    nn.Linear(256, 128),
-    nn.ReLU(),
-    nn.Dropout(0.3),
-    nn.Linear(128, 10),
+    nn.Linear(64, 256), nn.ReLU(), nn.Dropout(0.4), nn.Linear(256, 128), nn.ReLU(), nn.Dropout(0.3), nn.Linear(128, 10)
 )
 criterion = nn.CrossEntropyLoss(label_smoothing=0.1)
 optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, weight_decay=0.05)

@@ -23,7 +23,5 @@ for epoch in range(start, start + 15):
         loss = nn.functional.cross_entropy(model(a), b)
         loss.backward()
         optimizer.step()
-    torch.save(
-        {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, "resume.pt"
-    )
+    torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, "resume.pt")
     print(epoch, loss.item())

@@ -9,10 +9,7 @@ from keras import layers
 keras.utils.set_random_seed(1)
 chance = np.random.default_rng(3)
 n = 800
-age, rate = (
-    chance.uniform(20, 80, (n, 1)).astype("float32"),
-    chance.normal(130, 20, (n, 1)).astype("float32"),
-)
+age, rate = chance.uniform(20, 80, (n, 1)).astype("float32"), chance.normal(130, 20, (n, 1)).astype("float32")
 kind = chance.integers(0, 5, (n, 1))
 score = (age - 50) / 15 + (rate - 130) / 25 + np.array([1.0, -1, 0.5, -0.5, 0])[kind]
 y = (score + chance.normal(0, 0.5, (n, 1)) > 0).astype("float32")
@@ -40,13 +37,7 @@ def rows(part):
 stop = keras.callbacks.EarlyStopping(monitor="val_loss", patience=2, restore_best_weights=True)
 train, held = slice(0, 600), slice(600, None)
 found = model.fit(
-    rows(train),
-    y[train],
-    batch_size=32,
-    epochs=25,
-    validation_data=(rows(held), y[held]),
-    callbacks=[stop],
-    verbose=0,
+    rows(train), y[train], batch_size=32, epochs=25, validation_data=(rows(held), y[held]), callbacks=[stop], verbose=0
 )
 print(len(found.epoch), found.history["val_loss"][-1], found.history["auc"][-1])
 print(model.predict(rows(slice(0, 3)), verbose=0).tolist())

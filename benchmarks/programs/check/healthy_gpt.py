@@ -14,9 +14,7 @@ block, batch, vocab, width = 32, 24, 27, 48
 def get_batch(split):
     source = data[:n] if split == "train" else data[n:]
     ix = torch.randint(len(source) - block - 1, (batch,))
-    return torch.stack([source[i : i + block] for i in ix]), torch.stack(
-        [source[i + 1 : i + block + 1] for i in ix]
-    )
+    return torch.stack([source[i : i + block] for i in ix]), torch.stack([source[i + 1 : i + block + 1] for i in ix])
 
 
 class Block(nn.Module):
@@ -41,11 +39,7 @@ class GPT(nn.Module):
         self.blocks = nn.Sequential(Block(), Block())
         self.ln = nn.LayerNorm(width)
         self.head = nn.Linear(width, vocab, bias=False)
-        self.apply(
-            lambda m: (
-                nn.init.normal_(m.weight, std=0.02) if isinstance(m, nn.Linear | nn.Embedding) else None
-            )
-        )
+        self.apply(lambda m: nn.init.normal_(m.weight, std=0.02) if isinstance(m, nn.Linear | nn.Embedding) else None)
 
     def forward(self, idx, targets=None):
         x = self.wte(idx) + self.wpe(torch.arange(idx.size(1)))
@@ -69,7 +63,5 @@ for step in range(steps):
     if step % 100 == 0:
         model.eval()
         with torch.no_grad():
-            print(
-                f"step {step}: train loss {loss.item():.4f}, val loss {model(*get_batch('val'))[1].item():.4f}"
-            )
+            print(f"step {step}: train loss {loss.item():.4f}, val loss {model(*get_batch('val'))[1].item():.4f}")
         model.train()

@@ -4,9 +4,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 torch.manual_seed(18)
 x, y = scaled_digits()
-model = torch.nn.Sequential(
-    torch.nn.Linear(64, 48), torch.nn.ReLU(), torch.nn.Linear(48, 10), torch.nn.ReLU()
-)
+model = torch.nn.Sequential(torch.nn.Linear(64, 48), torch.nn.ReLU(), torch.nn.Linear(48, 10), torch.nn.ReLU())
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
 for epoch in range(15):
     for a, b in DataLoader(TensorDataset(x, y), 64, shuffle=True):

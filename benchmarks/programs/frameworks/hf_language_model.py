@@ -5,14 +5,7 @@ import tempfile
 
 import numpy as np
 import torch
-from transformers import (
-    GPT2Config,
-    GPT2LMHeadModel,
-    Trainer,
-    TrainingArguments,
-    default_data_collator,
-    set_seed,
-)
+from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments, default_data_collator, set_seed
 
 set_seed(2)
 stream = np.tile(np.random.default_rng(1).integers(0, 50, 40), 100)

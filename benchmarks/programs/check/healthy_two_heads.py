@@ -6,9 +6,7 @@ from torch.utils.data import DataLoader, TensorDataset
 class Shared(nn.Module):
     def __init__(self):
         super().__init__()
-        self.trunk = nn.Sequential(
-            nn.Linear(20, 64), nn.LayerNorm(64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU()
-        )
+        self.trunk = nn.Sequential(nn.Linear(20, 64), nn.LayerNorm(64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU())
         self.heads = nn.ModuleDict({"kind": nn.Linear(64, 5), "size": nn.Linear(64, 1)})
 
     def forward(self, x):

@@ -42,15 +42,10 @@ class Gan(L.LightningModule):
         print({name: f"{float(value):.6f}" for name, value in self.trainer.callback_metrics.items()})
 
     def configure_optimizers(self):
-        return [
-            torch.optim.Adam(net.parameters(), lr=1e-3, betas=(0.5, 0.999))
-            for net in (self.maker, self.judge)
-        ]
+        return [torch.optim.Adam(net.parameters(), lr=1e-3, betas=(0.5, 0.999)) for net in (self.maker, self.judge)]
 
 
-data = torch.utils.data.DataLoader(
-    torch.utils.data.TensorDataset(torch.randn(256, 6) + 2), batch_size=32, shuffle=True
-)
+data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.randn(256, 6) + 2), batch_size=32, shuffle=True)
 model = Gan()
 trainer = L.Trainer(max_epochs=3, logger=False,
                     enable_progress_bar=False, accelerator="cpu", enable_checkpointing=False,

@@ -19,6 +19,4 @@ for epoch in range(15):
         opt.step()
     net.eval()
     with torch.no_grad():
-        print(
-            epoch, loss.item(), sum(nn.functional.cross_entropy(net(a), b).item() for a, b in val_loader) / 3
-        )
+        print(epoch, loss.item(), sum(nn.functional.cross_entropy(net(a), b).item() for a, b in val_loader) / 3)

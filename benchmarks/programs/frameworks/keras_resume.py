@@ -32,8 +32,6 @@ try:
 except KeyboardInterrupt:
     print("broken off")
 second = model()
-found = second.fit(
-    x, y, epochs=5, batch_size=32, verbose=0, callbacks=[keras.callbacks.BackupAndRestore(folder)]
-)
+found = second.fit(x, y, epochs=5, batch_size=32, verbose=0, callbacks=[keras.callbacks.BackupAndRestore(folder)])
 print(found.epoch, found.history, int(second.optimizer.iterations.numpy()))
 print(hashlib.sha256(b"".join(w.tobytes() for w in second.get_weights())).hexdigest())

@@ -9,9 +9,7 @@ torch.manual_seed(4)
 
 
 def make_base():
-    return nn.Sequential(
-        nn.Conv2d(1, 12, 3), nn.ReLU(), nn.Conv2d(12, 24, 3, stride=2), nn.ReLU(), nn.Flatten()
-    )
+    return nn.Sequential(nn.Conv2d(1, 12, 3), nn.ReLU(), nn.Conv2d(12, 24, 3, stride=2), nn.ReLU(), nn.Flatten())
 
 
 base = make_base()

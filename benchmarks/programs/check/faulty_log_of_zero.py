@@ -4,9 +4,7 @@ from sets import standardized, tumours
 torch.manual_seed(50)
 x, y = tumours()
 x, y = 10 * standardized(x), y.float()
-net = torch.nn.Sequential(
-    torch.nn.Linear(30, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1), torch.nn.Sigmoid()
-)
+net = torch.nn.Sequential(torch.nn.Linear(30, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1), torch.nn.Sigmoid())
 opt = torch.optim.SGD(net.parameters(), lr=0.5, momentum=0.9)
 for epoch in range(20):
     for rows in torch.randperm(len(x)).split(32):

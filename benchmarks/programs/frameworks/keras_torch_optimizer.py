@@ -15,9 +15,7 @@ y = torch.from_numpy((x.numpy() @ chance.normal(size=(15, 3))).argmax(1))
 model = keras.Sequential(
     [keras.Input((15,)), keras.layers.Dense(24, "relu"), keras.layers.Dropout(0.1), keras.layers.Dense(3)]
 )
-loader = torch.utils.data.DataLoader(
-    torch.utils.data.TensorDataset(x[:320], y[:320]), batch_size=32, shuffle=True
-)
+loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x[:320], y[:320]), batch_size=32, shuffle=True)
 optimizer = torch.optim.Adam(model.parameters(), lr=2e-3)
 loss_fn = torch.nn.CrossEntropyLoss()
 for epoch in range(4):

@@ -63,7 +63,5 @@ for _epoch in range(3):
     print("test", {name: f"{float(value):.4f}" for name, value in metrics.compute().items()})
     metrics.reset()
 print(
-    hashlib.sha256(
-        b"".join(np.asarray(w).tobytes() for w in jax.tree.leaves(nnx.state(model, nnx.Param)))
-    ).hexdigest()
+    hashlib.sha256(b"".join(np.asarray(w).tobytes() for w in jax.tree.leaves(nnx.state(model, nnx.Param)))).hexdigest()
 )

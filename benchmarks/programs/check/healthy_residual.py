@@ -7,11 +7,7 @@ from torch.utils.data import DataLoader, TensorDataset
 class Residual(nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.norm, self.inner, self.outer = (
-            nn.LayerNorm(width),
-            nn.Linear(width, width),
-            nn.Linear(width, width),
-        )
+        self.norm, self.inner, self.outer = nn.LayerNorm(width), nn.Linear(width, width), nn.Linear(width, width)
 
     def forward(self, x):
         return x + self.outer(torch.nn.functional.silu(self.inner(self.norm(x))))

@@ -21,9 +21,7 @@ class Block(nn.Module):
         super().__init__()
         self.first, self.second = nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)
         self.qkv, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
-        self.feed = nn.Sequential(
-            nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH), nn.Dropout(0.1)
-        )
+        self.feed = nn.Sequential(nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH), nn.Dropout(0.1))
 
     def forward(self, x):
         n, t, _ = x.shape
@@ -48,9 +46,7 @@ class Gpt(nn.Module):
 
 def batch(source):
     at = torch.randint(len(source) - BLOCK, (BATCH,))
-    return torch.stack([source[i : i + BLOCK] for i in at]), torch.stack(
-        [source[i + 1 : i + BLOCK + 1] for i in at]
-    )
+    return torch.stack([source[i : i + BLOCK] for i in at]), torch.stack([source[i + 1 : i + BLOCK + 1] for i in at])
 
 
 def run(first, last, saved=None):
@@ -64,9 +60,7 @@ def run(first, last, saved=None):
         optimizer.load_state_dict(kept["optimizer"])
     for step in range(first, last):
         share = min(1.0, (step - WARMUP) / (STEPS - WARMUP))
-        rate = (
-            1e-3 * (step + 1) / WARMUP if step < WARMUP else 1e-4 + 4.5e-4 * (1 + math.cos(math.pi * share))
-        )
+        rate = 1e-3 * (step + 1) / WARMUP if step < WARMUP else 1e-4 + 4.5e-4 * (1 + math.cos(math.pi * share))
         for group in optimizer.param_groups:
             group["lr"] = rate
         if step % 10 == 0:

@@ -9,9 +9,7 @@ from keras import layers, ops
 
 keras.utils.set_random_seed(6)
 WIDTH = 4
-judge = keras.Sequential(
-    [keras.Input((8,)), layers.Dense(32), layers.LeakyReLU(negative_slope=0.2), layers.Dense(1)]
-)
+judge = keras.Sequential([keras.Input((8,)), layers.Dense(32), layers.LeakyReLU(negative_slope=0.2), layers.Dense(1)])
 maker = keras.Sequential([keras.Input((WIDTH,)), layers.Dense(32, activation="relu"), layers.Dense(8)])
 
 
@@ -24,10 +22,7 @@ class Gan(keras.Model):
     def compile(self, judge_optimizer, maker_optimizer, loss):
         super().compile()
         self.judge_optimizer, self.maker_optimizer, self.loss_of = judge_optimizer, maker_optimizer, loss
-        self.judge_loss, self.maker_loss = (
-            keras.metrics.Mean(name="d_loss"),
-            keras.metrics.Mean(name="g_loss"),
-        )
+        self.judge_loss, self.maker_loss = keras.metrics.Mean(name="d_loss"), keras.metrics.Mean(name="g_loss")
 
     @property
     def metrics(self):
@@ -55,10 +50,6 @@ class Gan(keras.Model):
 
 real = np.random.default_rng(0).normal(2, 0.5, (512, 8)).astype("float32")
 gan = Gan()
-gan.compile(
-    keras.optimizers.Adam(3e-4),
-    keras.optimizers.Adam(3e-4),
-    keras.losses.BinaryCrossentropy(from_logits=True),
-)
+gan.compile(keras.optimizers.Adam(3e-4), keras.optimizers.Adam(3e-4), keras.losses.BinaryCrossentropy(from_logits=True))
 print(gan.fit(real, epochs=4, batch_size=64, verbose=0).history)
 print(hashlib.sha256(b"".join(w.tobytes() for w in gan.get_weights())).hexdigest())

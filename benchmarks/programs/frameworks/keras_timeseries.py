@@ -29,9 +29,7 @@ callbacks = [
     keras.callbacks.EarlyStopping(monitor="val_loss", patience=4),
 ]
 model.compile("adam", "sparse_categorical_crossentropy", metrics=["sparse_categorical_accuracy"])
-found = model.fit(
-    x[:400], y[:400], batch_size=32, epochs=12, callbacks=callbacks, validation_split=0.2, verbose=0
-)
+found = model.fit(x[:400], y[:400], batch_size=32, epochs=12, callbacks=callbacks, validation_split=0.2, verbose=0)
 print(found.history)
 best = keras.models.load_model(place)
 print("test", best.evaluate(x[400:], y[400:], verbose=0))

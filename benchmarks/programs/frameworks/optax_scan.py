@@ -10,10 +10,7 @@ chance = np.random.default_rng(2)
 x = chance.normal(size=(16, 32, 8)).astype("f4")
 y = (x @ chance.normal(size=(8, 3))).argmax(-1)
 keys = jax.random.split(jax.random.key(2), 2)
-params = {
-    "first": jax.random.normal(keys[0], (8, 24)) * 0.35,
-    "second": jax.random.normal(keys[1], (24, 3)) * 0.2,
-}
+params = {"first": jax.random.normal(keys[0], (8, 24)) * 0.35, "second": jax.random.normal(keys[1], (24, 3)) * 0.2}
 optimizer = optax.multi_transform({"train": optax.sgd(0.2, momentum=0.9), "keep": optax.set_to_zero()},
                                   {"first": "keep", "second": "train"})  # fmt: skip
 state = optimizer.init(params)

@@ -12,8 +12,6 @@ settings = {"objective": "regression", "metric": ["l2", "l1"], "num_leaves": 15,
             "num_threads": 1, "seed": 2, "deterministic": True}  # fmt: skip
 found: dict = {}
 callbacks = [lgb.early_stopping(5, verbose=False), lgb.record_evaluation(found)]
-booster = lgb.train(
-    settings, train, 60, valid_sets=[train, held], valid_names=["train", "eval"], callbacks=callbacks
-)
+booster = lgb.train(settings, train, 60, valid_sets=[train, held], valid_names=["train", "eval"], callbacks=callbacks)
 print(booster.best_iteration, found["eval"]["l2"])
 print(booster.predict(x[450:455]).tolist())

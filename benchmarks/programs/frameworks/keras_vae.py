@@ -44,9 +44,7 @@ class Vae(keras.Model):
         with tf.GradientTape() as tape:
             mean, log_var, z = self.encoder(data)
             again = ops.mean(
-                ops.sum(
-                    keras.losses.binary_crossentropy(data[..., None], self.decoder(z)[..., None]), axis=-1
-                )
+                ops.sum(keras.losses.binary_crossentropy(data[..., None], self.decoder(z)[..., None]), axis=-1)
             )
             kl = ops.mean(ops.sum(-0.5 * (1 + log_var - ops.square(mean) - ops.exp(log_var)), axis=1))
             total = again + kl

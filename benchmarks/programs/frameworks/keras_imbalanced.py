@@ -21,11 +21,7 @@ for _ in range(2):
     model.add(keras.layers.Dense(64, activation="relu"))
     model.add(keras.layers.Dropout(0.3))
 model.add(keras.layers.Dense(1, activation="sigmoid"))
-metrics = [
-    keras.metrics.FalseNegatives(name="fn"),
-    keras.metrics.Precision(name="p"),
-    keras.metrics.Recall(name="r"),
-]
+metrics = [keras.metrics.FalseNegatives(name="fn"), keras.metrics.Precision(name="p"), keras.metrics.Recall(name="r")]
 model.compile(keras.optimizers.Adam(1e-2), "binary_crossentropy", metrics=metrics)
 folder = Path(tempfile.mkdtemp())
 callbacks = [keras.callbacks.ModelCheckpoint(str(folder / "at_{epoch}.keras"))]
