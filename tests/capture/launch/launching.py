@@ -16,7 +16,7 @@ from tests.capture.launch.styles_frameworks import FRAMEWORKS
 from traindx import pipeline
 from traindx.vocabulary.run import Run
 
-SCRIPTS = Path(__file__).parents[1] / "scripts"
+SCRIPTS = Path(__file__).parents[2] / "scripts"
 PYTHON = sys.executable
 PLAIN = Style("", {})
 LIMIT = 180  # seconds after which a process that hangs is a failure

@@ -42,7 +42,7 @@ print("trained")
 
 def limited(folder: Path, limit: int, lifted: int) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-c", LIMITED, str(folder), str(limit), str(lifted)]
-    return subprocess.run(words, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    return subprocess.run(words, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[3])
 
 
 def test_where_files_may_not_grow_others_go_on(tmp_path: Path) -> None:

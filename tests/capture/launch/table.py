@@ -18,7 +18,7 @@ from tests.capture.launch.styles_frameworks import FRAMEWORKS
 from traindx.vocabulary.run import Run
 
 SCRIPTED = {**STYLES, **FRAMEWORKS}
-PAGE = Path(__file__).parents[2] / "docs" / "capture-scripts.md"
+PAGE = Path(__file__).parents[3] / "docs" / "capture-scripts.md"
 HEAD = """\
 <!-- Made by `python -m tests.capture.launch.table` from runs of the scripts in tests/scripts: run it again there. -->
 
