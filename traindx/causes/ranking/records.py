@@ -7,8 +7,8 @@ from functools import cache
 
 import msgspec
 
-from traindx.causes.evidence import CLEAR
-from traindx.causes.fitted import fitted
+from traindx.causes.ranking.fitted import fitted
+from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary.cause import Cause
 
 FILE = "data/records.json"

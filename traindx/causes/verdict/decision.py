@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from traindx.causes.health import (
+from traindx.causes.verdict.health import (
     STUCK,
     Case,
     broken,
@@ -16,9 +16,9 @@ from traindx.causes.health import (
     health_of,
     poor_and_settled,
 )
-from traindx.causes.shapes import fired, pattern
-from traindx.causes.undecided import undecided
-from traindx.causes.words import lowered
+from traindx.causes.verdict.patterns import fired, pattern
+from traindx.causes.verdict.undecided import undecided
+from traindx.causes.wording import lowered
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Decision, Finding, Health, Hypothesis
 from traindx.vocabulary.rule import Outcome, threshold

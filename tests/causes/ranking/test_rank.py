@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from tests import make
 from tests.causes.made import SEEN, absent, all_but, clear, faults, fired, order, plain_run, ranked
 from traindx.causes import catalogue, rank
-from traindx.causes.evidence import SECOND_HAND, Sign, signs_of
-from traindx.causes.fitted import Fitted
-from traindx.causes.rank import (
+from traindx.causes.ranking.fitted import Fitted
+from traindx.causes.ranking.rank import (
     BESIDE,
     CERTAIN,
     EXPLAINS,
@@ -24,6 +23,7 @@ from traindx.causes.rank import (
     findings_of,
     halves,
 )
+from traindx.causes.ranking.signs import SECOND_HAND, Sign, signs_of
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause, Weight
 from traindx.vocabulary.diagnosis import Hypothesis

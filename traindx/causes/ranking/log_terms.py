@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from traindx.causes.evidence import GRAVITY, Sign
+from traindx.causes.ranking.signs import GRAVITY, Sign
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Run
 

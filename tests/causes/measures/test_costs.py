@@ -7,9 +7,18 @@ import pytest
 from tests import make
 from traindx.capture.torch.interventions import parse
 from traindx.causes import catalogue
-from traindx.causes.costs import ANSWER, CHECK_MOST, EDIT, START, TYPICAL_RUN, Clock, clock_of, cost_of
 from traindx.causes.experiments import TRIED, command
-from traindx.causes.questions import HOW_TO_LOG
+from traindx.causes.measures.costs import (
+    ANSWER,
+    CHECK_MOST,
+    EDIT,
+    START,
+    TYPICAL_RUN,
+    Clock,
+    clock_of,
+    cost_of,
+)
+from traindx.causes.measures.questions import HOW_TO_LOG
 from traindx.features.shared import Features
 from traindx.vocabulary.run import Run, series
 

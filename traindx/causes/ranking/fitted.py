@@ -14,8 +14,8 @@ from functools import cache
 
 import msgspec
 
-from traindx.causes.evidence import CLEAR
-from traindx.causes.home import Temper
+from traindx.causes.ranking.distance import Temper
+from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary.run import Run
 
 FILE = "data/weights.json"

@@ -15,7 +15,7 @@ from functools import cache
 import msgspec
 import numpy as np
 
-from traindx.causes.evidence import CLEAR
+from traindx.causes.ranking.signs import CLEAR
 from traindx.vocabulary.run import Floats
 
 FILE = "data/homes.json"

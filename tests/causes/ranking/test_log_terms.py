@@ -9,8 +9,8 @@ from tests import make
 from tests.causes.made import fired, plain_run
 from traindx import pipeline
 from traindx.causes import undecided
-from traindx.causes.evidence import signs_of
-from traindx.causes.log_view import LITTLE, LOG, carried, log_terms
+from traindx.causes.ranking.log_terms import LITTLE, LOG, carried, log_terms
+from traindx.causes.ranking.signs import signs_of
 from traindx.features.shared import Features
 from traindx.vocabulary.diagnosis import Hypothesis
 from traindx.vocabulary.run import Panel

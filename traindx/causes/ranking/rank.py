@@ -15,16 +15,16 @@ from math import fsum  # the same in any order
 import msgspec
 import numpy as np
 
-from traindx.causes.beliefs import believed, beside, capped, explained_by, shared, spread
 from traindx.causes.catalogue import catalogue
-from traindx.causes.evidence import SECOND_HAND, Sign, signs_of, values_of
 from traindx.causes.facts import facts_of
-from traindx.causes.fitted import Fitted, added, fitted, view_of
 from traindx.causes.grades.scales import grades_of
-from traindx.causes.home import distance_from_home
-from traindx.causes.log_view import carried, log_terms
-from traindx.causes.members import moved
-from traindx.causes.shapes import pattern
+from traindx.causes.ranking.distance import distance_from_home
+from traindx.causes.ranking.fitted import Fitted, added, fitted, view_of
+from traindx.causes.ranking.log_terms import carried, log_terms
+from traindx.causes.ranking.probabilities import believed, beside, capped, explained_by, shared, spread
+from traindx.causes.ranking.refits import moved
+from traindx.causes.ranking.signs import SECOND_HAND, Sign, signs_of, values_of
+from traindx.causes.verdict.patterns import pattern
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
 from traindx.vocabulary.diagnosis import EvidenceTerm, Hypothesis, Severity

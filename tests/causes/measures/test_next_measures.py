@@ -16,8 +16,17 @@ from traindx import pipeline, rules
 from traindx.capture.torch.interventions import parse
 from traindx.causes import catalogue, next_measures
 from traindx.causes.facts import QUESTIONS
-from traindx.causes.next_measures import SHOWN, WORTH, Question, chosen, entropy, gain, question, strongest
-from traindx.causes.questions import how_to_log
+from traindx.causes.measures.next_measures import (
+    SHOWN,
+    WORTH,
+    Question,
+    chosen,
+    entropy,
+    gain,
+    question,
+    strongest,
+)
+from traindx.causes.measures.questions import how_to_log
 from traindx.vocabulary.diagnosis import NextMeasure
 from traindx.vocabulary.rule import Outcome
 from traindx.vocabulary.run import Run

@@ -7,8 +7,8 @@ from math import fsum  # the same in any order
 
 import numpy as np
 
-from traindx.causes.evidence import Sign
-from traindx.causes.home import Temper
+from traindx.causes.ranking.distance import Temper
+from traindx.causes.ranking.signs import Sign
 from traindx.vocabulary.run import Floats
 
 # No cause is told with more. Basis: theory, rule of succession: some hundreds of programs, of which a part decides.

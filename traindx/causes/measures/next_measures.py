@@ -15,13 +15,13 @@ import msgspec
 import numpy as np
 
 from traindx.causes.catalogue import catalogue
-from traindx.causes.costs import Clock, clock_of, cost_of
-from traindx.causes.evidence import GROUP_OF
-from traindx.causes.experiment_weights import EXPERIMENT_WEIGHTS
 from traindx.causes.experiments import TRIED, command
+from traindx.causes.experiments.weights import EXPERIMENT_WEIGHTS
 from traindx.causes.facts import QUESTIONS, facts_of
-from traindx.causes.questions import CHECKED, WITH_CAPTURE, how_to_log
-from traindx.causes.words import lowered
+from traindx.causes.measures.costs import Clock, clock_of, cost_of
+from traindx.causes.measures.questions import CHECKED, WITH_CAPTURE, how_to_log
+from traindx.causes.ranking.signs import GROUP_OF
+from traindx.causes.wording import lowered
 from traindx.features.shared import Features
 from traindx.vocabulary.cause import Cause
 from traindx.vocabulary.diagnosis import Hypothesis, NextMeasure

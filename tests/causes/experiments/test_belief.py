@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from traindx.causes.belief import CHANCES, updated
 from traindx.causes.catalogue import catalogue
 from traindx.causes.experiments import HELPED, TRIED
+from traindx.causes.experiments.belief import CHANCES, updated
 from traindx.vocabulary.diagnosis import Hypothesis
 
 

@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 from benchmarks.gym.fitting.weigh import packed_differences
 from tests.captured import HEALTHY, captured
 from traindx import pipeline
-from traindx.causes import members
-from traindx.causes.beliefs import CEILING, SECOND, believed, beside, capped, explained_by, spread
-from traindx.causes.evidence import Sign
+from traindx.causes.ranking import refits
+from traindx.causes.ranking.probabilities import (
+    CEILING,
+    SECOND,
+    believed,
+    beside,
+    capped,
+    explained_by,
+    spread,
+)
+from traindx.causes.ranking.signs import Sign
 
 scores = st.lists(st.floats(-40, 40), min_size=3, max_size=8)
 
@@ -60,18 +68,18 @@ def test_the_spread_is_of_all_that_was_said() -> None:
 
 def test_differences_are_kept_to_half_a_step() -> None:
     made = np.random.default_rng(0).normal(scale=0.4, size=(5, 7, 3))
-    kept = members.Members(
+    kept = refits.Members(
         tuple("abcdefg"), tuple("xyz"), (0.0,) * 5, (0.0,) * 5, (), packed_differences(made)
     )
-    assert np.abs(kept.differences() - made).max() <= members.STEP / 2 + 1e-12
+    assert np.abs(kept.differences() - made).max() <= refits.STEP / 2 + 1e-12
 
 
 def test_what_a_member_adds_is_what_a_loop_over_its_weights_adds() -> None:
-    kept, weights = members.shipped()
+    kept, weights = refits.shipped()
     values = {kept.keys[3]: 0.8, kept.keys[10]: 1.0, "no such sign": 1.0}
     causes = [kept.causes[2], "no such cause", kept.causes[0]]
     hand, rest = [1.5, 2.0, -3.0], [-0.5, 0.0, -4.0]
-    for m, found in enumerate(members.moved(values, hand, rest, causes)):
+    for m, found in enumerate(refits.moved(values, hand, rest, causes)):
         for i, cause in enumerate(causes):
             expected = kept.scale[m] * hand[i] + kept.surprise[m] * rest[i]
             if cause in kept.causes:

@@ -8,9 +8,18 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from traindx.causes.ended import ENDED_BADLY, ended_badly
-from traindx.causes.harm import FOR_NOTHING, KEPT, SLOW, accused, is_good, is_wasted, learns_well, works
-from traindx.causes.shapes import fired, pattern
+from traindx.causes.verdict.ending import ENDED_BADLY, ended_badly
+from traindx.causes.verdict.harm import (
+    FOR_NOTHING,
+    KEPT,
+    SLOW,
+    accused,
+    is_good,
+    is_wasted,
+    learns_well,
+    works,
+)
+from traindx.causes.verdict.patterns import fired, pattern
 from traindx.features.middle import median
 from traindx.features.progress import young
 from traindx.features.scores import ERRORS, HARD, best_skill, late, scale_of, scores, skill, words_of
