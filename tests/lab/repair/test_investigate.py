@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.lab.repair.descent import Descent
-from traindx.causes.belief import CHANCES
+from tests.repair.descent import Descent
+from traindx.causes.experiments.belief import CHANCES
 from traindx.config import Config
 from traindx.lab.conduct.journal import Journal
 from traindx.lab.repair.bench import Bench
