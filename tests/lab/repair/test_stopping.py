@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.repair.descent import Descent
+from tests.lab.repair.descent import Descent
 from traindx.causes.experiments.belief import CHANCES
 from traindx.config import Config
 from traindx.lab.conduct.journal import Journal

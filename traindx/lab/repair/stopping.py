@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from traindx.causes.experiments.belief import CHANCES
-from traindx.repair.search import Search
-from traindx.trials.judge import percent as gained
+from traindx.lab.judge.significance import percent as gained
+from traindx.lab.repair.search import Search
 from traindx.vocabulary.diagnosis import RunDiagnosis
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.trial import Stopping
