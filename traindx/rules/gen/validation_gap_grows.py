@@ -59,20 +59,30 @@ def validation_gap_grows(
 ) -> Iterator[Evidence]:
     """The held-out loss goes up from a visible minimum while the training loss goes on down or stays low.
 
-    What it sees: a held-out curve whose later level lies above its lowest one by more than the curve's own noise
-    (what the best falling-then-rising curve leaves unexplained), for good, and not shared by the training curve.
-    A gap that grows while validation still improves is not it. Where validation has stopped improving for half of
-    the run while training fell to a third of it or less, that is said ("stalled", low; medium from a tenth); and so is
-    a gap that stands ("wide": a loss of three times the training loss, an accuracy 0.15 below; medium from ten times or
-    0.4 on; where a held-out score is as close to perfect as that, a loss of ten times the other's is low).
-    Why it matters: from the minimum on the network learns what holds for its training data only; the weights at
-    the minimum are the better ones.
-    When it is wrong: accuracy may improve while the held-out loss rises (the finding is low then and says
-    "metric-improves"); in grokking and double descent the rise is taken back later; a held-out set of a few dozen
-    samples drifts by itself.
-    What to try: keep the weights of the minimum; compare the amount of data with the size of the model; look at
+    ## What it sees
+    A held-out curve whose later level lies above its lowest one by more than the curve's own noise (what the
+    best falling-then-rising curve leaves unexplained), for good, and not shared by the training curve. A gap
+    that grows while validation still improves is not it. Where validation has stopped improving for half of
+    the run while training fell to a third of it or less, that is said ("stalled", low; medium from a tenth);
+    and so is a gap that stands ("wide": a loss of three times the training loss, an accuracy 0.15 below;
+    medium from ten times or 0.4 on; where a held-out score is as close to perfect as that, a loss of ten
+    times the other's is low).
+
+    ## Why it matters
+    From the minimum on the network learns what holds for its training data only; the weights at the minimum
+    are the better ones.
+
+    ## When it is wrong
+    Accuracy may improve while the held-out loss rises (the finding is low then and says "metric-improves");
+    in grokking and double descent the rise is taken back later; a held-out set of a few dozen samples drifts
+    by itself.
+
+    ## What to try
+    Keep the weights of the minimum; compare the amount of data with the size of the model; look at
     regularization.
-    Sources: Prechelt, "Early Stopping - But When?" (1998); Zhang et al., arXiv:1611.03530; Ayer et al. (1955).
+
+    ## Sources
+    Prechelt, "Early Stopping - But When?" (1998); Zhang et al., arXiv:1611.03530; Ayer et al. (1955).
     """
     candidates = pairs(features, min_points=4)
     few = [p for p in pairs(features, min_points=1) if p.same]
