@@ -39,14 +39,13 @@ def test_a_stage_that_does_not_exist_is_refused() -> None:
 
 
 def test_the_files_that_a_stage_names_exist() -> None:
-    named = [
-        name
-        for listed in re.findall(r"tests/capture/test_\{([\w,]+)\}\.py", CI)
-        for name in listed.split(",")
-    ]
-    named += re.findall(r"tests/capture/test_(\w+)\.py", CI)
-    assert named
-    assert [name for name in named if not (ROOT / "tests" / "capture" / f"test_{name}.py").is_file()] == []
+    named = re.findall(r"tests/[\w/]*(?:\{[\w,]+\}|\w+)(?:\.py)?", CI)
+    assert len(named) >= 5
+    for pattern in named:
+        before, _, rest = pattern.partition("{")
+        listed, _, after = rest.partition("}")
+        for name in listed.split(","):
+            assert (ROOT / f"{before}{name}{after}").exists(), pattern
 
 
 def test_the_version_is_in_one_place() -> None:

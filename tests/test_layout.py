@@ -15,7 +15,10 @@ import traindx
 ROOT = Path(__file__).parents[1]
 PACKAGE = sorted((ROOT / "traindx").rglob("*.py"))
 TOPS = ("traindx", "tests", "docs", "benchmarks", "examples")
-EVERYTHING = sorted(path for top in TOPS for path in (ROOT / top).rglob("*.py"))
+PROGRAM_FILES = ROOT / "benchmarks/programs"  # trained, not read: data of the benchmarks
+EVERYTHING = sorted(
+    path for top in TOPS for path in (ROOT / top).rglob("*.py") if PROGRAM_FILES not in path.parents
+)
 MAX_FILE, MAX_FUNCTION, MAX_MEDIAN = 400, 40, 120
 PURE = ("vocabulary", "features", "rules", "causes")
 

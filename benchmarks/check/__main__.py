@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import PROGRAM_FILES
+
 HERE = Path(__file__).parent
 LABELS: dict[str, list[str]] = json.loads((HERE / "labels.json").read_text(encoding="utf-8"))
 LIMIT = 600  # seconds for one script
@@ -37,7 +39,7 @@ class Scored(NamedTuple):
 
 def scripts() -> list[str]:
     return sorted(
-        p.stem for p in (HERE / "scripts").glob("*.py") if p.stem.startswith(("faulty_", "healthy_"))
+        p.stem for p in (PROGRAM_FILES / "check").glob("*.py") if p.stem.startswith(("faulty_", "healthy_"))
     )
 
 
@@ -89,7 +91,7 @@ def main() -> None:
     results = []
     with tempfile.TemporaryDirectory(prefix="check-") as temporary:
         folder = Path(temporary) / "scripts"
-        shutil.copytree(HERE / "scripts", folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(PROGRAM_FILES / "check", folder, ignore=shutil.ignore_patterns("__pycache__"))
         for name in scripts():
             if not given.names or any(word in name for word in given.names):
                 results.append(checked(name, folder, options))

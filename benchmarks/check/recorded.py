@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks import PROGRAM_FILES
 from benchmarks.check.__main__ import HERE, scripts
 from benchmarks.gym.programs.program import split
 from benchmarks.gym.scoring.diagnoses import longest
@@ -52,9 +53,9 @@ class Said(NamedTuple):
 
 
 def own() -> Iterator[Script]:
-    shared = {"sets.py": (HERE / "scripts" / "sets.py").read_text(encoding="utf-8")}
+    shared = {"sets.py": (PROGRAM_FILES / "check" / "sets.py").read_text(encoding="utf-8")}
     for name in scripts():
-        text = (HERE / "scripts" / f"{name}.py").read_text(encoding="utf-8")
+        text = (PROGRAM_FILES / "check" / f"{name}.py").read_text(encoding="utf-8")
         faults = (tuple(CAUSES[name]),) if name in CAUSES else ()
         yield Script(
             name, "check", {**shared, f"{name}.py": text}, f"{name}.py", faults, name.startswith("healthy_")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import NamedTuple
 
-SCRIPTS = Path(__file__).parent / "scripts"
+from benchmarks import PROGRAM_FILES
+
+SCRIPTS = PROGRAM_FILES / "quantized"
 GAP, COLLAPSE, IMBALANCE = "quantization-gap", "ternary-collapse", "quantized-layer-gradient-imbalance"
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks import PROGRAM_FILES
 from benchmarks.gym.programs.edits import all_edits
 from benchmarks.gym.programs.manifest import PROGRAMS
 from benchmarks.gym.programs.program import APART, reseeded, source_of
@@ -93,7 +94,7 @@ def project(base: str) -> tuple[Files, str]:
     """The clean files of a project, and what is run."""
     if base not in PROJECTS:
         return {"train.py": source_of(base)}, "train.py"
-    folder = HERE / "projects" / base
+    folder = PROGRAM_FILES / "repair" / base
     return {
         p.name: p.read_text(encoding="utf-8") for p in sorted(folder.iterdir()) if p.is_file()
     }, PROJECTS[base]["script"]

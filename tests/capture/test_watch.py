@@ -13,7 +13,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import traindx  # noqa: E402
-from tests.capture.test_session import fit, net, read  # noqa: E402
+from tests.capture.session.test_session import fit, net, read  # noqa: E402
 from traindx.errors import ReadError  # noqa: E402
 from traindx.features.shared import Features  # noqa: E402
 

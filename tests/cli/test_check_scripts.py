@@ -6,7 +6,8 @@ import ast
 
 import pytest
 
-from benchmarks.check.__main__ import HERE, LABELS, scripts
+from benchmarks import PROGRAM_FILES
+from benchmarks.check.__main__ import LABELS, scripts
 from traindx.trials.check.catalogue import CHECKS
 
 SLUGS = {check.slug for check in CHECKS}
@@ -26,6 +27,6 @@ def test_labels_are_checks(name: str) -> None:
 
 @pytest.mark.parametrize("name", scripts())
 def test_scripts_are_parsable_and_seeded(name: str) -> None:
-    text = (HERE / "scripts" / f"{name}.py").read_text(encoding="utf-8")
+    text = (PROGRAM_FILES / "check" / f"{name}.py").read_text(encoding="utf-8")
     ast.parse(text)
     assert "manual_seed" in text

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.capture.keras_process import BACKENDS, environment
+from tests.capture.keras.keras_process import BACKENDS, environment
 from tests.cli.process import traindx
 
 if (

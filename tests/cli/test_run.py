@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.capture.launching import SCRIPTS
+from tests.capture.launch.launching import SCRIPTS
 from tests.cli.process import COMMAND, LIMIT, environment, traindx
 from tests.processes import line, started
 

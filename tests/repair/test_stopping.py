@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.repair.descent import Descent
-from traindx.causes.belief import CHANCES
+from traindx.causes.experiments.belief import CHANCES
 from traindx.config import Config
 from traindx.repair.bench import Bench
 from traindx.repair.search import Options, Search

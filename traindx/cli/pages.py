@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from traindx import causes, fixes, rules
 from traindx.causes.catalogue import patterns  # `causes.patterns` is the module of that name
-from traindx.causes.records import cause_words, rule_words, speaks
+from traindx.causes.ranking.records import cause_words, rule_words, speaks
 from traindx.errors import UnknownPage
 
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)

@@ -14,9 +14,9 @@ import numpy as np
 
 from traindx import pipeline
 from traindx.capture.torch.interventions import parse
-from traindx.causes.belief import chance, updated
 from traindx.causes.experiments import HELPED, TRIED
-from traindx.causes.next_measures import Question, gain
+from traindx.causes.experiments.belief import chance, updated
+from traindx.causes.measures.next_measures import Question, gain
 from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from traindx import fixes, pipeline
 from traindx.capture.torch.interventions import parse
-from traindx.causes.belief import updated
 from traindx.causes.experiments import TRIED
+from traindx.causes.experiments.belief import updated
 from traindx.config import Config
 from traindx.errors import ConfigError
 from traindx.repair.bench import Arm, Bench, Long, truncated

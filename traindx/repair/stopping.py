@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from traindx.causes.belief import CHANCES
+from traindx.causes.experiments.belief import CHANCES
 from traindx.repair.search import Search
 from traindx.trials.judge import percent as gained
 from traindx.vocabulary.diagnosis import RunDiagnosis

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import traindx
+from benchmarks import PROGRAM_FILES
 from traindx.errors import ReadError
 
-SCRIPTS = Path(__file__).parent / "scripts"
+SCRIPTS = PROGRAM_FILES / "frameworks"
 HOME = SCRIPTS.parents[3]
 # Of the scripts that any backend of Keras can run: which one does.
 BACKENDS = {

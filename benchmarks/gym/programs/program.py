@@ -7,11 +7,11 @@ import json
 import re
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Literal
 
-HERE = Path(__file__).parent
-BASES, FOUND = HERE / "bases", HERE / "found"
+from benchmarks import PROGRAM_FILES
+
+BASES, FOUND = PROGRAM_FILES / "bases", PROGRAM_FILES / "found"
 NUMBER = re.compile(r"[-+]?(?:nan|inf|\d+\.?\d*(?:e[-+]?\d+)?)", re.IGNORECASE)
 SEEDS = re.compile(
     r"((?:manual_seed|default_rng|RandomState|random\.seed|seed_everything|set_random_seed)\("

@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.capture.interventions.test_processes import experiment, recorded
-from tests.capture.launching import PYTHON, finished
-from tests.capture.launching import environment as clean
+from tests.capture.launch.launching import PYTHON, finished
+from tests.capture.launch.launching import environment as clean
 from traindx.capture.torch.interventions import parse
 from traindx.errors import ConfigError
 

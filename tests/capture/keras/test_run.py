@@ -1,0 +1,89 @@
+"""Keras under `traindx run`: an unmodified script on each backend, the same to the last bit, and what is recorded."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import traindx
+from tests.capture.keras.keras_process import BACKENDS, started
+from tests.captured import untimed
+from traindx.capture.launch.shown import SHOWN, families
+
+if (
+    importlib.util.find_spec("keras") is None
+):  # not imported here, which would take TensorFlow as its backend
+    pytest.skip("Keras is not installed", allow_module_level=True)
+
+BAD = {"medium", "high", "critical"}
+SCRIPT = """
+import hashlib
+
+import keras
+import numpy as np
+
+keras.utils.set_random_seed(0)
+chance = np.random.default_rng(0)
+x, truth = chance.normal(size=(512, 20)).astype("f4"), chance.normal(size=(20, 5))
+held = chance.normal(size=(128, 20)).astype("f4")
+y, wanted = (x @ truth).argmax(1), (held @ truth).argmax(1)
+layers = [keras.layers.Dense(32, "relu"), keras.layers.BatchNormalization(), keras.layers.Dropout(0.1)]
+last = keras.layers.Dense(5, "softmax")
+model = keras.Sequential([keras.Input((20,)), *layers, last])
+rate = keras.optimizers.schedules.CosineDecay(3e-3, 200)
+optimizer = keras.optimizers.Adam(rate, global_clipnorm=5.0)
+model.compile(optimizer, "sparse_categorical_crossentropy", metrics=["accuracy"])
+plateau = keras.callbacks.EarlyStopping(patience=50)
+print(model.fit(x, y, batch_size=32, epochs=6, validation_data=(held, wanted), verbose=0, callbacks=[plateau]).history)
+print([model.train_on_batch(x[:32], y[:32])[0] for _ in range(5)])
+print(hashlib.sha1(b"".join(w.tobytes() for w in model.get_weights())).hexdigest(), np.random.rand())
+"""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_unmodified_script(backend: str, tmp_path: Path) -> None:
+    plain = started(backend, SCRIPT, tmp_path)
+    run_it = (sys.executable, "-m", "traindx", "run", "--out", "run", "--every", "4", "--quiet", "--")
+    seen = started(backend, SCRIPT, tmp_path, *run_it)
+    assert seen.startswith(plain)
+    run = traindx.read(tmp_path / "run")
+    setup = run.setup
+    assert run.framework == "keras"
+    assert setup.word("keras_backend") == backend
+    assert list(run.series["train/loss"].steps) == list(range(1, 6 * 16 + 5 + 1))
+    assert (
+        len(run.series["val/loss"])
+        == len(run.series["val/accuracy"])
+        == len(run.series["train/accuracy"])
+        == 6
+    )
+    at = run.series["lr"].steps - 1
+    np.testing.assert_allclose(run.series["lr"].values, 1.5e-3 * (1 + np.cos(np.pi * at / 200)), rtol=1e-4)
+    dense = [name for name in run.panels["update_ratio"].modules if name.startswith("dense")]
+    assert len(dense) == 2
+    assert {"weight_norm", "grad_zero_fraction", "act_zero_fraction", "act_std", "act_rank"} <= set(
+        run.panels
+    )
+    ratios = run.panels["update_ratio"].values
+    assert np.nanmin(ratios) > 0
+    assert np.nanmax(ratios) < 1
+    assert setup.word("loss") == "cross_entropy"
+    assert setup.number("clip_norm") == 5
+    assert setup.number("classes") == setup.number("classes_seen") == 5
+    assert setup.number("batch_size") == 32
+    assert setup.number("dataset_size") == 512
+    assert setup.flag("loss_input_looks_like_probabilities") is False
+    assert setup.number("train_val_overlap_share") in (
+        0,
+        None,
+    )  # None: a busy machine let go of some batches
+    found = traindx.diagnose(untimed(run)).first
+    # With a seed, Keras on TensorFlow draws the same order in every epoch, of mixed batches: no fault is told for that.
+    assert not {finding.slug for finding in found.findings if finding.severity in BAD}
+    seen_of = families({*run.series, *run.panels})
+    rounded = {"quantized", "quantization gap"}  # there is nothing rounded
+    assert {kind for kind, names in seen_of.items() if names} - {"scaling"} == set(SHOWN["keras"]) - rounded

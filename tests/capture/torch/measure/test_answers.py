@@ -1,0 +1,196 @@
+"""Answers of training batches, gains of initial weights and the grid of gradients, against naive computing."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch import nn  # noqa: E402
+from torch.nn import functional  # noqa: E402
+
+import traindx  # noqa: E402
+from tests.capture.launch.launching import PYTHON, launched  # noqa: E402
+from traindx.capture.torch.measure.gains import gains  # noqa: E402
+from traindx.capture.torch.measure.parameters import Grid  # noqa: E402
+from traindx.capture.torch.measure.targets import READ, Matched  # noqa: E402
+
+SCRIPT = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+x = torch.randn(512, 8)
+y = (x[:, 0] > 0).long() + 2 * (x[:, 1] > 0).long()
+loader = DataLoader(TensorDataset(x, y), batch_size=32, shuffle=True)
+model = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.3, momentum=0.9)
+for epoch in range(6):
+    for a, b in loader:
+        optimizer.zero_grad()
+        p = torch.softmax(model(a), 1)
+        loss = (1 - p[torch.arange(len(b)), b]).mean()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+def pair(output: torch.Tensor, target: object, **options: bool) -> dict[str, float]:
+    matched = Matched()
+    matched.want(target)
+    matched.answer(output)
+    return {name: float(value) for name, value in matched.take(**options).items()}
+
+
+def naive(scores: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    """Row by row, in double precision."""
+    right, loss, contradicted = [], [], []
+    for row, label in zip(scores.astype(float), labels, strict=True):
+        if not 0 <= label < len(row):
+            continue
+        p = np.exp(row - row.max()) / np.exp(row - row.max()).sum()
+        right.append(row.argmax() == label)
+        loss.append(-math.log(p[label]))
+        contradicted.append(p[label] < 0.1 * p.max())
+    return {"outputs_accuracy": np.mean(right), "outputs_contradict_share": np.mean(contradicted),
+            "outputs_cross_entropy": np.mean(loss)}  # fmt: skip
+
+
+def test_classes_are_compared_row_by_row() -> None:
+    generator = torch.Generator().manual_seed(0)
+    scores, labels = (
+        3 * torch.randn(50, 5, generator=generator),
+        torch.randint(0, 5, (50,), generator=generator),
+    )
+    labels[:4] = -100
+    found = pair(scores, labels)
+    assert found == pytest.approx(naive(scores.numpy(), labels.numpy()), rel=1e-5)
+    images = pair(scores.reshape(5, 10, 5).movedim(2, 1), labels.reshape(5, 10))
+    assert images == pytest.approx(found, rel=1e-5)
+    assert pair(scores.reshape(5, 10, 5), [labels.reshape(5, 10)]) == pytest.approx(found, rel=1e-5)
+
+
+def test_of_very_many_outputs_some_rows_stand_for_all() -> None:
+    scores = torch.zeros(READ, 2)
+    scores[:, 1] = 1.0
+    found = pair(scores, torch.ones(READ, dtype=torch.long))
+    assert found["outputs_accuracy"] == 1.0
+    assert "outputs_cross_entropy" not in found
+
+
+def test_numbers_are_explained_in_part() -> None:
+    generator = torch.Generator().manual_seed(1)
+    wanted = torch.randn(400, generator=generator)
+    noise = torch.randn(400, generator=generator)
+    assert pair(wanted[:, None], wanted)["outputs_explained"] == pytest.approx(1.0)
+    assert pair(torch.full((400, 1), float(wanted.mean())), wanted)["outputs_explained"] == pytest.approx(
+        0.0, abs=1e-5
+    )
+    expected = 1 - float((0.5 * noise).square().sum() / (wanted - wanted.mean()).square().sum())
+    assert pair(wanted + 0.5 * noise, wanted)["outputs_explained"] == pytest.approx(expected, rel=1e-4)
+
+
+def test_two_classes_by_one_number() -> None:
+    scores, labels = torch.tensor([2.0, -1.0, 0.4, -3.0]), torch.tensor([1.0, 1.0, 1.0, 0.0])
+    found = pair(scores, labels)
+    assert found["outputs_accuracy"] == 0.75
+    each = [
+        math.log1p(math.exp(-s if y else s)) for s, y in zip(scores.tolist(), labels.tolist(), strict=True)
+    ]
+    assert found["outputs_cross_entropy"] == pytest.approx(np.mean(each), rel=1e-5)
+    assert pair(scores, labels, probabilities=True)["outputs_accuracy"] == 0.5
+    assert "outputs_explained" not in found
+
+
+@pytest.mark.parametrize(
+    ("output", "target"),
+    [
+        (torch.zeros(4, 3), torch.zeros(5, dtype=torch.long)),
+        (torch.zeros(4, 3), torch.zeros(4)),
+        (torch.zeros(4), torch.zeros(4, dtype=torch.long)),
+        (torch.zeros(4, 3), None),
+        (torch.zeros(4, 3, dtype=torch.long), torch.zeros(4, dtype=torch.long)),
+    ],
+)
+def test_what_does_not_belong_together_tells_nothing(output: torch.Tensor, target: object) -> None:
+    assert pair(output, target) == {}
+
+
+def test_a_pair_counts_once() -> None:
+    matched = Matched()
+    matched.want(torch.zeros(4, dtype=torch.long))
+    matched.answer(torch.zeros(4, 3))
+    assert matched.take()
+    assert matched.take() == {}
+
+
+def test_a_hand_written_loss_has_accuracy_and_cross_entropy_too(tmp_path: Path) -> None:
+    """The loader's second tensor is what the answers are compared with, as no loss function tells."""
+    (tmp_path / "train.py").write_text(SCRIPT)
+    run = launched("", tmp_path, command=[PYTHON, "train.py"]).run()
+    late = run.series["outputs_accuracy"].values[-3:]
+    assert float(np.median(late)) > 0.8
+    assert float(run.series["outputs_accuracy"].values[0]) < 0.8
+    assert run.setup.number("classes_seen") == 4
+
+
+def test_the_loss_of_cross_entropy_is_the_cross_entropy(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    model = nn.Linear(6, 3)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with traindx.watch(model, optimizer, out=tmp_path, every=1) as watch:
+        for _ in range(60):
+            x, y = torch.randn(16, 6), torch.randint(0, 3, (16,))
+            watch.batch(x, y)
+            optimizer.zero_grad()
+            loss = functional.cross_entropy(model(x), y)
+            loss.backward()
+            watch.log(loss=loss)
+            optimizer.step()
+    run = traindx.read(tmp_path)
+    found, loss = run.series["outputs_cross_entropy"], run.series["train/loss"]
+    beside = loss.values[np.searchsorted(loss.steps, found.steps)]
+    np.testing.assert_allclose(found.values, beside, rtol=1e-5)
+    assert len(found) > 4
+
+
+@pytest.mark.parametrize(("dtype", "name"), [(torch.float16, "float16"), (torch.bfloat16, "bfloat16")])
+@pytest.mark.parametrize("scale", [1.0, 2.0**-20, 2.0**16])
+def test_values_rounded_to_a_format_are_known_by_their_bits(
+    dtype: torch.dtype, name: str, scale: float
+) -> None:
+    grid = Grid()
+    grid.look(
+        (torch.randn(500, generator=torch.Generator().manual_seed(2)).to(dtype).float() * scale).numpy()
+    )
+    assert grid.name == name
+
+
+def test_full_values_few_values_and_odd_values_are_on_no_grid() -> None:
+    fine, few, odd = Grid(), Grid(), Grid()
+    fine.look(torch.randn(500).numpy())
+    few.look(torch.ones(20).numpy())
+    odd.look(np.array([np.inf, np.nan, 0.0] * 100, np.float32))
+    assert [fine.name, few.name, odd.name] == ["", "", ""]
+    assert not fine.open
+
+
+def test_gains_are_those_of_theory() -> None:
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(400, 300), nn.ReLU(), nn.Conv1d(64, 32, 5), nn.Linear(300, 10))
+    nn.init.kaiming_normal_(model[0].weight)
+    nn.init.normal_(model[3].weight, std=1e-3)
+    found = gains([model])
+    assert found["initial_gain_max"] == pytest.approx(math.sqrt(2), rel=0.02)
+    assert found["initial_gain_max_name"] == "0.weight"
+    assert found["initial_gain_min"] == pytest.approx(1e-3 * math.sqrt(300), rel=0.05)
+    nn.init.zeros_(model[3].weight)
+    assert gains([model])["initial_gain_min"] == pytest.approx(
+        1 / math.sqrt(3), rel=0.05
+    )  # uniform to 1 / sqrt(n)
+    assert gains([nn.Embedding(10, 4)]) == {}
