@@ -20,7 +20,7 @@ from traindx import pipeline, readers
 from traindx.errors import TraindxError
 from traindx.features.shared import Features
 from traindx.readers.assemble import assemble
-from traindx.reports import text
+from traindx.reports.diagnosis import text
 from traindx.vocabulary.diagnosis import Document, RunDiagnosis
 from traindx.vocabulary.run import Run
 

@@ -16,7 +16,7 @@ from subprocess import PIPE, Popen
 import pytest
 
 from tests.cli.process import COMMAND, LIMIT, environment, traindx
-from tests.cli.test_fix import TRAIN, diary
+from tests.cli.verbs.test_fix import TRAIN, diary
 from tests.lab.conduct.processes import Pipe
 from tests.processes import line, started
 from traindx.temporary import OWNER, PREFIXES

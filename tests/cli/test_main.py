@@ -46,8 +46,9 @@ def test_the_overview_says_what_the_verb_says(verb: str) -> None:
 
 
 def test_every_verb_is_a_file() -> None:
-    folder = Path(package.__file__).parent / "cli"
-    assert {verb.replace("-", "_") for verb in VERBS} <= {path.stem for path in folder.glob("*.py")}
+    folder = Path(package.__file__).parent / "cli" / "verbs"
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    assert {verb.replace("-", "_") for verb in VERBS} == files
 
 
 def test_no_arguments_prints_the_overview_on_stderr(tmp_path: Path) -> None:

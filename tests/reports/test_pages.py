@@ -13,8 +13,8 @@ from tests import make
 from tests.captured import NAMES, captured
 from traindx import pipeline
 from traindx.errors import TraindxError
-from traindx.reports import text
-from traindx.reports.brief import brief
+from traindx.reports.diagnosis import text
+from traindx.reports.diagnosis.brief import brief
 from traindx.reports.digest import digest
 from traindx.vocabulary.diagnosis import Decision
 

@@ -18,12 +18,12 @@ import click
 
 from traindx.cli.interruptions import Ended, orderly
 from traindx.errors import TraindxError
-from traindx.own import OWN_THREADS
+from traindx.version import OWN_THREADS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# Each verb is `traindx/cli/<verb>.py` with a click command `<verb>` (find-lr: find_lr); the line is what
+# Each verb is `traindx/cli/verbs/<verb>.py` with a click command `<verb>` (find-lr: find_lr); the line is what
 # the overview says of it, so that `traindx --help` need not import any (a test keeps it equal to the verb's own).
 VERBS = {
     "diagnose": "Read training logs and say what is wrong with the run.",
@@ -64,7 +64,7 @@ class Verbs(click.Group):
         if cmd_name not in VERBS:
             return None
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(importlib.import_module(f"traindx.cli.{name}"), name)
+        command: click.Command = getattr(importlib.import_module(f"traindx.cli.verbs.{name}"), name)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

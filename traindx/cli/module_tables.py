@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from traindx import pipeline, rules
-from traindx.cli.diagnose import status_of
+from traindx.cli.diagnosis_output import status_of
 from traindx.cli.options import OUTPUT_OPTIONS, Format, Output, reading_options, settle_output, with_options
 from traindx.cli.streams import emit, note, stdout_width
 from traindx.config import Config
@@ -98,7 +98,7 @@ def limits(config: Config | None = None) -> Limits:
 
 def show(path: str, kind: Kind, config: Config, out: Output, figures: str | None) -> int:
     """Read, print, draw; the exit status."""
-    from traindx.reports import modules
+    from traindx.reports.documents import modules
 
     healthy = limits(config)
     runs = pipeline.read_all(path, mapping=config.aliases)
@@ -137,12 +137,12 @@ def without_modules(path: str, kind: Kind, runs: tuple[Run, ...]) -> ReadError:
 
 def draw(tables: list[ModuleTable], directory: Path, *, quiet: bool) -> None:
     """The figure of every run. Raises ConfigError when the folder cannot be written."""
-    from traindx.reports import figures_modules
+    from traindx.reports.figures import modules as figures
 
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for i, found in enumerate(tables, 1):
-            path = figures_modules.save(found, directory, prefix=f"{i}-" if len(tables) > 1 else "")
+            path = figures.save(found, directory, prefix=f"{i}-" if len(tables) > 1 else "")
             note(f"drawn: {path}", quiet)
     except OSError as error:
         raise ConfigError(f"--figures {directory}: cannot be written: {error.strerror}") from error

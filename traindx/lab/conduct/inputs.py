@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from traindx.lab.conduct import scratch
-from traindx.own import VERSION
+from traindx.version import VERSION
 
 # Compared by content, up to so many bytes each and in all; larger ones are data.
 TEXTS = frozenset(
