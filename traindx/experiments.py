@@ -18,7 +18,7 @@ from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import EXPERIMENTS, experiment_stopped, recorded, steps_over, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
-from traindx.features.sweep import Suggestion
+from traindx.features.comparisons.rate_sweep import Suggestion
 from traindx.own import VERSION
 from traindx.redaction import redact
 from traindx.trials import conduct as trials

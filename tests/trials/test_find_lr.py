@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from traindx.errors import ExperimentFailed
-from traindx.features.sweep import Suggestion
+from traindx.features.comparisons.rate_sweep import Suggestion
 from traindx.trials.conduct import Conducted
 from traindx.trials.find_lr import TRIED, Attempt, Plan, Start, good, search, try_rates
 from traindx.vocabulary.run import Run, series
