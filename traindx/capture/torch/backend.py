@@ -42,6 +42,7 @@ class TorchBackend(Backend):
     """Modules, `torch.optim` and tensors; one backend for each session."""
 
     name = "torch"
+    libraries = ("torch", "lightning", "transformers", "accelerate")
 
     def __init__(self) -> None:
         self.tree = Tree()
@@ -121,6 +122,12 @@ class TorchBackend(Backend):
 
     def whole(self, value: Any) -> Any:
         return whole_number(value)
+
+    def scale_of(self, scaler: Any) -> Any:
+        scale = getattr(
+            scaler, "_scale", None
+        )  # `get_scale()` reads it on the host, which waits for the device
+        return None if scale is None else self.number(scale)
 
     def number(self, value: Any) -> Any:
         """A float where it is on the host; else a copy, for the loop may write over its own."""
