@@ -91,21 +91,17 @@ def constant_gap(epochs: int = 50, seed: int = 12) -> tuple[np.ndarray, np.ndarr
 
 def all_runs() -> dict[str, Run]:
     """Every look-alike as a run with the signals that its log would have."""
+    return {**usual_runs(), **runs_with_validation(), **runs_with_gradients()}
+
+
+def usual_runs() -> dict[str, Run]:
+    """A training loss, alone or with the learning rate or a reward."""
     restarts, restart_lr = warm_restarts()
     warming, warming_lr = warm_up()
-    drop_train, drop_val = dropout_gap()
-    noisy_train, noisy_val = noisy_validation()
-    gap_train, gap_val = constant_gap()
     cosine = 1e-3 * 0.5 * (1 + np.cos(np.pi * np.arange(400) / 400))
     return {
         "plain": run({"train/loss": healthy_loss()}),
         "plain, long": run({"train/loss": healthy_loss(5000, seed=3)}),
-        "plain, epochs": run(
-            {
-                "train/loss": healthy_loss(20, noise=0.01, seed=4),
-                "val/loss": healthy_loss(20, floor=0.4, seed=5),
-            }
-        ),
         "cosine": run({"train/loss": healthy_loss(400, seed=6), "lr": cosine}),
         "heavy-tailed": run({"train/loss": heavy_tailed()}),
         "log-normal": run({"train/loss": log_normal()}),
@@ -116,9 +112,27 @@ def all_runs() -> dict[str, Run]:
         "fine-tune": run({"train/loss": fine_tune()}),
         "reward": run({"train/reward": reward(), "train/policy_loss": 0.05 * rng(1).standard_normal(800)}),
         "s-curve": run({"train/loss": s_curve()}),
+    }
+
+
+def runs_with_validation() -> dict[str, Run]:
+    drop_train, drop_val = dropout_gap()
+    noisy_train, noisy_val = noisy_validation()
+    gap_train, gap_val = constant_gap()
+    epochs = {
+        "train/loss": healthy_loss(20, noise=0.01, seed=4),
+        "val/loss": healthy_loss(20, floor=0.4, seed=5),
+    }
+    return {
+        "plain, epochs": run(epochs),
         "dropout gap": run({"train/loss": drop_train, "val/loss": drop_val}),
         "noisy validation": run({"train/loss": noisy_train, "val/loss": noisy_val}),
         "constant gap": run({"train/loss": gap_train, "val/loss": gap_val}),
+    }
+
+
+def runs_with_gradients() -> dict[str, Run]:
+    return {
         "grad norm": run(
             {
                 "train/loss": healthy_loss(seed=7),

@@ -24,9 +24,18 @@ def make(folder: Path, runs: int, seed: int, workers: int) -> None:
     run_all(jobs(runs, seed), folder, workers)
 
 
-def parsed() -> argparse.Namespace:
+def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.gym", description=__doc__)
     verbs = parser.add_subparsers(dest="verb", required=True)
+    add_settings(verbs)
+    add_programs(verbs)
+    for verb, what in OTHERS.items():
+        verbs.add_parser(verb, help=what).add_argument("folders", type=Path, nargs="+")
+    return parser.parse_args()
+
+
+def add_settings(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The verbs that train small scripts with planted faults, and fit the weights."""
     run = verbs.add_parser("run", help="make scripts, run them, journal what came out (resumable)")
     run.add_argument("folder", type=Path)
     run.add_argument("--runs", type=int, default=100)
@@ -51,6 +60,10 @@ def parsed() -> argparse.Namespace:
     verbs.add_parser("fit", help="fit the weights on the signs, and write them where the package reads them")
     compare = verbs.add_parser("compare", help="rankings on held-out settings, side by side")
     compare.add_argument("--figure", type=Path, help="also draw the reliability diagram")
+
+
+def add_programs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """The verbs that train whole programs."""
     programs = verbs.add_parser("programs", help="whole programs by many hands, and their faults as edits")
     programs.add_argument("action", choices=("run", "score", "signs"))
     programs.add_argument("folder", type=Path)
@@ -71,13 +84,10 @@ def parsed() -> argparse.Namespace:
     )
     renew.add_argument("--workers", type=int, default=2, help="processes at a time")
     renew.add_argument("--figure", type=Path, help="also draw the reliability diagram")
-    for verb, what in OTHERS.items():
-        verbs.add_parser(verb, help=what).add_argument("folders", type=Path, nargs="+")
-    return parser.parse_args()
 
 
 def main() -> None:
-    options = parsed()
+    options = parse_arguments()
     if options.verb == "run":
         make(options.folder, options.runs, options.seed, options.workers)
     elif options.verb == "quick":

@@ -13,18 +13,23 @@ import json
 import os
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import threading
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmarks.hostile.scripts import SCRIPTS, SECRETS, Script
+from benchmarks.hostile.starts import (
+    Ended,
+    Place,
+    Servers,
+    command,
+    nothing_stays,
+    prepare,
+    run_to_end,
+    script_file,
+)
 
 VERBS: dict[str, tuple[tuple[str, ...], float]] = {  # its options, and the seconds that it may take at most
     "run": (("run", "--propagate-exit"), 120),
@@ -39,98 +44,9 @@ VERBS: dict[str, tuple[tuple[str, ...], float]] = {  # its options, and the seco
 PLAIN_SECONDS = 60.0
 RECORDS = ("traindx-runs", "record", ".traindx")
 WHOLE_BYTES = 1 << 20  # files up to this size are compared by content
-BIG_BYTES = 300 << 20  # of a sparse file, more than is copied for an experiment
 SHOWN = ("run", "steps", "memory", "profile")  # pass the script's own output on
 ADDRESS = re.compile(rb"0x[0-9a-f]+")
 Entry = tuple[Any, ...]
-
-
-class Place(NamedTuple):
-    """The surroundings of one start."""
-
-    root: Path
-    project: Path
-    home: Path
-    other: Path
-    temporary: Path
-    mark: str
-
-
-class Ended(NamedTuple):
-    status: int | None  # None: it did not end in time
-    out: bytes
-    err: bytes
-    seconds: float
-
-
-class Servers:
-    """A web server and a Unix socket that count who connects."""
-
-    def __init__(self, folder: Path) -> None:
-        self.calls = 0
-        self.web = socket.create_server(("127.0.0.1", 0))
-        self.port = self.web.getsockname()[1]
-        self.path = folder / "service"
-        self.path.unlink(missing_ok=True)
-        self.unix = socket.socket(socket.AF_UNIX)
-        self.unix.bind(str(self.path))
-        self.unix.listen()
-        for server in (self.web, self.unix):
-            threading.Thread(target=self.serve, args=(server,), daemon=True).start()
-
-    def serve(self, server: socket.socket) -> None:
-        while True:
-            client, _ = server.accept()
-            self.calls += 1
-            with client, suppress(OSError):
-                client.settimeout(2)
-                client.recv(4096)
-                client.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n")
-
-
-def prepare(root: Path, script: Script, mark: str, servers: Servers) -> Place:
-    """A fresh project, home, neighbour folder and folder for temporary files, always at the same paths."""
-    shutil.rmtree(root, ignore_errors=True)
-    place = Place(root, *(root / name for name in ("project", "home", "other", "tmp")), mark)
-    for folder in (
-        place.project / "results",
-        place.project / ".git",
-        place.home / ".cache",
-        place.home / ".config",
-    ):
-        folder.mkdir(parents=True)
-    place.other.mkdir()
-    place.temporary.mkdir()
-    for name, text in {
-        "project/final.pt": "the model of a week", "project/data.csv": "1,2\n3,4\n", "project/config.yaml": "lr: 0.1\n",
-        "project/results/best.pt": "best",
-        "project/.git/HEAD": "ref: refs/heads/main\n", "project/.git/config": "[core]\n",
-        "other/linked.bin": "linked", "other/hard.bin": "hard", "home/.bashrc": "true\n", "home/.cache/old": "old",
-        "project/bomb.yaml": "a0: &a0 [1,1,1,1,1,1,1,1,1]\n" + "".join(
-            f"a{i + 1}: &a{i + 1} [{','.join([f'*a{i}'] * 9)}]\n" for i in range(9)),
-    }.items():  # fmt: skip
-        (root / name).write_text(text)
-    with (place.project / "big.bin").open("wb") as file:
-        file.truncate(BIG_BYTES)
-    (place.project / "latest").symlink_to("../other/linked.bin")
-    os.link(place.other / "hard.bin", place.project / "hard.bin")
-    words = {"PROJECT": place.project, "HOME": place.home, "OTHER": place.other, "MARK": mark, "PORT": servers.port,
-             "SOCKET": servers.path, "RECORD": place.project / "record"}  # fmt: skip
-    text = re.sub("@([A-Z]+)@", lambda found: str(words.get(found[1], found[0])), script.text)
-    file = place.project / script_file(script)
-    file.parent.mkdir(exist_ok=True)
-    file.write_bytes(text.encode(script.encoding))
-    return place
-
-
-def script_file(script: Script) -> str:
-    module = script.file.removeprefix("-m ")
-    return script.file if module == script.file else f"{module.replace('.', '/')}.py"
-
-
-def command(script: Script) -> list[str]:
-    words = script.file.split(" ") if script.file.startswith("-m ") else [script.file]
-    return [sys.executable, *words, *script.words]
 
 
 def snapshot(*folders: Path) -> dict[str, Entry]:
@@ -167,74 +83,6 @@ def different(before: Mapping[str, Entry], after: Mapping[str, Entry], depth: in
     return [name for name in names if before.get(name, ())[:depth] != after.get(name, ())[:depth]]
 
 
-def started(words: list[str], place: Place, script: Script, seconds: float) -> Ended:
-    """Run a command to its end, or end it and all of its group."""
-    variables = {
-        "HOME": str(place.home),
-        "TMPDIR": str(place.temporary),
-        "PATH": os.environ["PATH"],
-        "LANG": "C.UTF-8",
-    }
-    own = {"OMP_NUM_THREADS": "1", "HOSTILE_MARK": place.mark, "TRAINDX_KB": str(place.root / "kb.sqlite")}
-    begun = time.monotonic()
-    with (place.root / "out").open("wb") as out, (place.root / "err").open("wb") as err:
-        process = subprocess.Popen(
-            words, cwd=place.project, stdin=subprocess.PIPE, stdout=out, stderr=err, start_new_session=True,
-            env={**variables, **own, **script.variables},
-        )  # fmt: skip
-        assert process.stdin is not None
-        with suppress(BrokenPipeError):
-            process.stdin.write(script.typed.encode())
-            process.stdin.close()
-        status: int | None = None
-        with suppress(subprocess.TimeoutExpired):
-            status = process.wait(seconds)
-        took = time.monotonic() - begun
-        if status is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    return Ended(status, (place.root / "out").read_bytes(), (place.root / "err").read_bytes(), took)
-
-
-def left_over(mark: str) -> list[int]:
-    """Processes that were started with a mark among their variables."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError):
-            if (
-                entry.name.isdecimal()
-                and f"HOSTILE_MARK={mark}\0".encode() in (entry / "environ").read_bytes()
-            ):
-                found.append(int(entry.name))
-    return found
-
-
-@contextmanager
-def nothing_stays(mark: str, gone: list[str], ours: bool) -> Iterator[None]:
-    """Note what is left of a start outside of its folders, and clear it."""
-    shared = set(os.listdir("/dev/shm"))
-    yield
-    left = left_over(mark)
-    if left and ours:
-        names = [
-            Path(f"/proc/{pid}/cmdline").read_bytes()[:80] for pid in left if Path(f"/proc/{pid}").exists()
-        ]
-        gone.append(f"processes left: {names}")
-    for pid in left:
-        with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-    places = [Path(folder, mark) for folder in ("/dev/shm", "/tmp", "/var/tmp")]
-    gone += [f"left: {path}" for path in places if path.exists() and ours]
-    new = set(os.listdir("/dev/shm")) - shared
-    if new and ours:
-        time.sleep(1)  # other programs have some there for a moment
-        gone += [
-            f"left in /dev/shm: {name}" for name in new & set(os.listdir("/dev/shm")) if mark not in name
-        ]
-    for path in places:
-        path.unlink(missing_ok=True)
-
-
 def secrets_in(texts: Mapping[str, bytes]) -> list[str]:
     return [
         f"secret {name!r} in {where}"
@@ -254,23 +102,9 @@ def documents(place: Place, verb: str, secret: bool) -> dict[str, bytes]:
     record = place.project / "record"
     if secret and verb in ("run", "steps", "memory") and any(record.glob("*.arrows")):
         for form in ("text", "html", "markdown"):
-            words = [
-                sys.executable,
-                "-m",
-                "traindx",
-                "diagnose",
-                str(record),
-                "--full",
-                "-f",
-                form,
-                "-o",
-                f"{place.root}/report.{form}",
-            ]
-            subprocess.run(
-                [word for word in words if form == "text" or word != "--full"],
-                capture_output=True,
-                check=False,
-            )
+            words = [sys.executable, "-m", "traindx", "diagnose", str(record), "-f", form]
+            words += ["-o", f"{place.root}/report.{form}", *(["--full"] if form == "text" else [])]
+            subprocess.run(words, capture_output=True, check=False)
     below = [*place.root.glob("report.*"), *place.root.glob("kb*"), *place.root.glob("document*")]
     for folder in (*place.project.glob("traindx-*"), record):
         below += folder.rglob("*") if folder.exists() else ()
@@ -314,11 +148,8 @@ def wrong_document(place: Place, done: Ended) -> list[str]:
     """What is wrong with the JSON document, where one was promised."""
     file = place.root / "document.json"
     if not file.exists():
-        return (
-            []
-            if done.status not in (0, 1) or b"--propagate" in done.err
-            else [f"no document, status {done.status}"]
-        )
+        refused = done.status not in (0, 1) or b"--propagate" in done.err
+        return [] if refused else [f"no document, status {done.status}"]
     try:
         json.loads(file.read_text(), parse_constant=lambda word: 1 / 0)
     except (ValueError, ZeroDivisionError) as error:
@@ -326,7 +157,7 @@ def wrong_document(place: Place, done: Ended) -> list[str]:
     return []
 
 
-def tried(
+def try_verb(
     root: Path, name: str, verb: str, plain: tuple[Ended, dict[str, Entry]], servers: Servers
 ) -> dict[str, Any]:
     """One script under one verb; a line of the results."""
@@ -348,44 +179,40 @@ def tried(
         words += ["--out", "record"]
     found: list[str] = []
     with nothing_stays(place.mark, found, verb != "run"):
-        done = started([*words, "--", *command(script)], place, script, limit)
+        done = run_to_end([*words, "--", *command(script)], place, script, limit)
     found += wrong_words(verb, done, plain[0], script.loose)
     after = snapshot(*folders) if place.project.exists() else {}
     if verb == "run":
-        own = f"project/{script_file(script)}"  # holds the mark
-        changed = [] if script.loose else [one for one in different(plain[1], after, depth=2) if one != own]
+        marked = f"project/{script_file(script)}"
+        changed = [] if script.loose else different(plain[1], after, depth=2)
+        changed = [file for file in changed if file != marked]
         found += [f"files differ from plain: {changed[:8]}"] if changed else []
     else:
         changed = different(before, after)
         found += [f"changed: {changed[:8]}"] if changed else []
         found += [f"{servers.calls - calls} connections"] if servers.calls > calls else []
-    found += (
-        [f"temporary: {os.listdir(place.temporary)}"]
-        if verb != "run" and os.listdir(place.temporary)
-        else []
-    )
-    found += wrong_document(place, done)
-    told = ours(done.err) if verb in SHOWN else done.out + done.err
-    secret = bool(script.words or script.variables)
-    found += secrets_in({**documents(place, verb, secret), "the terminal": told})
-    reports = b"".join(path.read_bytes() for path in place.root.glob("report.*"))
-    found += ["codes of terminals in what we say"] if b"\x1b" in told + reports else []
+        if os.listdir(place.temporary):
+            found.append(f"temporary: {os.listdir(place.temporary)}")
+    found += wrong_document(place, done) + leaks(place, verb, script, done)
     last = done.err.decode("utf-8", "replace").strip().splitlines()[-2:]
-    return {
-        "script": name,
-        "verb": verb,
-        "status": done.status,
-        "seconds": round(done.seconds, 1),
-        "found": found,
-        "last": last,
-    }
+    outcome = {"status": done.status, "seconds": round(done.seconds, 1), "found": found, "last": last}
+    return {"script": name, "verb": verb, **outcome}
+
+
+def leaks(place: Place, verb: str, script: Script, done: Ended) -> list[str]:
+    """Secrets and terminal codes in what traindx wrote or printed."""
+    terminal = ours(done.err) if verb in SHOWN else done.out + done.err
+    secret = bool(script.words or script.variables)
+    reports = b"".join(path.read_bytes() for path in place.root.glob("report.*"))
+    codes = ["terminal codes in our output"] if b"\x1b" in terminal + reports else []
+    return secrets_in({**documents(place, verb, secret), "the terminal": terminal}) + codes
 
 
 def plainly(root: Path, name: str, servers: Servers) -> tuple[Ended, dict[str, Entry]]:
     """A script without traindx: how it ends, and what is in its folders then."""
     place = prepare(root, SCRIPTS[name], f"{root.name}-plain", servers)
     with nothing_stays(place.mark, [], ours=False):
-        done = started(command(SCRIPTS[name]), place, SCRIPTS[name], PLAIN_SECONDS)
+        done = run_to_end(command(SCRIPTS[name]), place, SCRIPTS[name], PLAIN_SECONDS)
     return done, snapshot(*(path for path in (place.project, place.home, place.other) if path.exists()))
 
 
@@ -412,7 +239,7 @@ def main() -> None:
         root = (given.out / f"hostile-{os.getpid()}-{number}").resolve()
         plain = plainly(root, name, servers) if "run" in verbs else (Ended(None, b"", b"", 0.0), {})
         for verb in verbs:
-            line = tried(root, name, verb, plain, servers)
+            line = try_verb(root, name, verb, plain, servers)
             with results.open("a") as file:
                 file.write(json.dumps(line) + "\n")
             print(

@@ -1,6 +1,6 @@
 """What verdicts of trials tell of causes: how often each came where the change cures a right cause, and where not.
 
-The weights that `traindx.causes.belief` multiplies with, fitted: counts over the trials of a journal, smoothed by
+The weights that `traindx.causes.experiments.belief` multiplies with, fitted: counts over the trials of a journal, smoothed by
 what was set by hand, which counts as ten trials.
 """
 

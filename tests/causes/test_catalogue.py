@@ -4,10 +4,10 @@ import pytest
 
 from tests.causes.names import CAUSES, PATTERNS
 from traindx.causes import catalogue, find, patterns
-from traindx.causes.evidence import GROUPS
 from traindx.causes.facts import FACTS, QUESTIONS
 from traindx.causes.grades.scales import SCALES
-from traindx.causes.shapes import SHAPES
+from traindx.causes.ranking.signs import GROUPS
+from traindx.causes.verdict.patterns import SHAPES
 from traindx.rules import catalogue as rules
 from traindx.vocabulary.cause import Cause
 

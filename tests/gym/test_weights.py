@@ -13,9 +13,9 @@ pytest.importorskip("scipy")
 
 from benchmarks.gym.fitting import fit, weigh
 from traindx.causes.catalogue import catalogue
-from traindx.causes.evidence import CLEAR
-from traindx.causes.fitted import VIEWS, fitted
-from traindx.causes.members import Members
+from traindx.causes.ranking.fitted import VIEWS, fitted
+from traindx.causes.ranking.refits import Members
+from traindx.causes.ranking.signs import CLEAR
 
 
 def test_the_weights_are_what_script_and_signs_give() -> None:

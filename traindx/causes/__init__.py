@@ -1,23 +1,23 @@
-"""Causes: from what the rules saw to what is probably wrong, what to do next, and how sure that is.
+"""Causes: from what the rules found to what is probably wrong, how sure that is, and what to do next.
 
 rank            outcomes -> hypotheses with probabilities and the evidence for and against each
-without_harm    -> the hypotheses once harm was asked for
+without_harm    -> the same hypotheses, with `healthy` first where the recording shows no harm
 decide          -> health of the run, and continue / stop / inspect
-next_measures   -> what would settle most, in bits per minute
+next_measures   -> the measurements that narrow the causes most, in bits per minute
 recommend       -> what to set up better, whatever the cause
 decide_memory   -> the same as decide for a run that was started to measure its memory
-decide_profile  -> the same as decide for a trace, which tells of time only; profile_advice: what to do
+decide_profile  -> the same as decide for a trace, which shows only time; profile_advice: what to do
 """
 
 from traindx.causes.catalogue import catalogue, find, patterns
-from traindx.causes.decide import decide
-from traindx.causes.health import without_harm
-from traindx.causes.next_measures import next_measures
-from traindx.causes.profiled import ABOUT_MEMORY, decide_memory, decide_profile, profile_advice
-from traindx.causes.rank import rank
-from traindx.causes.recommend import recommend
-from traindx.causes.shapes import pattern
-from traindx.causes.undecided import undecided
+from traindx.causes.measures.next_measures import next_measures
+from traindx.causes.ranking.rank import rank
+from traindx.causes.verdict.advice import recommend
+from traindx.causes.verdict.decision import decide
+from traindx.causes.verdict.health import without_harm
+from traindx.causes.verdict.patterns import pattern
+from traindx.causes.verdict.profiles import ABOUT_MEMORY, decide_memory, decide_profile, profile_advice
+from traindx.causes.verdict.undecided import undecided
 
 __all__ = [
     "ABOUT_MEMORY",

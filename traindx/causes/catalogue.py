@@ -10,7 +10,7 @@ from functools import cache
 
 import msgspec
 
-from traindx.causes.experiment_weights import EXPERIMENT_WEIGHTS
+from traindx.causes.experiments.weights import EXPERIMENT_WEIGHTS
 from traindx.causes.families import (
     data,
     loop,

@@ -12,7 +12,7 @@ from benchmarks.gym.fitting import fit, tempering
 from benchmarks.gym.fitting.fit import Floats, Table
 from benchmarks.gym.scoring.tables import markdown
 from traindx.causes.catalogue import catalogue
-from traindx.causes.home import Temper
+from traindx.causes.ranking.distance import Temper
 
 FOLDS = 5
 LEVELS = ("loss", "loss+val", "rich", "capture")

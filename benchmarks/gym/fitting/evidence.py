@@ -1,6 +1,6 @@
 """What the ranking is fitted on: the signs of every labelled run, at every level of information.
 
-A row is what the ranking sees of one run: the keys of `traindx.causes.evidence.values_of` with their values, the
+A row is what the ranking sees of one run: the keys of `traindx.causes.ranking.signs.values_of` with their values, the
 log-odds that the hand-set weights give each cause, and the label. Rows are kept, compressed, in `signs.jsonl.gz`.
 """
 
@@ -23,11 +23,11 @@ from benchmarks.gym.scoring import labels
 from benchmarks.gym.scoring.diagnoses import levels_of, longest, reduced
 from traindx import pipeline
 from traindx.causes.catalogue import catalogue as causes
-from traindx.causes.evidence import Sign, signs_of, values_of
 from traindx.causes.facts import facts_of
-from traindx.causes.fitted import view_of
 from traindx.causes.grades.scales import grades_of
-from traindx.causes.rank import findings_of, halves
+from traindx.causes.ranking.fitted import view_of
+from traindx.causes.ranking.rank import findings_of, halves
+from traindx.causes.ranking.signs import Sign, signs_of, values_of
 from traindx.config import Config
 from traindx.errors import ReadError
 from traindx.features.shared import Features

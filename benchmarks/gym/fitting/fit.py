@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.causes.catalogue import catalogue
-from traindx.causes.evidence import CLEAR
-from traindx.causes.fitted import VIEWS
+from traindx.causes.ranking.fitted import VIEWS
+from traindx.causes.ranking.signs import CLEAR
 
 Floats = NDArray[np.float64]
 # Basis: measured, by cross-validation by setting (0.002 to 0.03), and on real logs for what logs show. The gym has

@@ -12,12 +12,12 @@ import numpy as np
 
 from benchmarks.gym.fitting import fit
 from benchmarks.gym.fitting.fit import Floats, Table
-from traindx.causes.beliefs import beside, explained_by
 from traindx.causes.catalogue import catalogue
-from traindx.causes.evidence import CLEAR, GRAVITY, GROUP_OF, Sign
-from traindx.causes.fitted import sign_of
 from traindx.causes.grades.weights import SAME_AS
-from traindx.causes.rank import EXPLAINS, findings_of, halves
+from traindx.causes.ranking.fitted import sign_of
+from traindx.causes.ranking.probabilities import beside, explained_by
+from traindx.causes.ranking.rank import EXPLAINS, findings_of, halves
+from traindx.causes.ranking.signs import CLEAR, GRAVITY, GROUP_OF, Sign
 from traindx.vocabulary.diagnosis import Severity
 
 GUESSED: tuple[Severity, ...] = ("info", "medium", "high")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.gym.fitting.fit import Floats
-from traindx.causes.home import Homes, Temper, distances, held
+from traindx.causes.ranking.distance import Homes, Temper, distances, held
 
 EVERY = 2  # homes of the gym: so many runs of a cause in a setting
 MOST_DOUBT = -3.5  # log-odds of the share that goes to the usual causes at a middling distance: 3 %

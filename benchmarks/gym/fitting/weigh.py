@@ -18,10 +18,10 @@ import numpy as np
 from benchmarks.gym.fitting import crossval, evidence, fit, pairs, tempering
 from traindx import rules
 from traindx.causes.catalogue import catalogue
-from traindx.causes.evidence import CLEAR
-from traindx.causes.fitted import VIEWS
-from traindx.causes.home import Homes
-from traindx.causes.members import STEP, Members
+from traindx.causes.ranking.distance import Homes
+from traindx.causes.ranking.fitted import VIEWS
+from traindx.causes.ranking.refits import STEP, Members
+from traindx.causes.ranking.signs import CLEAR
 
 SIGNS = Path(__file__).with_name("signs.jsonl.gz")
 PROGRAMS = SIGNS.with_name("programs.jsonl.gz")

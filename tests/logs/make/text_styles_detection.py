@@ -50,13 +50,8 @@ def caffe(out: Printer) -> dict[str, object]:
     for m in train():
         if m.step % 25 == 0 and m.step:
             out(glog(m.step, "solver.cpp:330", f"Iteration {m.step}, Testing net (#0)"))
-            out(
-                glog(
-                    m.step,
-                    "solver.cpp:397",
-                    f"    Test net output #0: accuracy = {out.n('val/accuracy', m.step, m.acc, '.6g')}",
-                )
-            )
+            accuracy = out.n("val/accuracy", m.step, m.acc, ".6g")
+            out(glog(m.step, "solver.cpp:397", f"    Test net output #0: accuracy = {accuracy}"))
             loss = out.n("val/loss", m.step, m.loss * 1.1, ".6g")
             out(glog(m.step, "solver.cpp:397", f"    Test net output #1: loss = {loss} (* 1 = {loss} loss)"))
         if m.step % 5 == 0:
@@ -64,22 +59,12 @@ def caffe(out: Printer) -> dict[str, object]:
             rate = "-nan" if m.step == 0 else "1.02"
             mean = out.n("loss", m.step, sum(smooth[-4:]) / len(smooth[-4:]), ".6g")
             speed = out.n("iter/s", m.step, 0, text=rate)
-            out(
-                glog(
-                    m.step,
-                    "solver.cpp:218",
-                    f"Iteration {m.step} ({speed} iter/s, 19.4s/5 iters), loss = {mean}",
-                )
-            )
+            said = f"Iteration {m.step} ({speed} iter/s, 19.4s/5 iters), loss = {mean}"
+            out(glog(m.step, "solver.cpp:218", said))
             own = out.n("train_net_output/loss", m.step, m.loss, ".6g")
             out(glog(m.step, "solver.cpp:237", f"    Train net output #0: loss = {own} (* 1 = {own} loss)"))
-            out(
-                glog(
-                    m.step,
-                    "sgd_solver.cpp:105",
-                    f"Iteration {m.step}, lr = {out.n('lr', m.step, m.lr, '.6g')}",
-                )
-            )
+            rate = out.n("lr", m.step, m.lr, ".6g")
+            out(glog(m.step, "sgd_solver.cpp:105", f"Iteration {m.step}, lr = {rate}"))
     out(glog(100, "solver.cpp:310", "Optimization Done."))
     facts = {
         "lr": 0.5,
@@ -115,10 +100,8 @@ def detectron2(out: Printer) -> dict[str, object]:
             out(f"{stamp} AP,AP50,AP75")
             out(f"{stamp} {values}")
         if m.step % 5 == 4:
-            total, part = (
-                out.n("total_loss", m.step, m.loss, ".4g"),
-                out.n("loss_cls", m.step, m.loss / 2, ".4g"),
-            )
+            total = out.n("total_loss", m.step, m.loss, ".4g")
+            part = out.n("loss_cls", m.step, m.loss / 2, ".4g")
             rest = (
                 f"time: {out.n('time', m.step, 0.67 + m.seconds)}  data_time: "
                 f"{out.n('data_time', m.step, 0.07)}  lr: {out.n('lr', m.step, m.lr, '.5g')}"
@@ -131,13 +114,8 @@ def detectron2(out: Printer) -> dict[str, object]:
             )
     out("FloatingPointError: Loss became infinite or NaN at iteration=100!")
     facts = {"lr": 0.5, "batch_size": 16, "planned_steps": 18000, "warmup_steps": 10, "weight_decay": 0.0001}
-    return {
-        "facts": facts,
-        "axis": "step",
-        "framework": "detectron2",
-        "events": ["crash"],
-        "units": {"max_mem": "M"},
-    }
+    shape = {"axis": "step", "framework": "detectron2", "events": ["crash"], "units": {"max_mem": "M"}}
+    return {"facts": facts, **shape}
 
 
 def mmdet(out: Printer) -> dict[str, object]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from traindx.causes.known import optimizer_family, peak_rate, updates
+from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run

@@ -1,0 +1,53 @@
+"""What an experiment's outcome does to the belief."""
+
+from __future__ import annotations
+
+import pytest
+
+from traindx.causes.catalogue import catalogue
+from traindx.causes.experiments import HELPED, TRIED
+from traindx.causes.experiments.belief import CHANCES, updated
+from traindx.vocabulary.diagnosis import Hypothesis
+
+
+def believed(**shares: float) -> list[Hypothesis]:
+    return [Hypothesis(cause=c.replace("_", "-"), title=c, probability=p) for c, p in shares.items()]
+
+
+def test_it_is_bayes_rule() -> None:
+    found = updated(believed(dead_relus=0.5, clip_too_tight=0.5), ("dead-relus",), "confirmed", "x")
+    yes, no = CHANCES["confirmed"]
+    assert found[0].cause == "dead-relus"
+    assert found[0].probability == pytest.approx(yes / (yes + no))
+    assert sum(h.probability for h in found) == pytest.approx(1)
+    assert [t.finding for t in found[0].for_] == ["trial:x"]
+
+
+def test_a_refuted_cause_gives_way_and_what_was_confirmed_speaks_against_health() -> None:
+    belief = believed(dead_relus=0.6, healthy=0.4)
+    assert updated(belief, ("dead-relus",), "refuted", "x")[0].cause == "healthy"
+    after = {h.cause: h.probability for h in updated(belief, ("dead-relus",), "confirmed", "x")}
+    assert after["dead-relus"] > 0.95
+
+
+def test_an_experiment_that_tells_nothing_of_any_cause_here_moves_only_health() -> None:
+    found = {
+        h.cause: h.probability
+        for h in updated(believed(dead_relus=0.5, clip_too_tight=0.5), (), "refuted", "x")
+    }
+    assert found == {"dead-relus": 0.5, "clip-too-tight": 0.5}
+
+
+def test_what_is_helped_without_being_cured_moves_half_as_far() -> None:
+    """Noisy labels are better under regularization, too: that it helps does not make them give way to its lack."""
+    belief = believed(label_noise=0.4, insufficient_regularization=0.3, dead_relus=0.3)
+    found = updated(belief, ("insufficient-regularization",), "confirmed", "x", ("label-noise",))
+    told = {h.cause: h.probability for h in found}
+    yes, no = CHANCES["confirmed"]
+    assert told["label-noise"] / told["dead-relus"] == pytest.approx(0.4 / 0.3 * (yes / no) ** 0.5)
+    assert told["insufficient-regularization"] / told["dead-relus"] == pytest.approx(yes / no)
+    for way, causes in HELPED.items():
+        assert causes
+        assert not {c for c, (_, tried) in TRIED.items() if tried == way} & set(causes)
+        assert set(causes) <= {c.slug for c in catalogue()}
+        assert way in {tried for _, tried in TRIED.values()}

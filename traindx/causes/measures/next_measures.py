@@ -1,0 +1,272 @@
+"""What to look at next: the measurements that are expected to settle most for the time they take, in bits per minute.
+
+A measurement is one or several yes/no questions; each cause's weights say how likely a yes is under it
+(p = logistic(logit(base rate) + fired - clear)). Its gain is the mutual information between the
+answers and the cause, under the present probabilities. What it takes is in `costs`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+import numpy as np
+
+from traindx.causes.catalogue import catalogue
+from traindx.causes.experiments import TRIED, command
+from traindx.causes.experiments.weights import EXPERIMENT_WEIGHTS
+from traindx.causes.facts import QUESTIONS, facts_of
+from traindx.causes.measures.costs import Clock, clock_of, cost_of
+from traindx.causes.measures.questions import CHECKED, WITH_CAPTURE, how_to_log
+from traindx.causes.ranking.signs import GROUP_OF
+from traindx.causes.wording import lowered
+from traindx.features.shared import Features
+from traindx.vocabulary.cause import Cause
+from traindx.vocabulary.diagnosis import Hypothesis, NextMeasure
+from traindx.vocabulary.rule import Outcome, threshold
+from traindx.vocabulary.run import Floats, Run
+
+SHOWN = 3
+WORTH = 0.05  # bits; below that a measurement is not worth asking for
+PLAUSIBLE = 0.05  # causes below that are not worth an experiment of their own
+CAPTURED = "traindx"  # the format of runs that were recorded
+AT_ONCE = 4  # questions of one measurement that are weighed together (2^4 answers)
+# Basis: convention. How often a rule fires / a fact holds where nothing speaks for it, and how often an
+# experiment made to confirm a cause is right.
+RULE_RATE, FACT_RATE, EXPERIMENT_RIGHT = 0.05, 0.2, 0.9
+
+
+class Question(msgspec.Struct, frozen=True):
+    """A yes/no question: `likelihood[c]` is the chance of a yes under each hypothesis."""
+
+    key: str
+    likelihood: Floats
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    measure: str
+    how: str
+    questions: tuple[Question, ...]
+
+
+def next_measures(
+    hypotheses: Sequence[Hypothesis],
+    outcomes: Sequence[Outcome],
+    run: Run,
+    features: Features | None = None,
+    shown: int = SHOWN,
+) -> tuple[NextMeasure, ...]:
+    """The best few measurements, most bits a minute first; none when one cause is all but certain."""
+    known = {c.slug: c for c in catalogue()}
+    kept = [h for h in hypotheses if h.cause in known]
+    if len(kept) < 2:
+        return ()
+    belief = np.array([h.probability for h in kept])
+    belief = belief / belief.sum()
+    causes = [known[h.cause] for h in kept]
+    features = features or Features(run)
+    clock = clock_of(run, features)
+    found = [
+        *signals_missing(outcomes, run, causes),
+        *facts_missing(facts_of(run, features), causes),
+        *checks_missing(outcomes, causes),
+        *experiments(kept, outcomes, run, causes, clock),
+    ]
+    if run.boosted:  # no net to be looked into
+        found = [c for c in found if c.measure == how_to_log("val/loss")[0]]
+    return chosen([worded(c, causes, belief, clock) for c in found], shown)
+
+
+def chosen(measures: Iterable[NextMeasure], shown: int = SHOWN) -> tuple[NextMeasure, ...]:
+    """The `shown` measurements with the most bits a minute, best first, those with next to no bits left out. The last
+    place belongs to the one with the most bits of all, if it is not among them: cheap questions do not displace it."""
+    best: dict[str, NextMeasure] = {}
+    for measure in sorted(measures, key=lambda m: (-m.bits_per_minute, -m.gain_bits, m.measure)):
+        if measure.gain_bits >= WORTH:
+            best.setdefault(measure.how, measure)
+    first = list(best.values())[:shown]
+    most = max(best.values(), key=lambda m: m.gain_bits, default=None)
+    if most is not None and most not in first:
+        first[-1] = most
+    return tuple(first)
+
+
+def signals_missing(outcomes: Iterable[Outcome], run: Run, causes: Sequence[Cause]) -> list[Candidate]:
+    """One candidate per signal that rules lack: the questions of all rules it would wake."""
+    captured = (
+        run.format == CAPTURED
+    )  # what modules tell is all there: those of another kind are not to be had
+    lacking: dict[str, list[Question]] = {}
+    for outcome in outcomes:
+        if outcome.status != "not-evaluated":
+            continue
+        for need in outcome.rule.needs:
+            names = need.split("|")
+            if not any(present(n, run) for n in names):
+                asked = question(outcome.rule.slug, causes, RULE_RATE)
+                if asked is not None:
+                    lacking.setdefault(names[0], []).append(asked)
+                break
+    return [
+        Candidate(*how_to_log(name), strongest(questions))
+        for name, questions in lacking.items()
+        if not name.startswith(("event:", "setup:")) and not (captured and name.endswith("/*"))
+    ]
+
+
+def present(name: str, run: Run) -> bool:
+    """Whether the run has a signal that a rule needs (as the rule engine reads such names)."""
+    if name in ("run", "objective") or name.startswith(("event:", "setup:")):
+        return name == "run" or bool(run.series)
+    if name.endswith("/*"):
+        return any(n.startswith(name[:-1]) for n in (*run.series, *run.panels))
+    return name in run.series or name in run.panels
+
+
+def facts_missing(told: Mapping[str, bool], causes: Sequence[Cause]) -> list[Candidate]:
+    """One candidate per question to the user that the log leaves open."""
+    asked: dict[tuple[str, str], list[Question]] = {}
+    for name, words in QUESTIONS.items():
+        made = question(f"fact:{name}", causes, FACT_RATE)
+        if name not in told and made is not None:
+            asked.setdefault(words, []).append(made)
+    return [Candidate(measure, how, strongest(questions)) for (measure, how), questions in asked.items()]
+
+
+def checks_missing(outcomes: Iterable[Outcome], causes: Sequence[Cause]) -> list[Candidate]:
+    """The sanity experiments of `traindx check`, of which a log tells nothing."""
+    open_ = {o.rule.slug for o in outcomes if o.status == "not-evaluated"}
+    keys = {key for table in EXPERIMENT_WEIGHTS.values() for key in table if key.partition(":")[0] in open_}
+    best: dict[str, Question] = {}  # of a rule's aspects the one that tells most
+    for key in sorted(keys):
+        asked = question(key, causes, RULE_RATE)
+        slug = key.partition(":")[0]
+        if asked is not None and (
+            slug not in best or np.ptp(asked.likelihood) > np.ptp(best[slug].likelihood)
+        ):
+            best[slug] = asked
+    return [Candidate(*CHECKED, strongest(list(best.values())))] if best else []
+
+
+def experiments(
+    hypotheses: Sequence[Hypothesis],
+    outcomes: Iterable[Outcome],
+    run: Run,
+    causes: Sequence[Cause],
+    clock: Clock,
+) -> list[Candidate]:
+    """The measurements that causes with evidence for them name themselves as decisive, and the runs with one change
+    that would cure them; each as long as it takes to see whether the finding comes back."""
+    made = []
+    onsets = {o.rule.slug: o.onset for o in outcomes if o.status == "fired"}
+    for index, (hypothesis, cause) in enumerate(zip(hypotheses, causes, strict=True)):
+        if cause.slug == "healthy" or not hypothesis.for_ or hypothesis.probability < PLAUSIBLE:
+            continue
+        likelihood = np.full(len(causes), 1 - EXPERIMENT_RIGHT)
+        likelihood[index] = EXPERIMENT_RIGHT
+        asked = (Question(cause.slug, likelihood),)
+        steps = clock.reach(seen_from(hypothesis, onsets))
+        made += [
+            Candidate(m, command((), steps) if h == WITH_CAPTURE else h, asked) for m, h in looks(cause, run)
+        ]
+        if cause.slug in TRIED:
+            measure, interventions = TRIED[cause.slug]
+            made.append(Candidate(measure, command(interventions, steps), asked))
+    return made
+
+
+def looks(cause: Cause, run: Run) -> list[tuple[str, str]]:
+    """What would show the cause, without what is logged already and what only a user can tell."""
+    found = []
+    for measure, how in cause.settles[:2]:
+        logged = not set(re.split(r"[ ,;()]+", how)).isdisjoint(run.series)
+        recorded = how == WITH_CAPTURE and run.format == CAPTURED
+        if not (how.startswith("--fact") or logged or recorded):
+            found.append((measure, how))
+    return found
+
+
+def seen_from(hypothesis: Hypothesis, onsets: Mapping[str, float | None]) -> float | None:
+    """The step at which the finding began that speaks most for the cause; None if it has none."""
+    fired = [t for t in hypothesis.for_ if t.finding.partition(":")[0] in onsets]
+    main = max(fired, key=lambda t: t.log_odds, default=None)
+    return None if main is None else onsets[main.finding.partition(":")[0]]
+
+
+def question(key: str, causes: Sequence[Cause], rate: float) -> Question | None:
+    """How likely a yes is under each cause; None when no cause here has a weight for it."""
+    weights = [c.weights.get(key) for c in causes]
+    if all(w is None for w in weights):
+        return None
+    shift = np.array([0.0 if w is None else w.fired - w.clear for w in weights])
+    return Question(key, 1 / (1 + np.exp(-(math.log(rate / (1 - rate)) + shift))))
+
+
+def strongest(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """The most telling question of each evidence group, at most `AT_ONCE`: members of a group say
+    the same thing and must not be counted twice."""
+    ordered = sorted(questions, key=lambda q: (-float(np.ptp(q.likelihood)), q.key))
+    groups: dict[str, Question] = {}
+    for asked in ordered:
+        groups.setdefault(GROUP_OF.get(asked.key, asked.key), asked)
+    return tuple(groups.values())[:AT_ONCE]
+
+
+def gain(questions: Sequence[Question], belief: Floats) -> float:
+    """Mutual information in bits between the answers to the questions and the cause."""
+    joint = answered(questions, belief)
+    chance = joint.sum(1)
+    after = entropy(joint / np.where(chance > 0, chance, 1.0)[:, None])
+    return max(float(entropy(belief) - chance @ after), 0.0)
+
+
+def answered(questions: Sequence[Question], belief: Floats) -> Floats:
+    """`[answers, causes]`: how probable each cause is together with each way to answer, yes before no."""
+    joint = belief[None, :]
+    for asked in questions:
+        yes = asked.likelihood
+        joint = (joint[:, None, :] * np.stack((yes, 1 - yes))).reshape(-1, len(belief))
+    return joint
+
+
+def decides(
+    questions: Sequence[Question],
+    belief: Floats,
+    *,
+    likely: float = threshold(
+        0.1, "P(answers)", basis="convention", source="answers that are not far-fetched"
+    ),
+) -> bool:
+    """Whether answers that have a chance of `likely` or more, taken together, put another cause first."""
+    joint = answered(questions, belief)
+    other = joint.argmax(1) != belief.argmax()
+    return bool(joint[other].sum() >= likely)
+
+
+def entropy(p: Floats) -> Floats:
+    """Entropy in bits of probabilities `p[..., n]`, one for each row."""
+    return np.asarray(-(p * np.log2(np.where(p > 0, p, 1.0))).sum(-1))
+
+
+def worded(candidate: Candidate, causes: Sequence[Cause], belief: Floats, clock: Clock) -> NextMeasure:
+    """The candidate with its gain, its cost and the causes that it separates best."""
+    return NextMeasure(
+        candidate.measure,
+        why_of(candidate, causes, belief),
+        candidate.how,
+        round(gain(candidate.questions, belief), 3),
+        float(f"{cost_of(candidate.how, clock):.3g}"),
+        decides(candidate.questions, belief),
+    )
+
+
+def why_of(candidate: Candidate, causes: Sequence[Cause], belief: Floats) -> str:
+    """Which of the likely causes the measurement speaks for, and which against."""
+    chosen = candidate.questions[0].likelihood
+    centred = (chosen - float(belief @ chosen)) * belief
+    yes, no = int(np.argmax(centred)), int(np.argmin(centred))
+    if yes == no:
+        return f"speaks for or against: {lowered(causes[yes].title)}"
+    return f"tells '{lowered(causes[yes].title)}' from '{lowered(causes[no].title)}'"

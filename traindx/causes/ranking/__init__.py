@@ -1,0 +1,1 @@
+"""From what was found to the probability of each cause."""

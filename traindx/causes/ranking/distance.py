@@ -1,0 +1,86 @@
+"""How far a run is from those that the ranking was fitted on, and what certainty is left there.
+
+`homes.json` keeps the signs of fitted runs as bits. The distance of a run is one less the share of signs (rare ones
+count more) that it has in common with the nearest of them. The further from home, the flatter the probabilities; how
+much flatter was fitted on programs that the weights had not seen.
+"""
+
+from __future__ import annotations
+
+import math
+import pkgutil
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+import msgspec
+import numpy as np
+
+from traindx.causes.ranking.signs import CLEAR
+from traindx.vocabulary.run import Floats
+
+FILE = "data/homes.json"
+MIDDLE = 0.5  # a distance in the middle of those of unseen programs
+
+
+class Homes(msgspec.Struct, frozen=True):
+    """Signs of fitted runs: `rows` are their sets of `keys`, eight to a byte, in hexadecimal."""
+
+    keys: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+
+    def bits(self) -> Floats:
+        """`bits[n, keys]`, 1 where a run has a sign."""
+        raw = np.frombuffer(bytes.fromhex("".join(self.rows)), np.uint8).reshape(len(self.rows), -1)
+        return np.unpackbits(raw, axis=1, count=len(self.keys)).astype(np.float64)
+
+
+class Temper(msgspec.Struct, frozen=True):
+    """At distance d scores are divided by exp(`flat` + `flatter` * (d - MIDDLE)); then a share of the probability,
+    with log-odds `doubt` + `more_doubt` * (d - MIDDLE), goes to causes by how often they are right (`usual`)."""
+
+    flat: float = 0.0
+    flatter: float = 0.0
+    doubt: float = -math.inf
+    more_doubt: float = 0.0
+    usual: Mapping[str, float] = {}
+
+    def heat(self, distance: Floats | float) -> Floats:
+        return np.asarray(np.exp(self.flat + self.flatter * (np.asarray(distance) - MIDDLE)))
+
+    def share(self, distance: Floats | float) -> Floats:
+        """The share of the probability that goes to the usual causes."""
+        odds = self.doubt + self.more_doubt * (np.asarray(distance) - MIDDLE)
+        return np.asarray(1 / (1 + np.exp(-odds)))
+
+
+def distances(rows: Floats, homes: Floats) -> Floats:
+    """Distance of each of `rows[m, keys]` to the nearest of `homes[n, keys]`, 0..1."""
+    rarity = np.log((len(homes) + 1) / (homes.sum(0) + 1)) + 1e-9
+    common = (rows * rarity) @ homes.T
+    either = (rows @ rarity)[:, None] + (homes @ rarity)[None] - common
+    return np.asarray((1 - common / np.maximum(either, 1e-9)).min(1))
+
+
+@cache
+def shipped() -> tuple[tuple[str, ...], Floats]:
+    """The keys and bits that are shipped; none where there is no file."""
+    try:
+        data = pkgutil.get_data("traindx.causes", FILE)
+    except FileNotFoundError:
+        return (), np.zeros((0, 0))
+    homes = msgspec.json.decode(data or b"{}", type=Homes)
+    return homes.keys, homes.bits()
+
+
+def distance_from_home(values: Mapping[str, float]) -> float | None:
+    """Distance of a run with these `values` of signs; None where no homes are known."""
+    keys, bits = shipped()
+    if not len(bits):
+        return None
+    row = np.array([[float(key in values) for key in keys]])
+    return float(distances(row, bits)[0])
+
+
+def held(values: Iterable[str]) -> list[str]:
+    """The keys that say how a run is: what is clear is no likeness."""
+    return [key for key in values if not key.startswith(CLEAR)]

@@ -1,0 +1,1 @@
+"""Health of a run, the decision about it, and advice."""
