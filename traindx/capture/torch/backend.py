@@ -16,10 +16,14 @@ from traindx.capture.session.backend import Backend, Looks, Rate, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
 from traindx.capture.torch.looks import TorchLooks
-from traindx.capture.torch.measure.apart import apart
-from traindx.capture.torch.measure.parameters import Updates, gradient_norms, gradient_squares
-from traindx.capture.torch.measure.shards import whole_number
-from traindx.capture.torch.measure.tree import Tree, architecture
+from traindx.capture.torch.measure.gradients.norms_and_updates import (
+    Updates,
+    gradient_norms,
+    gradient_squares,
+)
+from traindx.capture.torch.measure.models.tree import Tree, architecture
+from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.shards import whole_number
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 

@@ -14,7 +14,7 @@ from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
 from traindx.capture.torch.interventions import parse
-from traindx.capture.torch.measure.apart import apart
+from traindx.capture.torch.measure.tensors.isolation import apart
 
 VARIABLE = "TRAINDX_CAPTURE"
 BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
