@@ -17,12 +17,12 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from traindx.capture.torch.measure.call_again import Call, call_of
-from traindx.capture.torch.measure.future import LET_GO, Aside
-from traindx.capture.torch.measure.shards import several_processes
-from traindx.capture.torch.measure.tree import compiled, modal
-from traindx.capture.torch.measure.untouched import untouched
-from traindx.capture.torch.measure.views import any_tensor, first_tensor, tensors_in
+from traindx.capture.torch.measure.models.tree import compiled, modal
+from traindx.capture.torch.measure.reruns.future_tokens import LET_GO, Aside
+from traindx.capture.torch.measure.reruns.recorded_call import Call, call_of
+from traindx.capture.torch.measure.reruns.restored_state import untouched
+from traindx.capture.torch.measure.tensors.shards import several_processes
+from traindx.capture.torch.measure.tensors.views import any_tensor, first_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
 MOST_VALUES = 1 << 22  # in a batch that is kept

@@ -18,9 +18,9 @@ from torch import nn
 
 from traindx.capture.process.patches import Make
 from traindx.capture.process.weak import variables_of
-from traindx.capture.torch.hooks import traced
-from traindx.capture.torch.measure.apart import apart
-from traindx.capture.torch.measure.within import Within
+from traindx.capture.torch.hooks import something_is_compiled, traced
+from traindx.capture.torch.measure.forward_pass.wrapped_functions import Within
+from traindx.capture.torch.measure.tensors.isolation import apart
 
 ROWS = 128  # queries and keys of a head that are read
 MOST_CALLS = 4  # of one module in a pass that are told apart
@@ -171,10 +171,3 @@ def largest_logit(
         part = mask.detach()[rows][:, columns]
         logits = logits.masked_fill(~part, float("-inf")) if part.dtype == torch.bool else logits + part
     return logits.amax()
-
-
-def something_is_compiled() -> bool:
-    """Whether `torch.compile` was used in this process: what it traces must not be wrapped."""
-    frames = sys.modules.get("torch._dynamo.eval_frame")
-    backends = getattr(frames, "cached_backends", {})
-    return any(backend is not None for backend in backends.values())

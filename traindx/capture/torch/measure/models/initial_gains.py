@@ -13,8 +13,8 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from traindx.capture.torch.measure.tree import WEIGHTED, unwrapped
-from traindx.capture.torch.measure.views import local
+from traindx.capture.torch.measure.models.tree import WEIGHTED, unwrapped
+from traindx.capture.torch.measure.tensors.views import local
 from traindx.vocabulary.setup import Fact
 
 MOST_MATRICES, READ = 256, 1 << 16  # that are read; values of each

@@ -15,9 +15,9 @@ from traindx.capture.arrays import activations as act
 from traindx.capture.process.weak import LiveIds
 from traindx.capture.session.clock import Clock
 from traindx.capture.torch.hooks import CALLS
-from traindx.capture.torch.measure import activations as on_torch
-from traindx.capture.torch.measure.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree
-from traindx.capture.torch.measure.views import first_tensor, local
+from traindx.capture.torch.measure.forward_pass import activations as on_torch
+from traindx.capture.torch.measure.models.tree import CHANNELS_SECOND, RECTIFIERS, SQUASHERS, Tree
+from traindx.capture.torch.measure.tensors.views import first_tensor, local
 
 MOST_CALLS = 4  # uses of one module in a forward pass that are told apart
 RANK_EVERY = 4  # samples between effective ranks, which cost as much as all else

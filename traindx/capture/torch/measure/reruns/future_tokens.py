@@ -14,11 +14,11 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from traindx.capture.torch.measure.call_again import Call, call_of
-from traindx.capture.torch.measure.shards import several_processes
-from traindx.capture.torch.measure.tree import compiled
-from traindx.capture.torch.measure.untouched import untouched
-from traindx.capture.torch.measure.views import any_tensor, tensors_in
+from traindx.capture.torch.measure.models.tree import compiled
+from traindx.capture.torch.measure.reruns.recorded_call import Call, call_of
+from traindx.capture.torch.measure.reruns.restored_state import untouched
+from traindx.capture.torch.measure.tensors.shards import several_processes
+from traindx.capture.torch.measure.tensors.views import any_tensor, tensors_in
 from traindx.vocabulary.setup import Fact
 
 FEWEST = 4  # tokens of a sequence

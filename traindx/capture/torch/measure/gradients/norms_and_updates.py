@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from traindx.capture.arrays.activations import square_sum
-from traindx.capture.torch.measure.views import flat, local, stretch, window, zeros
+from traindx.capture.torch.measure.tensors.views import flat, local, stretch, window, zeros
 
 WINDOW = 1 << 13  # values of a parameter that its update and its zeros are judged by
 SINGLE = np.dtype(np.float32)

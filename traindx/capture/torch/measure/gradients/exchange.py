@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from traindx.capture.torch.hooks import traced
-from traindx.capture.torch.measure.apart import apart
-from traindx.capture.torch.measure.shards import is_distributed
+from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.shards import is_distributed
 
 DENSE, APART = (
     32,

@@ -18,7 +18,7 @@ from traindx.capture.arrays.activations import (
     rank_part,
     rows_of,
 )
-from traindx.capture.torch.measure.views import NATIVE, local
+from traindx.capture.torch.measure.tensors.views import NATIVE, local
 
 
 def host_values(output: torch.Tensor) -> Any:

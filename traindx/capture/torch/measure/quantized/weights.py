@@ -23,14 +23,13 @@ from torch.fx import GraphModule
 from traindx.capture.arrays.levels import JUDGED, READ, quantized_levels
 from traindx.capture.process.patches import Make, Patches
 from traindx.capture.process.weak import variables_of
-from traindx.capture.torch.hooks import traced
-from traindx.capture.torch.measure.apart import apart
-from traindx.capture.torch.measure.attention import something_is_compiled
-from traindx.capture.torch.measure.graph import nodes_of
-from traindx.capture.torch.measure.levels import MOVED_READ, measured, moved, rows_of
-from traindx.capture.torch.measure.ranges import Ranges
-from traindx.capture.torch.measure.views import local
-from traindx.capture.torch.measure.within import Within
+from traindx.capture.torch.hooks import something_is_compiled, traced
+from traindx.capture.torch.measure.forward_pass.wrapped_functions import Within
+from traindx.capture.torch.measure.loss.graph import nodes_of
+from traindx.capture.torch.measure.quantized.inputs import Ranges
+from traindx.capture.torch.measure.quantized.levels import MOVED_READ, measured, moved, rows_of
+from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.views import local
 from traindx.vocabulary.setup import Fact
 
 FUNCTIONS = (

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from traindx.capture.torch.measure.views import any_tensor
+from traindx.capture.torch.measure.tensors.views import any_tensor
 
 READ = 1 << 16  # values of the outputs that are read
 CONTRADICTED = 0.1  # of the likelihood of the answer: a label less likely than that is contradicted

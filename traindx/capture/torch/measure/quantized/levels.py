@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 
 from traindx.capture.arrays.levels import FEWEST_STEPS, STRAY, TOLERANCE
-from traindx.capture.torch.measure.views import local
+from traindx.capture.torch.measure.tensors.views import local
 
 MOVED_READ = 1 << 12  # values of a weight that are compared with those of a step before
 

@@ -16,28 +16,28 @@ from torch import nn
 
 from traindx.capture.arrays.batch import Data
 from traindx.capture.session.backend import View
-from traindx.capture.torch.measure.attention import Attention
-from traindx.capture.torch.measure.curvature import Curvature
-from traindx.capture.torch.measure.directions import Directions
-from traindx.capture.torch.measure.exchange import Exchange
-from traindx.capture.torch.measure.gains import gains
-from traindx.capture.torch.measure.gap import LossGap
-from traindx.capture.torch.measure.graph import (
+from traindx.capture.torch.measure.batches.outputs import Answers, class_counts, rows_of, sample_spread
+from traindx.capture.torch.measure.batches.targets import Matched
+from traindx.capture.torch.measure.by_pass.attention import Attention
+from traindx.capture.torch.measure.gradients.directions import Directions
+from traindx.capture.torch.measure.gradients.exchange import Exchange
+from traindx.capture.torch.measure.loss.curvature import Curvature
+from traindx.capture.torch.measure.loss.graph import (
     activations,
     broadcast,
     last_activation,
     reduction,
     used_plainly,
 )
-from traindx.capture.torch.measure.keeping import Keeping
-from traindx.capture.torch.measure.outputs import Answers, class_counts, rows_of, sample_spread
-from traindx.capture.torch.measure.quantization import Quantized
-from traindx.capture.torch.measure.shards import Shards, weighted_norm
-from traindx.capture.torch.measure.symmetry import Symmetry
-from traindx.capture.torch.measure.targets import Matched
-from traindx.capture.torch.measure.tree import Tree, compiled, unwrapped
-from traindx.capture.torch.measure.unregistered import unregistered
-from traindx.capture.torch.measure.views import first_tensor
+from traindx.capture.torch.measure.loss.retained_graphs import Keeping
+from traindx.capture.torch.measure.models.equal_units import Symmetry
+from traindx.capture.torch.measure.models.initial_gains import gains
+from traindx.capture.torch.measure.models.tree import Tree, compiled, unwrapped
+from traindx.capture.torch.measure.models.unregistered_layers import unregistered
+from traindx.capture.torch.measure.quantized.loss_gap import LossGap
+from traindx.capture.torch.measure.quantized.weights import Quantized
+from traindx.capture.torch.measure.tensors.shards import Shards, weighted_norm
+from traindx.capture.torch.measure.tensors.views import first_tensor
 from traindx.vocabulary.setup import Fact
 
 APART = 4  # steps from one pair of gradients to the next

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import numpy as np
 import torch
 
-from traindx.capture.torch.measure.apart import attached
+from traindx.capture.torch.measure.tensors.isolation import attached
 
 
 @contextmanager

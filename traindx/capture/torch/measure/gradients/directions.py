@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from traindx.capture.session.noise import noise_scale_of_pairs
-from traindx.capture.torch.measure.views import local, stretch, window
+from traindx.capture.torch.measure.tensors.views import local, stretch, window
 
 WINDOW = 1 << 11  # values of a parameter that are read
 PAIRS = 20  # last pairs of steps that the noise scale is taken of

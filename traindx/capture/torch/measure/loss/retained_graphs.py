@@ -19,7 +19,7 @@ from torch import nn
 
 from traindx.capture.process.patches import Lines
 from traindx.capture.process.weak import variables_of
-from traindx.capture.torch.measure.graph import nodes_of
+from traindx.capture.torch.measure.loss.graph import nodes_of
 from traindx.vocabulary.setup import Fact
 
 FIRST, LAST, APART = (

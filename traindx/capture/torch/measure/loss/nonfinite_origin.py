@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from traindx.capture.session.layout import Layout
-from traindx.capture.torch.measure.graph import nodes_of
+from traindx.capture.torch.measure.loss.graph import nodes_of
 from traindx.vocabulary.setup import Fact
 
 MOST_NODES = 20_000

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from traindx.capture.torch.measure.attention import something_is_compiled
+from traindx.capture.torch.hooks import something_is_compiled
 
 MOST = 40  # products of one measurement
 TOLERANCE = 0.01  # of the larger eigenvalue: error bound at which it ends

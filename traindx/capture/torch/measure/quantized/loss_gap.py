@@ -18,11 +18,11 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from traindx.capture.torch.measure.call_again import Call, call_of
-from traindx.capture.torch.measure.future import Aside
-from traindx.capture.torch.measure.tree import compiled
-from traindx.capture.torch.measure.untouched import untouched
-from traindx.capture.torch.measure.views import any_tensor, first_tensor
+from traindx.capture.torch.measure.models.tree import compiled
+from traindx.capture.torch.measure.reruns.future_tokens import Aside
+from traindx.capture.torch.measure.reruns.recorded_call import Call, call_of
+from traindx.capture.torch.measure.reruns.restored_state import untouched
+from traindx.capture.torch.measure.tensors.views import any_tensor, first_tensor
 
 START_SECONDS, SHARE = 0.2, 0.01  # of the time since the first call, for calling models again
 APART, GROWTH = 8, 1.25  # steps from one look to the next: at least; of all steps so far

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from traindx.capture.arrays.levels import TOLERANCE, on_grid, steps
-from traindx.capture.torch.measure.views import local
+from traindx.capture.torch.measure.tensors.views import local
 
 READ = 1 << 12  # values of an input
 LEAST, MOST = 5, 512  # levels: with fewer, many values are meant to lie on the ends

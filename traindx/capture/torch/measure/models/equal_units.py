@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import torch
 
-from traindx.capture.torch.measure.views import local
+from traindx.capture.torch.measure.tensors.views import local
 from traindx.vocabulary.setup import Fact
 
 MOST_MATRICES, MOST_UNITS, MOST_VALUES = 64, 256, 64  # that are read
