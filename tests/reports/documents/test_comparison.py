@@ -14,7 +14,7 @@ from tests.reports import made
 from tests.reports.diagnosis.test_html import Outline
 from tests.reports.diagnosis.test_markdown import cells as table_cells
 from traindx.errors import ConfigError
-from traindx.features.comparison import compare
+from traindx.features.comparisons.runs import compare
 from traindx.reports.documents.comparison import Format, render_compare
 from traindx.reports.forms import written
 from traindx.reports.labels import cells

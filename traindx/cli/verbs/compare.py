@@ -12,7 +12,7 @@ from traindx.cli.streams import emit, stdout_width
 from traindx.cli.verbs.diagnose import expand, read_paths
 from traindx.config import Config
 from traindx.errors import ConfigError
-from traindx.features.comparison import compare as compared
+from traindx.features.comparisons.runs import compare as compared
 from traindx.reports.documents.comparison import render_compare
 
 EXAMPLES = """\b

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.features.comparison import without_common_folder
+from traindx.features.comparisons.runs import without_common_folder
 from traindx.reports import html_page as page
 from traindx.reports import labels
 from traindx.reports.diagnosis.brief import brief, cannot_tell

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from traindx.features.comparison import without_common_folder
+from traindx.features.comparisons.runs import without_common_folder
 from traindx.reports import labels
 from traindx.reports.diagnosis.brief import Brief, brief, cannot_tell
 from traindx.reports.digest import Digest, digest, term_words

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from traindx.features.comparison import Comparison, Contest, Difference, SetupFact
+from traindx.features.comparisons.runs import Comparison, Contest, Difference, SetupFact
 from traindx.reports import html_page as page
 from traindx.reports import json, labels, markdown
 from traindx.reports.digest import digest
