@@ -86,7 +86,7 @@ def environment() -> Environment:
 
 @cache
 def asset(path: str) -> str:
-    """Text of a file that is shipped beside this module."""
+    """Text of a file that is shipped in this package."""
     return resources.files("traindx.reports").joinpath(path).read_text(encoding="utf-8").strip()
 
 

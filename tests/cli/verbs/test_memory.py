@@ -43,7 +43,7 @@ def test_a_run_that_ends_out_of_memory_shows_the_arithmetic(tmp_path: Path) -> N
     assert needs["optimizer"] == pytest.approx(8 * parameters, rel=1e-3)
     asked = 60_000 * 512 * 4
     assert run["memory"]["needed"] > asked
-    assert "What needs the memory" in traindx("diagnose", "here", cwd=tmp_path).out
+    assert "Where the memory of a step goes" in traindx("diagnose", "here", cwd=tmp_path).out
 
 
 def test_what_is_no_size_is_refused(tmp_path: Path) -> None:

@@ -57,12 +57,12 @@ def page() -> str:
     return report.render(*made.document(made.sick(), made.healthy()))
 
 
-def test_everything_told_is_there(page: str) -> None:
+def test_all_contents_are_there(page: str) -> None:
     words = " ".join(" ".join(Outline(page).text).split())
     for said in ("FAILED", "gradient-norm-explodes", "loss-diverges", "since step 23,620", "learning rate too high",
                  "71 %", "Lower the learning rate from 0.1 to 0.03.", "val/loss", "11 rules could not be checked",
                  "eval_loss", "learning-rate range test", "about 12 min, likely to settle it",
-                 "Nothing wrong was seen.", "power-law-tail", "line 1502"):  # fmt: skip
+                 "No fault was found.", "power-law-tail", "line 1502"):  # fmt: skip
         assert said in words
 
 

@@ -37,11 +37,11 @@ def cells(text: str) -> list[int]:
     return counts
 
 
-def test_everything_told_is_there() -> None:
+def test_all_contents_are_there() -> None:
     text = markdown.render(*made.document(made.sick(), made.healthy()))
     seen = words(text)
     for said in ("FAILED", "gradient-norm-explodes", "since step 23,620", "learning rate too high", "loss-diverges",
-                 "71 %", "Lower the learning rate from 0.1 to 0.03.", "Nothing wrong was seen.",
+                 "71 %", "Lower the learning rate from 0.1 to 0.03.", "No fault was found.",
                  "about 12 min, likely to settle it", "1 needs loss_scale"):  # fmt: skip
         assert said in seen
     assert cells(text) == [5] * 3 + [4] * 7

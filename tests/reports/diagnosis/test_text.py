@@ -32,9 +32,7 @@ def test_the_first_line_is_the_verdict() -> None:
 
 
 def test_consequences_stand_under_their_finding() -> None:
-    wrong = section(
-        text.render(*made.document(made.sick()), width=100, full=True), "Everything that was seen"
-    )
+    wrong = section(text.render(*made.document(made.sick()), width=100, full=True), "All findings")
     heads = [line for line in wrong if re.search(r"[A-Z]{3}\d{3}$", line)]
     assert [h.split()[-1] for h in heads] == ["GRD002", "LOS002", "LOS001", "SYS005"]
     assert [h.lstrip()[0] for h in heads] == ["1", "↳", "↳", "2"]
@@ -43,8 +41,8 @@ def test_consequences_stand_under_their_finding() -> None:
 
 
 def test_causes_with_probability_in_words_and_numbers() -> None:
-    why = section(text.render(*made.document(made.sick()), width=100, full=True), "All causes worth naming")
-    assert why[0] == "  71 %  learning rate too high (likely)"
+    why = section(text.render(*made.document(made.sick()), width=100, full=True), "All candidate causes")
+    assert why[0] == "  71 %  learning rate too high (probable)"
     assert why[1].split(maxsplit=1) == [
         "for",
         "gradient-norm-explodes +2.4, loss-diverges +1.6, loss-not-finite (late) +0.7, and 1",
@@ -54,7 +52,7 @@ def test_causes_with_probability_in_words_and_numbers() -> None:
 
 
 def test_fixes_first_then_recommendations_then_other_causes() -> None:
-    todo = section(text.render(*made.document(made.sick()), width=100, full=True), "All that could be done")
+    todo = section(text.render(*made.document(made.sick()), width=100, full=True), "All advice")
     heads = [line.strip() for line in todo if line.startswith((" - ", " if"))]
     assert heads == [
         "- Lower the learning rate from 0.1 to 0.03.",
@@ -157,7 +155,7 @@ def test_no_heavy_import_for_text_and_json() -> None:
 
 def test_what_would_settle_more_with_its_worth_at_80_columns() -> None:
     report = text.render(*made.document(made.sick()), width=80, full=True)
-    said = section(report, "What would settle more")
+    said = section(report, "What would narrow it down further")
     assert all(cells(line) <= 80 for line in said)
     assert " ".join(" ".join(said).split()) == (
         "- learning-rate range test: tells a rate that is too high from a corrupt batch traindx find-lr -- python "

@@ -50,14 +50,14 @@ def test_a_failure_says_why_and_what_may_be_behind_it() -> None:
     text = page.render(report())
     assert text.startswith(" FAILED")
     assert "traindx explain probabilities-fed-to-cross-entropy" in text
-    assert "What may be behind it" in text
+    assert "Candidate causes" in text
     assert "(double-softmax)" in text
 
 
 def test_nothing_is_blamed_where_nothing_failed() -> None:
     text = page.render(report("healthy"))
     assert text.startswith(" PASSED")
-    assert "What may be behind it" not in text
+    assert "Candidate causes" not in text
 
 
 def test_something_to_know_is_marked() -> None:

@@ -43,8 +43,8 @@ def shown(runs: tuple[Run, ...], format: Format = "text", width: int = 100) -> s
 
 def test_a_clear_winner() -> None:
     text = shown((trained("small", 0.4, 1), trained("big", 0.3, 2, lr=0.3)))
-    assert "big is best on train/loss, beyond the noise." in text
-    assert "One run each" in text
+    assert "big is best on train/loss, by more than the noise." in text
+    assert "one run of each" in text
     assert "lr: 0.1 in small; 0.3 in big" in text
     rows = [line.split() for line in text.splitlines() if "±" in line]
     assert [(r[0], r[-1]) for r in rows] == [("big", "best"), ("small", "worse")]
@@ -53,12 +53,12 @@ def test_a_clear_winner() -> None:
 def test_a_tie_is_called_a_tie() -> None:
     text = shown((trained("one", 0.3, 1), trained("two", 0.3, 2)))
     assert "within noise" in text
-    assert "cannot be told from it" in text
+    assert "is within the noise" in text
 
 
 def test_a_longer_run_is_not_just_better() -> None:
     text = " ".join(shown((trained("short", 0.3, 1), trained("long", 0.2, 2, n=3000))).split())
-    assert "different length" in text
+    assert "differ in length" in text
     assert "at step 599, the last that long and short share: short" in text
 
 
@@ -67,10 +67,10 @@ def test_seeds_are_compared_as_groups() -> None:
         trained(f"sgd_seed{i}", 0.4, i + 9, lr=0.5) for i in range(3)
     )
     text = shown(runs)
-    assert "adam is best on train/loss, beyond the noise." in text
+    assert "adam is best on train/loss, by more than the noise." in text
     assert "(mean of 3)" in text
     assert "lr: 0.1 in adam; 0.5 in sgd" in text
-    assert "One run each" not in text
+    assert "one run of each" not in text
     assert "seed:" not in text
 
 
@@ -78,7 +78,7 @@ def test_runs_that_failed_or_share_nothing() -> None:
     bad = (made.sick_run("a"), made.sick_run("b"))
     assert "not finite at its end" in shown(bad)
     apart = (run({"train/loss": np.arange(9.0)}, name="a"), run({"val/accuracy": np.arange(9.0)}, name="b"))
-    assert "They share no signal" in shown(apart)
+    assert "The runs share no signal" in shown(apart)
 
 
 def test_json_is_strict_and_complete() -> None:

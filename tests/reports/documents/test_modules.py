@@ -72,7 +72,7 @@ def test_colour_only_when_asked() -> None:
 def test_flags_are_explained_once_for_all_modules_that_have_them() -> None:
     said = " ".join(modules.render([(of("deep_sigmoid", "gradients"), ())]).split())
     assert said.count("of that of the last modules") == 1
-    assert "likewise 2, 4, 6, 8, 10, 12" in said
+    assert "also 2, 4, 6, 8, 10, 12" in said
     assert "The run does not learn." in said
 
 

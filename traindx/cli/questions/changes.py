@@ -60,7 +60,7 @@ class Asking:
         self.causes = [h for h in search.hypotheses if h.probability >= LEAST and h.cause != "healthy"][
             :SHOWN
         ]
-        click.echo("What may be behind it:", err=True)
+        click.echo("Candidate causes:", err=True)
         for number, one in enumerate(self.causes, 1):
             why = ", ".join(term.finding for term in one.for_[:3])
             click.echo(

@@ -34,19 +34,19 @@ def render(document: Document, runs: tuple[Run, ...] = ()) -> str:
 
 def view(diagnosis: RunDiagnosis, curves: Run | None, key: str, short: str) -> dict[str, object]:
     """What the template shows of one run with its curves; `short` is its name among the others."""
-    run, told = diagnosis.run, digest(diagnosis)
+    run, contents = diagnosis.run, digest(diagnosis)
     fired = {f.slug for f in diagnosis.findings}
     return {
         "key": key,
         "run": run,
         "health": diagnosis.health,
-        "first": brief(diagnosis, told, curves),
+        "first": brief(diagnosis, contents, curves),
         "silent": cannot_tell(diagnosis),
         "decision": diagnosis.decision,
         "extent": labels.extent(run),
         "axis": labels.axis(run),
         "framework": labels.framework(run),
-        "told": told,
+        "contents": contents,
         "short": short,
         "words": lambda term: term_words(term, fired),
         "since": lambda finding: labels.since(run, finding.onset_step),

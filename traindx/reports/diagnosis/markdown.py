@@ -30,23 +30,27 @@ def render(document: Document, runs: tuple[Run, ...] = ()) -> str:
 
 
 def one_run(diagnosis: RunDiagnosis, curves: Run | None = None) -> str:
-    """What is read first of one run, and all the rest folded away."""
+    """The first screen of one run, with the rest in a fold."""
     run, decision = diagnosis.run, diagnosis.decision
-    told = digest(diagnosis)
-    first = brief(diagnosis, told, curves)
+    contents = digest(diagnosis)
+    first = brief(diagnosis, contents, curves)
     behind = [
-        findings(run, told), causes(diagnosis, told), advice(told), outlook(diagnosis, told), notes(run, told),
-        unjudged(diagnosis, told),
-    ]  # fmt: skip
+        findings(run, contents),
+        causes(diagnosis, contents),
+        advice(contents),
+        outlook(diagnosis, contents),
+        notes(run, contents),
+        unjudged(diagnosis, contents),
+    ]
     parts = [
         f"## {first.word}: {code(run.id)}",
         f"{code(run.source, 160)}, {text(labels.framework(run))}, {text(labels.extent(run))}",
         f"**{decision.action}** ({percent(decision.confidence)} sure): {text(first.why)}",
         leading(first),
         to_do(first),
-        profiled(diagnosis),
-        room(diagnosis),
-        "<details><summary>Everything that was seen</summary>",
+        profile_section(diagnosis),
+        memory_section(diagnosis),
+        "<details><summary>Details</summary>",
         *behind,
         "</details>",
     ]
@@ -54,7 +58,7 @@ def one_run(diagnosis: RunDiagnosis, curves: Run | None = None) -> str:
 
 
 def leading(first: Brief) -> str:
-    """The cause and the facts that decide."""
+    """The leading cause and the evidence that decides."""
     lines = (
         [f"**{first.heading or 'What the log shows'}**: {text(first.cause)}".rstrip()] if first.cause else []
     )
@@ -64,7 +68,7 @@ def leading(first: Brief) -> str:
 
 
 def to_do(first: Brief) -> str:
-    """One thing to do, what after it, and what would have changed the answer."""
+    """One thing to do, what comes after it, and what could change the answer."""
     lines = []
     if first.short:
         lines.append(f"**What to add**: {text(first.short)}")
@@ -95,7 +99,7 @@ def summary(document: Document) -> str:
             if seen
             else "cannot tell"
             if cannot_tell(d)
-            else "nothing wrong seen"
+            else "no fault found"
         )
         word = labels.HEALTH_WORDS[d.health]
         lines.append(
@@ -104,7 +108,7 @@ def summary(document: Document) -> str:
     return "\n".join(lines)
 
 
-def profiled(diagnosis: RunDiagnosis) -> str:
+def profile_section(diagnosis: RunDiagnosis) -> str:
     """Where the time of a traced step goes."""
     found = diagnosis.profile
     if found is None:
@@ -119,8 +123,8 @@ def profiled(diagnosis: RunDiagnosis) -> str:
     return "\n".join([*lines, "", *(f"- {text(gap)}" for gap in found.gaps)]).strip()
 
 
-def room(diagnosis: RunDiagnosis) -> str:
-    """What a step needs of memory, and what would fit."""
+def memory_section(diagnosis: RunDiagnosis) -> str:
+    """The memory that a step needs, and what would fit."""
     found = diagnosis.memory
     if found is None:
         return ""
@@ -132,13 +136,13 @@ def room(diagnosis: RunDiagnosis) -> str:
     return "\n".join([*lines, "", text(memory.line(found))]).strip()
 
 
-def findings(run: RunInfo, told: Digest) -> str:
-    if not told.findings:
-        return told.unseen
+def findings(run: RunInfo, contents: Digest) -> str:
+    if not contents.findings:
+        return contents.unseen
     lines = ["### Findings", ""]
-    for seen in told.findings:
+    for seen in contents.findings:
         lines.append(f"{seen.number}. {finding_words(run, seen.finding)}")
-        lines += [f"   - which is followed by {finding_words(run, f)}" for f in seen.consequences]
+        lines += [f"   - followed by {finding_words(run, f)}" for f in seen.consequences]
     return "\n".join(lines)
 
 
@@ -150,14 +154,14 @@ def finding_words(run: RunInfo, finding: Finding) -> str:
     return f"**{finding.severity}** {code(finding.slug)}{place}{where}: {text(finding.message)} ({text(finding.code)})"
 
 
-def causes(diagnosis: RunDiagnosis, told: Digest) -> str:
+def causes(diagnosis: RunDiagnosis, contents: Digest) -> str:
     """The likely causes as a table."""
-    if not told.hypotheses:
+    if not contents.hypotheses:
         return ""
     fired = {f.slug for f in diagnosis.findings}
-    lines = ["### All causes worth naming", ""]
+    lines = ["### All candidate causes", ""]
     lines += ["| probability | cause | for | against |", "|---:|---|---|---|"]
-    for h in told.hypotheses:
+    for h in contents.hypotheses:
         pattern = f" ({text(h.pattern, 60)})" if h.pattern else ""
         chance = (
             percent(h.probability)
@@ -175,56 +179,61 @@ def terms(given: tuple[EvidenceTerm, ...], fired: set[str]) -> str:
     return ", ".join(f"{text(term_words(t, fired), 80)} {t.log_odds:+.1f}" for t in strongest) or "–"
 
 
-def advice(told: Digest) -> str:
-    if not told.advice:
+def advice(contents: Digest) -> str:
+    if not contents.advice:
         return ""
-    lines = ["### All that could be done", ""]
-    for item in told.advice:
+    lines = ["### All advice", ""]
+    for item in contents.advice:
         otherwise = f" (if {text(labels.lowered(item.otherwise), 80)})" if item.otherwise else ""
         lines.append(f"- **{sentence(item.text, 400)}**{otherwise} {text(item.reason)}".rstrip())
     return "\n".join(lines)
 
 
-def outlook(diagnosis: RunDiagnosis, told: Digest) -> str:
+def outlook(diagnosis: RunDiagnosis, contents: Digest) -> str:
     """Forecast and next measurements."""
     lines = []
     axis = labels.axis(diagnosis.run)
-    for group in told.forecast:
+    for group in contents.forecast:
         ranges = "; ".join(
             f"{percent(p.level)} between {estimate(p.low)} and {estimate(p.high)}" for p in group
         )
         place = f"{code(group[0].signal)} at {text(axis)} {step(group[0].at_step)}"
         lines.append(f"- {place}: {estimate(group[0].median)} ({ranges})")
     if lines:
-        lines = ["### Forecast, if it goes on like this", "", *lines]
-    if told.next:
-        lines += ["", "### What would settle more", ""] if lines else ["### What would settle more", ""]
-        for item in told.next[:3]:
-            worth = labels.settling(item, told.open_bits)
+        lines = ["### Forecast, if nothing changes", "", *lines]
+    if contents.next:
+        lines += (
+            ["", "### What would narrow it down further", ""]
+            if lines
+            else ["### What would narrow it down further", ""]
+        )
+        for item in contents.next[:3]:
+            worth = labels.settling(item, contents.open_bits)
             lines.append(
                 f"- **{text(item.measure, 120)}** ({worth}): {text(item.why, 240)}. {code(item.how, 240)}"
             )
     return "\n".join(lines)
 
 
-def notes(run: RunInfo, told: Digest) -> str:
-    if not told.notes:
+def notes(run: RunInfo, contents: Digest) -> str:
+    if not contents.notes:
         return ""
     lines = [
         f"- {code(n.slug)} {text(since(run, n.onset_step))}".rstrip() + f": {text(n.message, 240)}"
-        for n in told.notes
+        for n in contents.notes
     ]
     return "\n".join(["### Notes", "", *lines])
 
 
-def unjudged(diagnosis: RunDiagnosis, told: Digest) -> str:
+def unjudged(diagnosis: RunDiagnosis, contents: Digest) -> str:
     """What the reader noticed and what could not be judged, folded away."""
     lines = [
-        f"- {text(e.get('kind', ''), 24)}: {text(e.get('message', ''), 240)}" for e in told.log_events[:10]
+        f"- {text(e.get('kind', ''), 24)}: {text(e.get('message', ''), 240)}"
+        for e in contents.log_events[:10]
     ]
-    lines += [f"- not checked: {text(u.sentence, 200)}" for u in told.unchecked]
+    lines += [f"- not checked: {text(u.sentence, 200)}" for u in contents.unchecked]
     if not lines:
         return ""
-    count = sum(u.count for u in told.unchecked)
+    count = sum(u.count for u in contents.unchecked)
     head = f"<details><summary>About the log; {labels.plural(count, 'rule')} not checked</summary>"
     return "\n".join([head, "", *lines, "", "</details>"])

@@ -7,7 +7,7 @@ import numpy as np
 from traindx.features.shared import Features
 from traindx.reports import labels
 from traindx.reports.diagnosis import text_sections as sections
-from traindx.reports.diagnosis.brief import GRAVE, Brief, brief, cannot_tell, told_apart
+from traindx.reports.diagnosis.brief import GRAVE, Brief, brief, cannot_tell, measures_cost
 from traindx.reports.digest import Digest, digest, grouped_findings
 from traindx.reports.documents import memory, profile
 from traindx.reports.labels import clean, name, number, percent, since
@@ -17,7 +17,7 @@ from traindx.vocabulary.diagnosis import Document, Finding, RunDiagnosis
 from traindx.vocabulary.run import Run, Series
 
 PLOT_ROWS = 6
-SCREENS = 2  # runs of several that are told more of than a row
+SCREENS = 2  # runs of several that get a screen besides their row
 COURSE = 3  # points that show a course
 
 
@@ -30,8 +30,8 @@ def render(
     unicode: bool = True,
     full: bool = False,
 ) -> str:
-    """The diagnosis as text of at most `width` columns (40 to 140): a screen for each run, and everything that was
-    found behind it with `full`. `runs` gives the curves to plot; it belongs to `document.runs` one by one, or is
+    """The diagnosis as text of at most `width` columns (40 to 140): a screen for each run, and with `full` all
+    findings after it. `runs` gives the curves to plot; it belongs to `document.runs` one by one, or is
     empty. Nothing in it acts on a terminal but the colour codes, which are there only with `color`;
     `unicode=False` gives plain ASCII."""
     page = Page(width, color=color, unicode=unicode)
@@ -42,7 +42,7 @@ def render(
     if several:
         summary(page, document)
     drawn = {id(diagnosis): run for diagnosis, run in zip(document.runs, curves, strict=True)}
-    for diagnosis in told_of(document, full):
+    for diagnosis in detailed_runs(document, full):
         run = drawn[id(diagnosis)]
         if several:
             page.blank()
@@ -53,25 +53,25 @@ def render(
     return page.text()
 
 
-def told_of(document: Document, full: bool) -> list[RunDiagnosis]:
+def detailed_runs(document: Document, full: bool) -> list[RunDiagnosis]:
     """The runs that get a screen of their own: of several the worst few, and with `full` all."""
     if full or len(document.runs) <= 1:
         return list(document.runs)
     order = sorted(
         document.runs, key=lambda d: (cannot_tell(d), -labels.HEALTH_RANK[d.health], -d.run.steps)
     )
-    told = [d for d in order if not cannot_tell(d)]
-    ill = [d for d in told if d.health != "healthy"]
-    return (ill or told or order)[:SCREENS]
+    judged = [d for d in order if not cannot_tell(d)]
+    ill = [d for d in judged if d.health != "healthy"]
+    return (ill or judged or order)[:SCREENS]
 
 
 def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bool, full: bool) -> None:
     """The first screen of one run (of several, a healthy one without its picture), and with `full` all the rest."""
-    told = digest(diagnosis)
-    first = brief(diagnosis, told, run)
+    contents = digest(diagnosis)
+    first = brief(diagnosis, contents, run)
     verdict(page, diagnosis, first, diagnosis.run.id if several else diagnosis.run.source)
-    if run is not None and not told_apart(diagnosis) and not (several and diagnosis.health == "healthy"):
-        plot(page, run, told)
+    if run is not None and not measures_cost(diagnosis) and not (several and diagnosis.health == "healthy"):
+        plot(page, run, contents)
     leading(page, first)
     to_do(page, first)
     if diagnosis.profile is not None:
@@ -79,11 +79,11 @@ def one_run(page: Page, diagnosis: RunDiagnosis, run: Run | None, *, several: bo
     if diagnosis.memory is not None:
         memory.text(page, diagnosis.memory)
     if full:
-        sections.everything(page, diagnosis, told)
+        sections.everything(page, diagnosis, contents)
 
 
 def leading(page: Page, first: Brief) -> None:
-    """The cause and the facts that decide."""
+    """The leading cause and the evidence that decides."""
     if first.cause or first.facts:
         page.heading(first.heading or "What the log shows")
     if first.cause:
@@ -93,7 +93,7 @@ def leading(page: Page, first: Brief) -> None:
 
 
 def to_do(page: Page, first: Brief) -> None:
-    """One thing to do, at most two more, and what would have changed the answer."""
+    """One thing to do, at most two more, and what could change the answer."""
     if first.short:
         page.heading("What to add")
         page.flow(first.short, indent=1)
@@ -118,7 +118,7 @@ def to_do(page: Page, first: Brief) -> None:
 def rest(page: Page, document: Document) -> None:
     """What the first screens leave out, and how to see it."""
     left = []
-    others = len(document.runs) - len(told_of(document, full=False))
+    others = len(document.runs) - len(detailed_runs(document, full=False))
     left += (
         [f"the screens of {others} more runs" if others > 1 else "the screen of the other run"]
         if others
@@ -147,7 +147,7 @@ def summary(page: Page, document: Document) -> None:
     for d, short in order:
         seen, _ = grouped_findings(d.findings)
         main = seen[0].finding if seen else None
-        silent = "cannot tell" if cannot_tell(d) else "nothing wrong seen"
+        silent = "cannot tell" if cannot_tell(d) else "no fault found"
         shown = f"{main.slug} {since(d.run, main.onset_step)}".strip() if main else silent
         decision = f"{d.decision.action} ({percent(d.decision.confidence)})"
         rows.append([Span(labels.HEALTH_WORDS[d.health], d.health), Span(name(short)), Span(f"{d.run.steps:,}"),
@@ -183,14 +183,13 @@ def verdict(page: Page, diagnosis: RunDiagnosis, first: Brief, subject: str) -> 
     page.flow(first.why, indent=1)
 
 
-def plot(page: Page, run: Run, told: Digest) -> None:
-    """The curve that the first finding speaks of, else the objective; findings are marked by their numbers at their
-    onset."""
-    series = pictured(run, told)
+def plot(page: Page, run: Run, contents: Digest) -> None:
+    """The curve of the first finding, else the objective; findings are marked by their numbers at their onset."""
+    series = choose_curve(run, contents)
     if series is None:
         return
     signal, raw = series
-    marks = {s.number: s.finding.onset_step for s in told.findings if s.finding.onset_step is not None}
+    marks = {s.number: s.finding.onset_step for s in contents.findings if s.finding.onset_step is not None}
     planned = sketch.plan(raw, marks, columns=min(page.width - 16, 100), rows=PLOT_ROWS)
     if planned is None:
         return
@@ -207,26 +206,31 @@ def plot(page: Page, run: Run, told: Digest) -> None:
     page.row(Span("  " + below[1], "dim"))
 
 
-def pictured(run: Run, told: Digest) -> tuple[str, Series] | None:
-    """(name, curve) to draw: of the first finding's evidence, where it shows a course; else the objective. A line that
-    does not move says less than the objective."""
+def choose_curve(run: Run, contents: Digest) -> tuple[str, Series] | None:
+    """(name, curve) to draw: of the first finding's evidence, where it shows a course; else the objective. The objective
+    is preferred to a line that does not move."""
     curve = Features(run).objective
-    named = [p.signal for s in told.findings[:1] for p in s.finding.evidence if drawn(p.signal, s.finding)]
+    named = [
+        p.signal
+        for s in contents.findings[:1]
+        for p in s.finding.evidence
+        if is_worth_drawing(p.signal, s.finding)
+    ]
     for signal in named:
         course = run.series.get(signal, ())
         if len(course) >= COURSE and (
-            curve is None or signal == curve.name or not level(run.series[signal])
+            curve is None or signal == curve.name or not is_constant(run.series[signal])
         ):
             return signal, run.series[signal]
     return None if curve is None else (curve.name, curve.raw)
 
 
-def drawn(signal: str, finding: Finding) -> bool:
-    """Whether a finding is worth a picture of one of its signals: of times and the like only where it is grave."""
+def is_worth_drawing(signal: str, finding: Finding) -> bool:
+    """Whether to draw a signal of a finding: timings and the like only where the finding is grave."""
     return finding.severity in GRAVE or not signal.startswith(labels.NO_MEASURE)
 
 
-def level(series: Series) -> bool:
+def is_constant(series: Series) -> bool:
     """Whether a curve has one value throughout."""
     known = series.values[np.isfinite(series.values)]
     return len(known) > 0 and bool((known == known[0]).all())

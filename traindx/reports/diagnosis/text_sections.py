@@ -1,4 +1,4 @@
-"""The sections of the terminal report that stand behind its first screen: everything that was found."""
+"""The sections of the terminal report behind its first screen (`--full`)."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ SHOWN_EVENTS = 4
 SHOWN_SIGNALS = 12
 
 
-def everything(page: Page, diagnosis: RunDiagnosis, told: Digest) -> None:
-    """All that was found of one run, and what could not be judged."""
-    findings(page, diagnosis.run, told)
-    causes(page, diagnosis, told)
-    advice(page, told)
-    forecast(page, diagnosis.run, told)
-    next_measures(page, told)
-    notes(page, diagnosis.run, told)
-    about_the_log(page, diagnosis, told)
+def everything(page: Page, diagnosis: RunDiagnosis, contents: Digest) -> None:
+    """All findings of one run, and what could not be judged."""
+    findings(page, diagnosis.run, contents)
+    causes(page, diagnosis, contents)
+    advice(page, contents)
+    forecast(page, diagnosis.run, contents)
+    next_measures(page, contents)
+    notes(page, diagnosis.run, contents)
+    about_the_log(page, diagnosis, contents)
 
 
-def findings(page: Page, run: RunInfo, told: Digest) -> None:
+def findings(page: Page, run: RunInfo, contents: Digest) -> None:
     """Numbered findings, worst first, what follows from each indented under it."""
-    if not told.findings:
+    if not contents.findings:
         return
-    page.heading("Everything that was seen")
-    for seen in told.findings:
+    page.heading("All findings")
+    for seen in contents.findings:
         one_finding(page, run, seen)
 
 
@@ -67,16 +67,16 @@ def evidence_words(run: RunInfo, point: EvidencePoint) -> str:
     return f"{name(point.signal, 60)}{at}: {number(point.value)}{unit}{against}"
 
 
-def causes(page: Page, diagnosis: RunDiagnosis, told: Digest) -> None:
-    """The likely causes with their probability and what speaks for and against each."""
-    if not told.hypotheses:
+def causes(page: Page, diagnosis: RunDiagnosis, contents: Digest) -> None:
+    """The candidate causes with their probability and the evidence for and against each."""
+    if not contents.hypotheses:
         return
     fired = {f.slug for f in diagnosis.findings}
-    page.heading("All causes worth naming")
-    for hypothesis in told.hypotheses:
+    page.heading("All candidate causes")
+    for hypothesis in contents.hypotheses:
         one_cause(page, hypothesis, fired)
-    rest = 1.0 - sum(h.probability for h in told.hypotheses)
-    if rest >= 0.01 and len(diagnosis.hypotheses) > len(told.hypotheses):
+    rest = 1.0 - sum(h.probability for h in contents.hypotheses)
+    if rest >= 0.01 and len(diagnosis.hypotheses) > len(contents.hypotheses):
         page.row(Span(f" {percent(rest):>5}  other causes", "dim"))
 
 
@@ -96,13 +96,13 @@ def one_cause(page: Page, hypothesis: Hypothesis, fired: set[str]) -> None:
             page.flow(words + more, indent=8, first=lead, style="dim", lead_style="dim")
 
 
-def advice(page: Page, told: Digest) -> None:
+def advice(page: Page, contents: Digest) -> None:
     """What to do, with the concrete change first."""
-    if not told.advice:
+    if not contents.advice:
         return
-    page.heading("All that could be done")
+    page.heading("All advice")
     otherwise = ""
-    for item in told.advice:
+    for item in contents.advice:
         if item.otherwise != otherwise:
             otherwise = item.otherwise
             page.flow(f"if {labels.lowered(name(otherwise, 60))}:", indent=1)
@@ -111,32 +111,34 @@ def advice(page: Page, told: Digest) -> None:
             page.flow(item.reason, indent=3, style="dim")
 
 
-def forecast(page: Page, run: RunInfo, told: Digest) -> None:
+def forecast(page: Page, run: RunInfo, contents: Digest) -> None:
     """One line for each forecast signal and step, with its intervals."""
-    if not told.forecast:
+    if not contents.forecast:
         return
-    page.heading("Forecast, if it goes on like this")
-    for group in told.forecast:
+    page.heading("Forecast, if nothing changes")
+    for group in contents.forecast:
         ranges = [f"{percent(p.level)} between {estimate(p.low)} and {estimate(p.high)}" for p in group]
         at = f"{name(group[0].signal, 60)} at {labels.axis(run)} {step(group[0].at_step)}"
         page.flow(f"{at}: {estimate(group[0].median)} ({'; '.join(ranges)})", indent=1)
 
 
-def next_measures(page: Page, told: Digest) -> None:
-    """What would settle most of what is still open, for the time it takes."""
-    if not told.next:
+def next_measures(page: Page, contents: Digest) -> None:
+    """The measurements that would reduce the uncertainty most for the time they take."""
+    if not contents.next:
         return
-    page.heading("What would settle more")
-    for item in told.next[:3]:
+    page.heading("What would narrow it down further")
+    for item in contents.next[:3]:
         page.flow(f"{clean(item.measure, 120)}: {clean(item.why, 240)}", indent=1, first="- ")
-        page.flow(f"{clean(item.how, 240)} ({labels.settling(item, told.open_bits)})", indent=3, style="dim")
+        page.flow(
+            f"{clean(item.how, 240)} ({labels.settling(item, contents.open_bits)})", indent=3, style="dim"
+        )
 
 
-def notes(page: Page, run: RunInfo, told: Digest) -> None:
-    """What is worth knowing and no fault, one line each."""
-    if told.notes:
+def notes(page: Page, run: RunInfo, contents: Digest) -> None:
+    """Findings that are no fault, one line each."""
+    if contents.notes:
         page.heading("Notes")
-    for note in told.notes:
+    for note in contents.notes:
         onset = since(run, note.onset_step)
         place = f" ({onset})" if onset else ""
         page.flow(
@@ -144,19 +146,19 @@ def notes(page: Page, run: RunInfo, told: Digest) -> None:
         )
 
 
-def about_the_log(page: Page, diagnosis: RunDiagnosis, told: Digest) -> None:
-    """What the reader noticed, what was mapped from what, and what could not be judged."""
+def about_the_log(page: Page, diagnosis: RunDiagnosis, contents: Digest) -> None:
+    """The reader's remarks, which signal was read from which name, and what could not be judged."""
     run = diagnosis.run
     page.heading("About the log")
-    for event in told.log_events[:SHOWN_EVENTS]:
+    for event in contents.log_events[:SHOWN_EVENTS]:
         place = f" ({name(event['place'], 40)})" if event.get("place") else ""
         page.flow(
             f"{name(event.get('kind', ''), 24)}: {clean(event.get('message', ''), 240)}{place}", indent=1
         )
-    if len(told.log_events) > SHOWN_EVENTS:
-        page.row(f" and {len(told.log_events) - SHOWN_EVENTS} more events")
+    if len(contents.log_events) > SHOWN_EVENTS:
+        page.row(f" and {len(contents.log_events) - SHOWN_EVENTS} more events")
     page.flow(signal_words(run), indent=1, first="read: ", style="dim", lead_style="dim")
-    unchecked = told.unchecked
+    unchecked = contents.unchecked
     total = sum(u.count for u in unchecked)
     if not total:
         return
@@ -187,6 +189,8 @@ def signal_words(run: RunInfo) -> str:
         parts.append(f"and {len(signals) - SHOWN_SIGNALS} more")
     if ranks:
         parts.append(
-            f"the same of {len(ranks)} more ranks" if len(ranks) > 1 else "the same of another rank"
+            f"the same signals of {len(ranks)} more ranks"
+            if len(ranks) > 1
+            else "the same signals of one more rank"
         )
     return f"{labels.framework(run)}; " + (", ".join(parts) or "no signals")

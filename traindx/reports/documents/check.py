@@ -45,7 +45,7 @@ def groups(report: CheckReport) -> list[tuple[str, list[CheckResult]]]:
 
 
 def likely(report: CheckReport) -> list[Hypothesis]:
-    """What is behind the failures, most probable first; nothing where no check failed."""
+    """The causes of the failures, most probable first; none where no check failed."""
     if report.diagnosis is None or not report.count("failed"):
         return []
     sick = [h for h in report.diagnosis.hypotheses if h.cause != "healthy" and h.probability >= LIKELY]
@@ -53,17 +53,17 @@ def likely(report: CheckReport) -> list[Hypothesis]:
 
 
 def words(check: CheckResult) -> str:
-    """What is said of a check, with its facts or its remark."""
+    """The message of a check, with its facts or its remark."""
     if check.status == "not-run":
         return f"not run: {check.message}"
-    told = [check.message]
+    parts = [check.message]
     if check.status == "passed" and check.facts and check.severity is None:
-        told.append("; ".join(fact(name, value) for name, value in check.facts.items()))
-    whole = " · ".join(told)
-    return f"{whole}; also: {check.remark}" if check.remark else whole
+        parts.append("; ".join(fact(name, value) for name, value in check.facts.items()))
+    message = " · ".join(parts)
+    return f"{message}; also: {check.remark}" if check.remark else message
 
 
-def noted(check: CheckResult) -> str:
+def mark_of(check: CheckResult) -> str:
     """The mark of a check with a finding: a failure, or passed with something to know."""
     return "failed" if check.status == "failed" else "noted"
 
@@ -109,9 +109,9 @@ def render(report: CheckReport, *, width: int = 100, color: bool = False, unicod
     for title, checks in groups(report):
         page.heading(title)
         for check in checks:
-            one(page, check)
+            check_row(page, check)
     if likely(report):
-        page.heading("What may be behind it")
+        page.heading("Candidate causes")
     for hypothesis in likely(report):
         page.flow(f"{hypothesis.probability:.0%}  {hypothesis.title} ({hypothesis.cause})", indent=1)
         if hypothesis.fixes:
@@ -119,9 +119,9 @@ def render(report: CheckReport, *, width: int = 100, color: bool = False, unicod
     return page.text()
 
 
-def one(page: Page, check: CheckResult) -> None:
-    """One check: mark, title and what is said of it, beside each other or (on a narrow page) below."""
-    mark, colour = MARKS[check.status] if check.severity is None else MARKS[noted(check)]
+def check_row(page: Page, check: CheckResult) -> None:
+    """One check: mark, title and message, on one line or (on a narrow page) below each other."""
+    mark, colour = MARKS[check.status] if check.severity is None else MARKS[mark_of(check)]
     mark = mark if page.unicode else PLAIN[mark]
     style = "dim" if check.status == "not-run" else ""
     narrow = page.width < 2 * TITLE_WIDTH
@@ -149,7 +149,7 @@ def markdown(report: CheckReport) -> str:
         parts.append("\n".join([f"### {title}", "", "| | check | |", "|---|---|---|", *rows]))
     causes = [f"- {h.probability:.0%} {h.title} (`{h.cause}`)" for h in likely(report)]
     if causes:
-        parts.append("\n".join(["### What may be behind it", "", *causes]))
+        parts.append("\n".join(["### Candidate causes", "", *causes]))
     parts.append(f"<sub>traindx {harmless(report.traindx_version)}</sub>")
     return "\n\n".join(parts) + "\n"
 
@@ -175,7 +175,7 @@ def html(report: CheckReport) -> str:
         body.append(f"<h2>{title}</h2><table>{rows}</table>")
     causes = "".join(f"<li>{h.probability:.0%} {safe(h.title)}</li>" for h in likely(report))
     if causes:
-        body.append(f"<h2>What may be behind it</h2><ul>{causes}</ul>")
+        body.append(f"<h2>Candidate causes</h2><ul>{causes}</ul>")
     head = f'<meta charset="utf-8"><title>traindx check</title><style>{STYLE}</style>'
     return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(body)}</body></html>\n'
 

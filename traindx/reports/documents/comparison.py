@@ -22,7 +22,7 @@ from traindx.vocabulary.run import Run
 SCHEMA = "traindx.comparison/1"
 SHOWN_CONTESTS = 12
 SHOWN_CHARTS = 8
-CAVEAT = "One run each: how much another seed would change is not known."
+CAVEAT = "There is one run of each: how much another seed would change the result is unknown."
 
 Format = Literal["text", "json", "markdown", "html"]
 
@@ -70,7 +70,7 @@ def healths(comparison: Comparison, document: Document) -> Iterator[tuple[str, H
             if seen
             else ""
         )
-        yield own, d.health, d.run.steps, words or "nothing wrong seen"
+        yield own, d.health, d.run.steps, words or "no fault found"
 
 
 def rows(contest: Contest, comparison: Comparison) -> list[Row]:
@@ -141,16 +141,17 @@ def conclusions(comparison: Comparison) -> list[str]:
         if behind:
             early.setdefault((contest.best, behind), []).append(contest.signal)
     made = [
-        f"{name(best)} is best on {listed(signals)}, beyond the noise." for best, signals in clear.items()
+        f"{name(best)} is best on {listed(signals)}, by more than the noise."
+        for best, signals in clear.items()
     ]
     for (best, unsure), signals in level.items():
         made.append(
-            f"On {listed(signals)} {name(best)} ends best, but {listed(list(unsure))} cannot be told from it."
+            f"On {listed(signals)} {name(best)} ends best, but the difference to {listed(list(unsure))} is within the noise."
         )
     for (best, behind), signals in early.items():
         made.append(
-            f"These runs are of different length: at the last step that it shares with {listed(list(behind))}, "
-            f"{name(best)} is not ahead on {listed(signals)}."
+            f"The runs differ in length: at the last step that {name(best)} shares with {listed(list(behind))}, "
+            f"it is not ahead on {listed(signals)}."
         )
     return made
 
@@ -215,7 +216,7 @@ def as_text(comparison: Comparison, document: Document, page: Page) -> str:
     for sentence in conclusions(comparison):
         page.flow(sentence, indent=1)
     if not comparison.contests:
-        page.flow("They share no signal of which it is known which way is better.", indent=1)
+        page.flow("The runs share no signal with a known better direction.", indent=1)
     if single_runs(comparison):
         page.flow(CAVEAT, indent=1, style="dim")
     page.blank()
@@ -242,12 +243,12 @@ def as_text(comparison: Comparison, document: Document, page: Page) -> str:
     if len(comparison.contests) > SHOWN_CONTESTS:
         rest = [c.signal for c in comparison.contests[SHOWN_CONTESTS:]]
         page.blank()
-        page.flow(f"also compared (see the JSON): {listed(rest, 12)}", indent=1, style="dim")
+        page.flow(f"also compared (in the JSON): {listed(rest, 12)}", indent=1, style="dim")
     page.heading("What differs in the setups")
     for fact in setup_facts(comparison):
         page.flow(setup_words(fact, comparison), indent=1, first=f"{name(fact.name, 40)}: ")
     if not setup_facts(comparison):
-        page.row(" nothing that the logs show")
+        page.row(" no difference in the logs")
     return page.text()
 
 
@@ -272,7 +273,7 @@ def as_markdown(comparison: Comparison, document: Document) -> str:
         lines += [f"\n{text(line).capitalize()}" for line in shared_words(contest, axis_word(document))]
     lines += ["", "### What differs in the setups", ""]
     lines += [f"- {code(f.name)}: {text(setup_words(f, comparison))}" for f in setup_facts(comparison)]
-    lines += [] if setup_facts(comparison) else ["Nothing that the logs show."]
+    lines += [] if setup_facts(comparison) else ["No difference in the logs."]
     return "\n".join(lines) + "\n"
 
 

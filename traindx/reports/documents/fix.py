@@ -79,7 +79,7 @@ def level(side: Side | None) -> str:
 
 
 def way(trial: Trial) -> str:
-    """The interventions of a trial, and what they stood on."""
+    """The interventions of a trial, and those that it was added to."""
     on = f" on top of {' '.join(trial.on_top_of)}" if trial.on_top_of else ""
     return " ".join(trial.interventions) + on
 
@@ -93,7 +93,7 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
         Span(clean(report.reason, 300), "bold"),
     )
     causes = [h for h in report.diagnosis.hypotheses if h.probability >= LIKELY][:SHOWN_CAUSES]
-    page.heading("What is behind it")
+    page.heading("Causes")
     for one in causes:
         page.flow(f"{percent(one.probability)}  {one.title} ({one.cause})", indent=1)
     if report.trials:
@@ -115,11 +115,11 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
             style="dim",
         )
     if report.stopping is not None:
-        page.flow(clean(stop_or_not(report.stopping), 400), indent=1)
+        page.flow(clean(stopping_advice(report.stopping), 400), indent=1)
     for line in report.notes:
         page.flow(clean(line, 300), indent=1, style="dim")
     page.flow(
-        f"{report.seconds:.0f} s; a start of the script takes {report.plain_seconds:.0f} s",
+        f"{report.seconds:.0f} s; one start of the script takes {report.plain_seconds:.0f} s",
         indent=1,
         style="dim",
     )
@@ -129,7 +129,7 @@ def text(report: FixReport, *, width: int = 100, color: bool = False) -> str:
 
 
 def markdown(report: FixReport) -> str:
-    """The whole story, for a team."""
+    """The whole report as Markdown."""
     parts = [f"# traindx fix: {TITLES[report.verdict].lower()}", harmless(report.reason, 400) + "."]
     parts += [section(title, rows) for title, rows in sections(report)]
     if report.command:
@@ -178,16 +178,16 @@ def sections(report: FixReport) -> list[tuple[str, Rows]]:
         parts.append(("What is left after the fix", left))
     parts.append(("Recommendations", [(f"{r.text} ({r.because})",) for r in report.recommendations]))
     if report.stopping is not None:
-        parts.append(("When to stop", [(stop_or_not(report.stopping),)]))
+        parts.append(("When to stop", [(stopping_advice(report.stopping),)]))
     parts.append(("Not tried", [(f"{u.fix}: {u.change} — {u.why}",) for u in report.untried]))
     if report.notes:
         parts.append(("Notes", [(n,) for n in report.notes]))
     return parts
 
 
-def stop_or_not(left: Stopping) -> str:
-    """ "stop debugging: lower-dropout would help with a chance of 4 %, …"."""
-    return f"{'stop debugging' if left.stop else 'go on'}: {left.why}"
+def stopping_advice(left: Stopping) -> str:
+    """ "stop debugging: lower-dropout has a 4 % chance to help, …"."""
+    return f"{'stop debugging' if left.stop else 'keep debugging'}: {left.why}"
 
 
 def tried_rows(report: FixReport) -> Rows:
@@ -234,7 +234,7 @@ def slice_rows(report: FixReport) -> Rows:
 
 
 def model_rows(report: FixReport) -> Rows:
-    """The weights and the speed of what is returned, a line each."""
+    """The weights and the inference speed of the returned model, a line each."""
     rows = []
     kept, fast = report.checkpoint, report.answering
     if kept is not None:
@@ -254,7 +254,7 @@ def model_rows(report: FixReport) -> Rows:
 def speed(fast: Answering) -> list[str]:
     """ "one sample: 0.41 ms (p50), 0.55 ms (p95)", and the same of a batch."""
     if fast.why:
-        return [f"how fast it answers was not measured: {fast.why}"]
+        return [f"inference speed was not measured: {fast.why}"]
     where = f"{fast.device or 'cpu'}{f', {fast.threads} threads' if (fast.threads or 0) > 1 else ''}"
 
     def both(p50: float | None, p95: float | None) -> str:
@@ -270,7 +270,7 @@ def speed(fast: Answering) -> list[str]:
     used = (
         []
         if fast.utilization is None
-        else [f"the accelerator computes for {percent(fast.utilization)} of a step"]
+        else [f"the accelerator is busy for {percent(fast.utilization)} of a step"]
     )
     return [*lines, f"{what}: {both(fast.batch_p50, fast.batch_p95)}{rate}", *used]
 
@@ -290,7 +290,7 @@ td,th{padding:.15em .8em .15em 0;vertical-align:top;text-align:left}h2{font-size
 
 
 def html(report: FixReport) -> str:
-    """The whole story as one HTML page without scripts; the picture is the file beside it."""
+    """The whole report as one HTML page without scripts; the picture is a file in the same folder."""
 
     def safe(value: object) -> str:
         return escaping.escape(clean(value, 500))
@@ -317,7 +317,7 @@ def html(report: FixReport) -> str:
 
 
 def recommendations(report: FixReport) -> str:
-    """What to do besides, each with its reason from this run."""
+    """Further advice, each with its reason from this run."""
     lines = ["# Recommendations", ""]
     lines += [
         f"- **{harmless(r.kind)}**: {harmless(r.text, 400)} ({harmless(r.because, 400)})"

@@ -1,4 +1,4 @@
-"""What a step needs of memory and what would fit, in every form."""
+"""The memory that a step needs and what would fit, in every form."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from traindx.reports.labels import number, percent
 from traindx.reports.text_page import Page, Span
 from traindx.vocabulary.memory import Memory
 
-HEADING = "What needs the memory"
+HEADING = "Where the memory of a step goes"
 FITS = {True: "fits", False: "does not fit", None: ""}
 BASIS = {"measured": "measured", "line": "from two batch sizes", "estimate": "about"}
 
@@ -30,10 +30,10 @@ def size(count: float) -> str:
 
 
 def lead(memory: Memory) -> str:
-    """All of it, and the memory that there is."""
+    """The peak of a step, and the memory that is available."""
     batch = f" with batches of {number(memory.batch)}" if memory.batch else ""
-    there = "" if memory.available is None else f"; there is {size(memory.available)}"
-    return f"{size(memory.needed)} at the highest point of a step{batch}{there}"
+    there = "" if memory.available is None else f"; {size(memory.available)} available"
+    return f"{size(memory.needed)} at the peak of a step{batch}{there}"
 
 
 def needs(memory: Memory) -> list[Row]:
@@ -50,10 +50,10 @@ def options(memory: Memory) -> list[Row]:
 
 
 def line(memory: Memory) -> str:
-    """The arithmetic of batches, and the largest that fits."""
+    """Memory by batch size, and the largest batch that fits."""
     if memory.per_sample is None:
         return ""
-    words = f"{size(memory.standing + memory.fixed)} with any batch, and {size(memory.per_sample)} for each sample"
+    words = f"{size(memory.standing + memory.fixed)} at any batch size, and {size(memory.per_sample)} more for each sample"
     if memory.largest is None:
         return words
     if memory.largest < 1:

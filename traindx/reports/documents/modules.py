@@ -17,21 +17,21 @@ from traindx.vocabulary.diagnosis import Finding
 SCHEMA = "traindx.modules/1"
 TITLES = {"gradients": "Gradients by module", "activations": "Activations by module"}
 LEGENDS = {
-    "gradients": "median, last and max of the gradient's norm; weights: last norm, and how many times the first; "
-    "update: change of the weights in a step as a share of them",
-    "activations": "silent: units that no sample makes active; saturated: pre-activations beyond 3; std: spread of the "
-    "output; rank: effective dimensions of the output over a batch, 0 is the same for every input",
+    "gradients": "median, last and max of the gradient norm; weights: last norm, and its ratio to the first; "
+    "update: size of a step's weight change relative to the weights",
+    "activations": "silent: units that no sample activates; saturated: pre-activations beyond 3; "
+    "std: standard deviation of the output; rank: effective rank of the output over a batch, 0 is the same output for every input",
 }
 SHOWN = 400  # rows in text and Markdown; flagged ones first, JSON has all
 NAMES = 12
 GAP = 2
 LEAST_NAME = 12
 
-Told = Sequence[tuple[ModuleTable, Sequence[Finding]]]
+Tables = Sequence[tuple[ModuleTable, Sequence[Finding]]]
 
 
 class Column(NamedTuple):
-    """One column: what stands in a row, and how early it gives way on a narrow page (0 stays)."""
+    """One column: its cell in a row, and how early it is dropped on a narrow page (0: never)."""
 
     head: str
     cell: Callable[[ModuleRow], str]
@@ -39,18 +39,18 @@ class Column(NamedTuple):
 
 
 def render(
-    told: Told, form: str = "text", *, width: int = 100, color: bool = False, unicode: bool = True
+    tables: Tables, form: str = "text", *, width: int = 100, color: bool = False, unicode: bool = True
 ) -> str:
     """Tables with the findings of the rules on the same signals, of one run or several, as "text",
     "markdown" or "json". `width`, `color`, `unicode` are for text, as in `text.render`."""
     if form == "json":
         return json.dumps(
-            {"schema": SCHEMA, "runs": [document(table, findings) for table, findings in told]}
+            {"schema": SCHEMA, "runs": [document(table, findings) for table, findings in tables]}
         )
     if form == "markdown":
-        return "\n\n".join(as_markdown(table, findings) for table, findings in told) + "\n"
+        return "\n\n".join(as_markdown(table, findings) for table, findings in tables) + "\n"
     page = Page(width, color=color, unicode=unicode)
-    for table, findings in told:
+    for table, findings in tables:
         as_text(table, findings, page)
     return page.text()
 
@@ -143,7 +143,7 @@ def as_text(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None
     page.flow(LEGENDS[table.kind], indent=0, style="dim")
     if len(chosen) < len(every):
         left = ", ".join(c.head for c in every if c not in chosen)
-        page.flow(f"left out here for want of room: {left}", indent=0, style="dim")
+        page.flow(f"left out for lack of space: {left}", indent=0, style="dim")
     remarks(table, findings, page)
 
 
@@ -212,7 +212,7 @@ def remarks(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None
     """Why each flag, whether the run learns, and what the rules find."""
     reasons = whys(table)
     if reasons:
-        page.heading("Outside of what healthy runs show")
+        page.heading("Outside the range of healthy runs")
     for rows, flag in reasons:
         style = "red" if flag.grave else "yellow"
         page.flow(
@@ -220,7 +220,7 @@ def remarks(table: ModuleTable, findings: Sequence[Finding], page: Page) -> None
         )
     page.blank()
     page.flow(verdict(table), indent=0)
-    page.heading("What the rules find")
+    page.heading("Findings")
     for finding in findings:
         lead = f"{finding.severity}  {finding.slug}"
         page.flow(
@@ -244,16 +244,16 @@ def likewise(rows: Sequence[ModuleRow]) -> str:
     if len(rows) == 1:
         return ""
     names = ", ".join(module_name(row, 40) for row in rows[1 : 1 + NAMES])
-    return f"; likewise {names}" + (f" and {len(rows) - 1 - NAMES:,} more" if len(rows) > 1 + NAMES else "")
+    return f"; also {names}" + (f" and {len(rows) - 1 - NAMES:,} more" if len(rows) > 1 + NAMES else "")
 
 
 def verdict(table: ModuleTable) -> str:
-    """What the objective says, which decides how the flags are to be read."""
+    """Whether the objective improves, which decides how to read the flags."""
     if table.learning is None:
-        return "Whether the run learns cannot be told from its loss."
+        return "The loss does not show whether the run learns."
     flagged = any(row.flags for row in table.rows)
     if table.learning:
-        return "The run learns all the same." if flagged else "The run learns."
+        return "The run learns despite these flags." if flagged else "The run learns."
     return (
         "The run does not learn."
         if flagged

@@ -32,10 +32,10 @@ def duration(seconds: float) -> str:
 
 
 def parts(profile: Profile) -> list[Row]:
-    """The phases of the host, and how long nothing was computed."""
+    """The phases of a step on the host, and the time without computation."""
     rows = [Row(p.part, duration(p.seconds), percent(p.share), "", p.share) for p in profile.parts]
     share = profile.idle / profile.step_seconds if profile.step_seconds > 0 else 0.0
-    title = "the accelerator idles" if profile.accelerator else "nothing is computed"
+    title = "accelerator idle" if profile.accelerator else "no computation"
     own = [r for r in profile.parts if r.part == "between operators"]
     if profile.accelerator or not own or abs(own[0].seconds - profile.idle) > 0.01 * profile.step_seconds:
         rows.append(Row(title, duration(profile.idle), percent(share), "", min(share, 1.0)))
@@ -43,7 +43,7 @@ def parts(profile: Profile) -> list[Row]:
 
 
 def operators(profile: Profile) -> list[Row]:
-    """What takes most by itself."""
+    """The operators with the most time of their own."""
     return [Row(one.operator, duration(one.seconds), percent(one.share), calls(one), one.share)
             for one in profile.operators]  # fmt: skip
 

@@ -15,7 +15,7 @@ from traindx.reports.text_page import Page, Span
 from traindx.vocabulary.rates import RateSearch
 from traindx.vocabulary.run import Floats, series
 
-ROWS, MARGIN = 10, 14  # of the plot; columns beside it for the numbers of its axis
+ROWS, MARGIN = 10, 14  # of the plot; columns left of it for the numbers of its axis
 BAR = 24  # columns of the longest bar of a tried rate
 LEGEND = "loss against learning rate (log scale), smoothed, mean of the seeds; 1 suggested, 2 largest safe"
 
@@ -42,7 +42,7 @@ def facts(search: RateSearch) -> list[tuple[str, str, str]]:
     """(name, value, remark) of what was found."""
     if search.suggested is None or search.safe is None or search.steepest is None:
         return []
-    at_least = "at least; the loss still fell at the highest rate" if search.open_end else ""
+    at_least = "or more: the loss still fell at the highest rate" if search.open_end else ""
     between = f"between {labels.number(search.low)} and {labels.number(search.high)}, "
     return [
         (
@@ -50,11 +50,11 @@ def facts(search: RateSearch) -> list[tuple[str, str, str]]:
             labels.number(search.suggested),
             between + f"reading {seeds(search)} and their halves alone",
         ),
-        ("steepest", labels.number(search.steepest), "where the loss falls fastest against log rate"),
+        ("steepest", labels.number(search.steepest), "where the loss falls fastest against log(rate)"),
         (
             "largest safe",
             labels.number(search.safe),
-            at_least or "half of the rate at which the loss is lowest",
+            at_least or "half the rate at which the loss is lowest",
         ),
     ]
 
@@ -150,7 +150,7 @@ def tried_title(search: RateSearch) -> str:
 
 def tried_end(search: RateSearch) -> str:
     if search.good is None:
-        return "no rate gained anything in so few steps"
+        return "no rate lowered the loss in so few steps"
     low, high = (labels.number(rate) for rate in search.good)
     return f"about as good as the best: {low} to {high}"
 
