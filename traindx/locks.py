@@ -9,8 +9,9 @@ from pathlib import Path
 
 
 def take_lock(path: Path) -> int:
-    """Lock a file, made where there is none, and write into it whose it is; the descriptor that holds the lock, to be
-    closed by whoever took it. Raises BlockingIOError where another holds it, OSError where it cannot be."""
+    """Lock a file, made where there is none, and write into it whose it is; the descriptor that holds the
+    lock, to be closed by whoever took it. Raises BlockingIOError where another holds it, OSError where it
+    cannot be."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -25,7 +26,8 @@ def take_lock(path: Path) -> int:
 
 
 def holder(path: Path) -> str:
-    """Who holds a lock, as "process 12" or, of another machine, "process 12 on node7"; "" where it is not known."""
+    """Who holds a lock, as "process 12" or, of another machine, "process 12 on node7"; "" where it is not
+    known."""
     number, _, machine = path.read_text(encoding="utf-8", errors="replace").strip().partition(" ")
     if not number.isdecimal():
         return ""
@@ -33,8 +35,8 @@ def holder(path: Path) -> str:
 
 
 def abandoned(path: Path) -> int | None:
-    """The descriptor of a lock that a process of this machine left behind, now ours; None where it is held, was never
-    taken, or another machine's (whose locks may not be seen here)."""
+    """The descriptor of a lock that a process of this machine left behind, now ours; None where it is held,
+    was never taken, or another machine's (whose locks may not be seen here)."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -1,4 +1,5 @@
-"""Temporary folders that carry a lock of their owner: what a killed process left is known for that, and removed.
+"""Temporary folders that carry a lock of their owner: what a killed process left is known for that, and
+removed.
 
 Only folders of this user with a lock that nobody holds are removed; links are not followed.
 """

@@ -165,7 +165,8 @@ def epochs(run: Run, steps: int) -> float:
 
 
 def memory_for(setup: Setup) -> tuple[float | None, str]:
-    """Bytes of memory that the training of this setup may use (None where they are not known), and whose they are."""
+    """Bytes of memory that the training of this setup may use (None where they are not known), and whose
+    they are."""
     device = setup.number("accelerator_memory") if not setup.word("device").startswith("cpu") else None
     return (device, "accelerator") if device else (setup.number("host_memory"), "machine")
 

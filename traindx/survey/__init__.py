@@ -103,9 +103,9 @@ def of_table(
     fitted: bool = True,
     progress: Progress | None = None,
 ) -> Survey:
-    """Survey a table, and its validation data where there are some. `task` overrides what the target
-    is taken for; without `fitted` no model is fitted, so that label noise is not looked for. Raises ReadError
-    where a source turns out to be damaged."""
+    """Survey a table, and its validation data where there are some. `task` overrides what the target is
+    taken for; without `fitted` no model is fitted, so that label noise is not looked for. Raises
+    ReadError where a source turns out to be damaged."""
     found = gather(table, progress)
     other = None if held_out is None else gather(held_out, progress)
     for read in (found, other):

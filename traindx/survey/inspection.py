@@ -70,12 +70,12 @@ def check_data(
 ) -> DataCheck:
     """Check data before training: `traindx.check_data(x, y, validation=(x_val, y_val))`.
 
-    `data`: an array or tensor `[n, ...]`; columns by name or a data frame; a data set or loader of (input,
-    target); a path to CSV, Parquet, .npz or .npy, or to a folder of images or sounds. `target`: an array `[n]`,
-    or the name of a column. `validation`: the same kind as `data`, or a pair (data, target). `sensitive`: an array
-    `[n]` or a column's name; errors and labels are compared between its values. `task`: "classes" or "numbers",
-    where what the target looks like misleads. Raises ConfigError for columns that are not there, ReadError for files
-    that cannot be read."""
+    `data`: an array or tensor `[n, ...]`; columns by name or a data frame; a data set or loader of
+    (input, target); a path to CSV, Parquet, .npz or .npy, or to a folder of images or sounds. `target`:
+    an array `[n]`, or the name of a column. `validation`: the same kind as `data`, or a pair (data,
+    target). `sensitive`: an array `[n]` or a column's name; errors and labels are compared between its
+    values. `task`: "classes" or "numbers", where what the target looks like misleads. Raises ConfigError
+    for columns that are not there, ReadError for files that cannot be read."""
     begun = time.monotonic()
     config = config or Config()
     slugs = {check.slug for check in checks}

@@ -55,8 +55,8 @@ def skill(values: Floats, target: Floats, kind: Kind, task: Task) -> float:
 
 
 def binned(values: Floats, kind: Kind) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    """`cell[n]`: the values themselves where they are few or words, bins of equal counts else; missing values
-    have a cell of their own."""
+    """`cell[n]`: the values themselves where they are few or words, bins of equal counts else; missing
+    values have a cell of their own."""
     finite = np.isfinite(values)
     distinct = np.unique(values[finite])
     bins = min(max(len(values) // EACH, 4), BINS)

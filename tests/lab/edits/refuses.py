@@ -53,7 +53,9 @@ REFUSES = [
     Refuses("data=shuffle", "sampler", (("batch_size=20)", "batch_size=20, sampler=range(300))"),)),
     Refuses("activation=relu", "no hidden", (("    nn.Tanh(),\n", ""),)),
     Refuses("dropout=0.2", "no hidden", (("    nn.Tanh(),\n", ""),)),
-    Refuses("normalize=layer", "already has normalization", (("nn.Tanh()", "nn.BatchNorm1d(16), nn.Tanh()"),)),
+    Refuses(
+        "normalize=layer", "already has normalization", (("nn.Tanh()", "nn.BatchNorm1d(16), nn.Tanh()"),)
+    ),
     Refuses("label_smoothing=0.1", "has none", ((DIRECT + "  #", "F.nll_loss(out, y)  #"),)),
     Refuses("class_weights=balanced", "which tensor"),
     Refuses(

@@ -25,7 +25,8 @@ from traindx.lab.conduct.warm import Warm
 from traindx.vocabulary.run import Run
 
 GLANCE = 1.0  # seconds between two looks at a record that is being written, and at least
-# What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording does.
+# What is loaded after PyTorch where starts are forked: what its first optimizer loads, and what a recording
+# does.
 LATE = ("torch._dynamo", "traindx.capture.launch.attach", "traindx.capture.torch.launched", "pyarrow.ipc")
 TRACES = "*.pt.trace.json.gz"
 PATIENT = 10.0  # times as long as the last look took
@@ -43,8 +44,8 @@ def record(
     slices: tuple[str, ...] = (),
     profile: tuple[int, int] | None = None,
 ) -> dict[str, str]:
-    """Make the folder `out` and the environment in which a command records itself there; `overhead` is the share of
-    the run's time that this may take (None: the usual).
+    """Make the folder `out` and the environment in which a command records itself there; `overhead` is the
+    share of the run's time that this may take (None: the usual).
 
     Raises ConfigError where the folder cannot be, or an intervention is unknown."""
     given = tuple(found.spec for found in parse(interventions))
@@ -65,8 +66,8 @@ class Attempt(NamedTuple):
 
 
 class WayOut:
-    """Whether a script takes longer than `patience` seconds to end after the last of its steps: what waits for a
-    thread or a worker that hangs would wait for ever."""
+    """Whether a script takes longer than `patience` seconds to end after the last of its steps: what waits
+    for a thread or a worker that hangs would wait for ever."""
 
     def __init__(self, out: Path, patience: float = 10.0) -> None:
         self.out, self.patience = out, patience
@@ -137,8 +138,9 @@ def attempt(
     profile: tuple[int, int] | None = None,
     **bounds: Unpack[Bounds],
 ) -> Attempt:
-    """Run the command once, and read what it left. `over` is asked about the record so far, and may end it; `overhead`
-    is the share of its time that recording may take; `probes`, `keep`, `slices` and `profile`: see `Request`."""
+    """Run the command once, and read what it left. `over` is asked about the record so far, and may end it;
+    `overhead` is the share of its time that recording may take; `probes`, `keep`, `slices` and `profile`:
+    see `Request`."""
     done = conduct(
         command,
         interventions,
@@ -159,9 +161,10 @@ def attempt(
 
 
 class Starter:
-    """Starts one command again and again, in a Python that has its libraries loaded where that can be; a fork that
-    fails is made up for by a start. The script as it is, without intervention or seed, is begun as soon as it is known
-    whether that Python loads at once, and gets as many `threads` for arithmetic as what is compared with it."""
+    """Starts one command again and again, in a Python that has its libraries loaded where that can be; a
+    fork that fails is made up for by a start. The script as it is, without intervention or seed, is begun
+    as soon as it is known whether that Python loads at once, and gets as many `threads` for arithmetic as
+    what is compared with it."""
 
     def __init__(self, command: Sequence[str], folder: Path, threads: int | None = None) -> None:
         self.warm = Warm(command, folder, reserve="torch", late=LATE)
@@ -195,7 +198,8 @@ class Starter:
         return again
 
     def loads(self) -> bool:
-        """Begin to load the libraries; whether that was done at the first try: what takes several goes on beside."""
+        """Begin to load the libraries; whether that was done at the first try: what takes several goes on
+        beside."""
         environment = trials.with_threads(self.warm.base, self.threads)
         threading.Thread(target=self.warm.prepare, args=(environment,), daemon=True).start()
         self.warm.answered.wait()

@@ -1,7 +1,8 @@
 """Starts of a script as tasks of Ray, on this machine or on others that see the same folders.
 
-A task is one call of `work`, which runs the script under capture as ever, bounded and fenced in, on the node where Ray
-has room for its threads. Whatever is printed or recorded goes to the same places. Needs the extra `ray`.
+A task is one call of `work`, which runs the script under capture as ever, bounded and fenced in, on the
+node where Ray has room for its threads. Whatever is printed or recorded goes to the same places. Needs
+the extra `ray`.
 """
 
 from __future__ import annotations
@@ -56,8 +57,8 @@ class Cluster:
         steps: int | None,
         **asked: Unpack[Asked],
     ) -> Attempt:
-        """One start as a task. A worker that is killed in it is made up for once; raises ExperimentFailed when that
-        happens again, InterruptedError when it is stopped."""
+        """One start as a task. A worker that is killed in it is made up for once; raises ExperimentFailed
+        when that happens again, InterruptedError when it is stopped."""
         task = self.task.options(num_cpus=asked.get("threads") or 1)
         stop = asked.pop("stop", None)  # stays here, as everything else goes to the node
         given: Asked = {**asked, "folder": self.folder, "base": dict(os.environ)}

@@ -1,8 +1,8 @@
 """One experiment: the user's command under capture with interventions, as one bounded process.
 
-The command runs in a scratch copy of its folder (scratch.py), may write nowhere else where the
-kernel can hold that (fence.py), and is ended together with everything it started (keeper.py). What
-it prints is kept, up to a bound, in `stdout.log` beside the record, or goes where the caller's `output` has it.
+The command runs in a scratch copy of its folder (scratch.py), may write nowhere else where the kernel can
+hold that (fence.py), and is ended together with everything it started (keeper.py). What it prints is
+kept, up to a bound, in `stdout.log` beside the record, or goes where the caller's `output` has it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ TAIL_BYTES = 16 << 10  # and its end is kept in memory
 DEVICES = ("/dev", "/proc")  # may be written to: accelerators, shared memory, settings of the process itself
 FREE_BYTES = 256 << 20  # left on the scratch's disk; below that an experiment is ended
 LOOK = 0.25  # seconds between two looks at the disk and at `stop`
-# A service of this machine is not in the experiment's network; only what was printed tells that from one of its own.
+# A service of this machine is not in the experiment's network; only what was printed tells that from one of
+# its own.
 REFUSED = "Connection refused"
 HOST = re.compile(r"host='([\w.:-]+)'")
 WISH = "The script tried to reach the network{}; experiments run without it. Allow it with --network."
@@ -76,12 +77,13 @@ class OutputSink(Protocol):
 class Conducted(NamedTuple):
     """How an experiment went.
 
-    `out` is the folder of its record (it may hold none), `status` the exit status, `signal` what
-    killed it (0: nothing), `tail` the end of what it printed. `fenced`: the kernel kept it from
-    writing outside of its scratch copy. `linked`: files and folders too large to be copied,
-    `left_out`: sockets, pipes and what cannot be read, which the scratch copy lacks, `changed`: files in the user's
-    project that changed meanwhile, through whomever. `why` is set where it could not be started. `unfenced`: what the
-    machine could not keep it from. `wanted_network`: it tried to reach the network, which it did not have."""
+    `out` is the folder of its record (it may hold none), `status` the exit status, `signal` what killed
+    it (0: nothing), `tail` the end of what it printed. `fenced`: the kernel kept it from writing outside
+    of its scratch copy. `linked`: files and folders too large to be copied, `left_out`: sockets, pipes
+    and what cannot be read, which the scratch copy lacks, `changed`: files in the user's project that
+    changed meanwhile, through whomever. `why` is set where it could not be started. `unfenced`: what the
+    machine could not keep it from. `wanted_network`: it tried to reach the network, which it did not
+    have."""
 
     out: Path
     ended: EndedHow
@@ -183,14 +185,14 @@ def conduct(
 ) -> Conducted:
     """Run `command` as if in `folder` (default: here), recorded into `out`, and wait for its end.
 
-    It is ended after `steps` optimizer steps, after `seconds`, when `stop` is set, or when `until`,
-    which is asked four times a second, says so; in an exception (Ctrl-C) it is ended first. `base`
-    is the environment (default: ours), `threads` the number of threads for its arithmetic,
-    `writable` further paths that it may write to, `network` whether it may use that, `grace` the seconds
-    that it gets to end by itself when it is asked to, `edited` the texts of files of the folder that it
-    finds changed, `warm` has Pythons that it may be forked from, `output` makes what takes its output, from the path
-    of its log (default: it is kept in that log alone). Raises ConfigError when there is no such program
-    or intervention, OSError when the scratch copy has no room."""
+    It is ended after `steps` optimizer steps, after `seconds`, when `stop` is set, or when `until`, which
+    is asked four times a second, says so; in an exception (Ctrl-C) it is ended first. `base` is the
+    environment (default: ours), `threads` the number of threads for its arithmetic, `writable` further
+    paths that it may write to, `network` whether it may use that, `grace` the seconds that it gets to end
+    by itself when it is asked to, `edited` the texts of files of the folder that it finds changed, `warm`
+    has Pythons that it may be forked from, `output` makes what takes its output, from the path of its log
+    (default: it is kept in that log alone). Raises ConfigError when there is no such program or
+    intervention, OSError when the scratch copy has no room."""
     here = (folder or Path.cwd()).resolve()
     base = dict(os.environ if base is None else base)
     check_program(command[0], here, base)
@@ -333,8 +335,8 @@ def forked(
     warm: Warm,
     pipes: tuple[int, int, int],
 ) -> Keeping | None:
-    """A keeper that is forked from a Python with the script's libraries in it; None where that cannot be. `pipes`:
-    lifeline, answer, and where the answer can be read."""
+    """A keeper that is forked from a Python with the script's libraries in it; None where that cannot be.
+    `pipes`: lifeline, answer, and where the answer can be read."""
     lifeline, answer, answers = pipes
     output, theirs = os.pipe()
     asked = {**request, "environment": environment, "folder": str(copy.folder)}

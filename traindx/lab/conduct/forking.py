@@ -1,15 +1,17 @@
-"""A Python that has loaded what a script imports, and is forked for every start of it: run by the script's own
-interpreter, asked by trials.warm.
+"""A Python that has loaded what a script imports, and is forked for every start of it: run by the script's
+own interpreter, asked by trials.warm.
 
-`python [options] forking.py CONFIG` with a JSON object: `channel` (the descriptor of a socket), `home` (the folder
-that holds the package), `project`, `path` (entries of PYTHONPATH in force here), `reserve` (a library that a script
-is to find as if it had just been imported), `early` (modules that it imports, loaded first), `late` (what is loaded
-after the reserve), `room` (its folder for temporary files, removed when nobody is left to ask). It says why it cannot
-be forked, or ""; then each message is a request for a keeper, with `environment` and `folder` in it and three
-descriptors: for the output, the lifeline and the answer.
+`python [options] forking.py CONFIG` with a JSON object: `channel` (the descriptor of a socket), `home`
+(the folder that holds the package), `project`, `path` (entries of PYTHONPATH in force here), `reserve` (a
+library that a script is to find as if it had just been imported), `early` (modules that it imports,
+loaded first), `late` (what is loaded after the reserve), `room` (its folder for temporary files, removed
+when nobody is left to ask). It says why it cannot be forked, or ""; then each message is a request for a
+keeper, with `environment` and `folder` in it and three descriptors: for the output, the lifeline and the
+answer.
 
-What a fork has that a start has not, is undone in it: numbers drawn from the system's entropy, remembered folders,
-the list of loaded modules. What decides a result is as in a start: the same options, libraries and threads.
+What a fork has that a start has not, is undone in it: numbers drawn from the system's entropy, remembered
+folders, the list of loaded modules. What decides a result is as in a start: the same options, libraries
+and threads.
 """
 
 from __future__ import annotations
@@ -40,8 +42,8 @@ FORKED_WELL = ("jemalloc_bg_thd",)  # jemalloc holds its locks over a fork, and 
 
 
 class Reserve(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """A library that is loaded, and out of sight until the script imports it. Whoever waits for that sees it happen
-    where it would have happened."""
+    """A library that is loaded, and out of sight until the script imports it. Whoever waits for that sees it
+    happen where it would have happened."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -118,8 +120,8 @@ def attempt(name: str) -> None:
 
 
 def serve(channel: socket.socket, config: dict[str, Any]) -> dict[str, Any]:
-    """Fork a keeper for each request, until nobody is left to ask. Returns in the process of a script, with its
-    request."""
+    """Fork a keeper for each request, until nobody is left to ask. Returns in the process of a script, with
+    its request."""
     from traindx.lab.conduct.keeper import Keeper
 
     signal.signal(signal.SIGCHLD, farewell)
@@ -235,8 +237,9 @@ def main() -> None:
 
 
 def end(work: Callable[[Sequence[str]], None], command: Sequence[str]) -> None:
-    """Run a script and end as the interpreter would, but without taking apart what was loaded before the fork: that
-    takes longer than a short training. What the script holds open is closed. Exceptions go to the interpreter."""
+    """Run a script and end as the interpreter would, but without taking apart what was loaded before the
+    fork: that takes longer than a short training. What the script holds open is closed. Exceptions go to
+    the interpreter."""
     status = 0
     try:
         work(command)

@@ -1,9 +1,10 @@
 """What the starts of a script depend on: by this it is known whether earlier ones may be counted again.
 
-Which files a script reads cannot be seen in full (libraries open them without Python), so all of its project is
-taken, and what its texts and its command name elsewhere: sources and configurations by content, so that a checkout
-of the same content changes nothing, data by size and time. Further the packages installed where the program is, and
-the variables that libraries read or that a text of the project names.
+Which files a script reads cannot be seen in full (libraries open them without Python), so all of its
+project is taken, and what its texts and its command name elsewhere: sources and configurations by
+content, so that a checkout of the same content changes nothing, data by size and time. Further the
+packages installed where the program is, and the variables that libraries read or that a text of the
+project names.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ TEXTS = frozenset(
     )
 )
 TEXT_BYTES, ALL_BYTES = 1 << 20, 64 << 20
-# Written while others work in the project, and read by no training: logs, trackers' files, records of traindx.
+# Written while others work in the project, and read by no training: logs, trackers' files, records of
+# traindx.
 LOGS = re.compile(
     r"(?:^|/)(?:traindx-runs|wandb|mlruns|lightning_logs)/|\.(?:log|out|err)$|(?:^|/)events\.out\.tfevents"
 )
@@ -59,8 +61,8 @@ OWN_OUTPUT = ""  # stands for a file that this process prints into: nothing is c
 
 
 def inputs(command: Sequence[str], folder: Path, besides: Sequence[str | Path] = ()) -> dict[str, str]:
-    """What a start of `command` in `folder` depends on: a name for the user, and a short mark that another content has
-    not. `besides`: paths that starts, or traindx, may write to."""
+    """What a start of `command` in `folder` depends on: a name for the user, and a short mark that another
+    content has not. `besides`: paths that starts, or traindx, may write to."""
     folder = folder.resolve()
     root = scratch.project(folder)
     left_out = [Path(os.path.abspath(folder / path)) for path in besides]
@@ -95,7 +97,8 @@ def inputs(command: Sequence[str], folder: Path, besides: Sequence[str | Path] =
 
 
 def small_text(path: Path, room: int) -> bytes | None:
-    """The content of a source or configuration; None of what is no such file, is too large, or cannot be read."""
+    """The content of a source or configuration; None of what is no such file, is too large, or cannot be
+    read."""
     try:
         told = path.stat()
         if path.suffix.lower() not in TEXTS or not stat.S_ISREG(told.st_mode):
@@ -125,8 +128,8 @@ def within_any(path: Path, places: Sequence[Path]) -> bool:
 
 
 def elsewhere(named: Sequence[str], folder: Path, root: Path, left_out: Sequence[Path]) -> Iterator[Path]:
-    """The files and folders outside of the project `root` that some words name; a folder that holds the project, and
-    the one for temporary files, change with everything that is done there."""
+    """The files and folders outside of the project `root` that some words name; a folder that holds the
+    project, and the one for temporary files, change with everything that is done there."""
     shared = [*root.parents, Path(tempfile.gettempdir())]
     for word in dict.fromkeys(named):
         path = Path(os.path.normpath(folder / os.path.expanduser(word)))

@@ -4,10 +4,11 @@ It is the parent of the command and adopts whatever that leaves behind (Linux), 
 went into a session of their own. It ends them all when the command has ended, when time is up, or
 when traindx itself is gone, however it went: the lifeline is a pipe that breaks then.
 
-`python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null
-for no fence), `seconds` (null: no limit), `grace`, `place` (the scratch folder, removed here when traindx
-is gone), `enclosure` (what enclosure.enter is given, or null), and the descriptors `lifeline` and `answer`. The answer
-is one JSON object: `status`, `signal`, `ended`, `fenced`, and `wanted_network` where it had a network of its own.
+`python -I -S -c "..." REQUEST` with a JSON request: `command`, `writable` (list of paths, or null for no
+fence), `seconds` (null: no limit), `grace`, `place` (the scratch folder, removed here when traindx is
+gone), `enclosure` (what enclosure.enter is given, or null), and the descriptors `lifeline` and `answer`.
+The answer is one JSON object: `status`, `signal`, `ended`, `fenced`, and `wanted_network` where it had a
+network of its own.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ class Keeper:
             self.told_to_end = number
 
     def start(self, fork: bool = False) -> bool:
-        """Start the command, or fork it from this very process; True in the process that was forked, which is then to
-        run it. Raises OSError when that cannot be."""
+        """Start the command, or fork it from this very process; True in the process that was forked, which
+        is then to run it. Raises OSError when that cannot be."""
         writable = self.request["writable"]
         landlock = writable is not None and fence.version() > 0
         self.fenced = landlock or self.request["enclosure"] is not None
@@ -98,8 +99,8 @@ class Keeper:
         return False
 
     def enclose(self, parent: socket.socket) -> None:
-        """In the process of the command: go into its view of the machine, and give the counters of that to the
-        keeper, which stays outside."""
+        """In the process of the command: go into its view of the machine, and give the counters of that to
+        the keeper, which stays outside."""
         if self.request["enclosure"] is not None:
             counters = enclosure.enter(**self.request["enclosure"])
             socket.send_fds(parent, [b" "], counters)

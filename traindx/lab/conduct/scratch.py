@@ -94,9 +94,9 @@ def make(
     copied_bytes: int = COPIED_BYTES,
     copied_files: int = COPIED_FILES,
 ) -> Scratch:
-    """Copy the project of `folder`; `words` are those of the command that is to run there, and of its search path,
-    `home` is the user's. Raises OSError when there is no room, and
-    ConfigError when there are far too many files; nothing is left then."""
+    """Copy the project of `folder`; `words` are those of the command that is to run there, and of its search
+    path, `home` is the user's. Raises OSError when there is no room, and ConfigError when there are far
+    too many files; nothing is left then."""
     folder = folder.resolve()
     root = project(folder)
     place = temporary.make_room(temporary.SCRATCH)
@@ -197,7 +197,8 @@ def take(
 
 
 def listed(folder: Path, most: int) -> list[os.DirEntry[str]] | None:
-    """What is in a folder, nothing where it has gone; None where that is more than `most`, or cannot be read."""
+    """What is in a folder, nothing where it has gone; None where that is more than `most`, or cannot be
+    read."""
     try:
         with os.scandir(folder) as entries:
             found = list(islice(entries, most + 1))
@@ -323,8 +324,9 @@ State = dict[str, tuple[int, ...]]
 
 
 def state(root: Path, most: int = COPIED_FILES) -> State:
-    """Size, inode, and times of change (also of permissions, owner and attributes) of each file of a folder (the
-    shallow ones, up to `most`), but of history, installed packages and caches; permissions and owner of the folder."""
+    """Size, inode, and times of change (also of permissions, owner and attributes) of each file of a folder
+    (the shallow ones, up to `most`), but of history, installed packages and caches; permissions and owner
+    of the folder."""
     status = root.stat()
     found: State = {".": (status.st_mode, status.st_uid, status.st_gid)}
     waiting = deque([str(root)])

@@ -1,7 +1,8 @@
 """What lies beside a project, in the copy of it.
 
-The nearest parents are imitated, with links to what else is in them, so that `../data/train.csv` is found. That takes a
-link for every neighbour at every start: it is done where anything in the project, or the command, leads out of it.
+The nearest parents are imitated, with links to what else is in them, so that `../data/train.csv` is
+found. That takes a link for every neighbour at every start: it is done where anything in the project, or
+the command, leads out of it.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ MOST_TEXTS, READ = 500, 1 << 20  # texts that are read, and bytes of each; with 
 
 
 def leads_out(root: Path, words: Sequence[str], passed_over: Callable[[Path], bool]) -> bool:
-    """Whether a text of the project `root`, but for folders that are `passed_over`, or one of some words (a command, a
-    search path) may name what lies beside the project; or a program is started that lies elsewhere."""
+    """Whether a text of the project `root`, but for folders that are `passed_over`, or one of some words (a
+    command, a search path) may name what lies beside the project; or a program is started that lies
+    elsewhere."""
     if "-m" in words or any(UP.search(os.fsencode(word)) or elsewhere(word, root) for word in words):
         return True
     waiting, texts = deque([root]), 0
@@ -69,8 +71,8 @@ def names_above(path: str) -> bool:
 
 
 def imitate(root: Path, tree: Path, linked: bool, besides: Callable[[str], bool]) -> Path:
-    """The parents of `root` in `tree`, and where the copy of `root` is to be made; with links to what else they hold
-    where it is to be `linked`, but for names that are left out (`besides`)."""
+    """The parents of `root` in `tree`, and where the copy of `root` is to be made; with links to what else
+    they hold where it is to be `linked`, but for names that are left out (`besides`)."""
     parents = [p for p in list(root.parents)[:PARENTS] if p != p.parent]
     here = tree
     for parent, below in zip(reversed(parents), [*reversed(parents[:-1]), root], strict=True):

@@ -1,8 +1,8 @@
 """Starts of a script from a Python that has loaded its libraries already: seconds less for each.
 
-The libraries are those that the script and the project's files behind it name in their imports, as far as they do not
-need the reserve (the library whose import a recording waits for) themselves. Linux only. Where it cannot be, `why`
-says so and every start is one of its own.
+The libraries are those that the script and the project's files behind it name in their imports, as far as
+they do not need the reserve (the library whose import a recording waits for) themselves. Linux only.
+Where it cannot be, `why` says so and every start is one of its own.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ PATIENCE = 120.0  # seconds for loading everything
 AGAIN = 4  # times that it is loaded anew without what needs the reserve
 # Options of Python that mean the same to a process that is forked.
 ALONE, WITH_VALUE = ("-u", "-O", "-OO", "-B", "-s", "-q"), ("-W", "-X")
-# Settings that libraries read as they are loaded: a script that makes them itself is not forked from a loaded one.
+# Settings that libraries read as they are loaded: a script that makes them itself is not forked from a
+# loaded one.
 SETTINGS = re.compile(r"\b(?:OMP|GOMP|KMP|MKL|OPENBLAS|NUMEXPR|DNNL|ONEDNN|ATEN|PYTORCH|TORCH|LD)_[A-Z_]+\b")
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 
 
 class Forked:
-    """A keeper that was forked elsewhere: what subprocess tells of one that was started from here. It has ended when
-    it has answered, or nobody is left to answer."""
+    """A keeper that was forked elsewhere: what subprocess tells of one that was started from here. It has
+    ended when it has answered, or nobody is left to answer."""
 
     def __init__(self, stdout: IO[bytes], answers: int) -> None:
         self.stdout, self.answers = stdout, answers
@@ -90,8 +91,8 @@ class Warm:
         return ""
 
     def prepare(self, environment: Mapping[str, str]) -> Server | None:
-        """The loaded Python for starts with these settings of threads, which takes seconds once; None where there can
-        be none."""
+        """The loaded Python for starts with these settings of threads, which takes seconds once; None where
+        there can be none."""
         key = tuple(environment.get(name) for name in THREADS)
         try:
             with self.lock:
@@ -103,8 +104,8 @@ class Warm:
             self.answered.set()
 
     def fork(self, request: Mapping[str, Any], descriptors: Sequence[int]) -> bool:
-        """Have a keeper forked for a request, which gets the descriptors for the output, the lifeline and the answer.
-        False where that cannot be: start one, then."""
+        """Have a keeper forked for a request, which gets the descriptors for the output, the lifeline and
+        the answer. False where that cannot be: start one, then."""
         server = self.prepare(request["environment"])
         if server is None:
             return False
@@ -166,7 +167,8 @@ class Warm:
 
 
 class Server:
-    """One loaded Python, which may be forked once it was listened to. `why`: what is in the way of that, or ""."""
+    """One loaded Python, which may be forked once it was listened to. `why`: what is in the way of that, or
+    ""."""
 
     def __init__(
         self, options: Sequence[str], config: Mapping[str, Any], environment: Mapping[str, str]
@@ -204,7 +206,8 @@ class Server:
 
 
 def options(command: Sequence[str]) -> list[str] | None:
-    """A command's program with its options, where that is a Python that runs a script or a module, else None."""
+    """A command's program with its options, where that is a Python that runs a script or a module, else
+    None."""
     if not re.fullmatch(r"python[\d.]*", os.path.basename(command[0])):
         return None
     found, rest = [command[0]], iter(command[1:])
@@ -242,8 +245,8 @@ def behind(script: Path, folder: Path) -> Iterator[tuple[Path, str]]:
 
 
 def imports(text: str, *, relative: bool = False) -> Iterator[str]:
-    """The modules that a source names in its imports: `from a.b import c` names a.b (c may be no module). With
-    `relative` also what lies beside it, and each name that is imported as a module."""
+    """The modules that a source names in its imports: `from a.b import c` names a.b (c may be no module).
+    With `relative` also what lies beside it, and each name that is imported as a module."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # the last two: too deeply nested

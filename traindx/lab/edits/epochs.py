@@ -16,8 +16,8 @@ VALIDATION = re.compile(
 
 
 def epochs(project: Project) -> tuple[Source, cst.For]:
-    """The outermost loop of the training. Where the loop of batches is in a separate function, the loop that calls it.
-    Raises NotCertain where there is not exactly one."""
+    """The outermost loop of the training. Where the loop of batches is in a separate function, the loop that
+    calls it. Raises NotCertain where there is not exactly one."""
     found: list[tuple[Source, cst.For]] = []
     for back in backwards(project):
         loops = [one for one in back.source.loops(back.call) if isinstance(one, cst.For)]
@@ -43,8 +43,8 @@ def called_in_loop(project: Project, name: str) -> tuple[Source, cst.For] | None
 
 
 def validation_loss(source: Source, loop: cst.For) -> tuple[str, cst.BaseSmallStatement]:
-    """The name that holds the validation loss at the end of an epoch, and the statement that assigns it. Raises
-    NotCertain where there is not one."""
+    """The name that holds the validation loss at the end of an epoch, and the statement that assigns it.
+    Raises NotCertain where there is not one."""
     found: dict[str, cst.BaseSmallStatement] = {}
     for line in loop.body.body:
         small = line.body[0] if isinstance(line, cst.SimpleStatementLine) else None

@@ -24,8 +24,8 @@ def resolve(project: Project, source: Source, node: cst.CSTNode) -> Expression:
 
 
 def follow(project: Project, source: Source, node: cst.CSTNode) -> Expression | None:
-    """One step: the value of a name, of an attribute or of a call of the project's own function. None where nothing or
-    several things could be it."""
+    """One step: the value of a name, of an attribute or of a call of the project's own function. None where
+    nothing or several things could be it."""
     if isinstance(node, cst.Name):
         return named(project, source, node)
     if isinstance(node, cst.Attribute):
@@ -36,8 +36,8 @@ def follow(project: Project, source: Source, node: cst.CSTNode) -> Expression | 
 
 
 def named(project: Project, source: Source, node: cst.Name) -> Expression | None:
-    """A name with one assignment: its value; a parameter: its argument or default; an imported one: the other
-    file's."""
+    """A name with one assignment: its value; a parameter: its argument or default; an imported one: the
+    other file's."""
     scope = source.scopes.get(node)
     found = list(scope[node.value]) if scope is not None and node.value in scope else []
     if len(found) != 1:

@@ -15,8 +15,9 @@ Option = tuple[Source, cst.CSTNode, tuple[str, ...]]
 
 
 def members(project: Project, source: Source, name: str, maker: str = "") -> list[Option]:
-    """What in a file could be an option of this name. `maker`: what made the object that holds it, where that is known
-    ("parse_args", a class of the project, "SimpleNamespace"). Then nothing else could be it."""
+    """What in a file could be an option of this name. `maker`: what made the object that holds it, where
+    that is known ("parse_args", a class of the project, "SimpleNamespace"). Then nothing else could be
+    it."""
     values: list[Option] = []
     makers = {maker} if maker else {*NAMESPACES, *classes(project)}
     for call in source.calls():

@@ -91,8 +91,8 @@ def forward_of(source: Source, node: cst.CSTNode) -> cst.FunctionDef | None:
 
 
 def feeds_layer(source: Source, node: cst.Call) -> bool:
-    """Whether the result of a call in a forward pass reaches a layer: `self.fc2(relu(...))`, or by way of a name
-    that a later call of a member takes."""
+    """Whether the result of a call in a forward pass reaches a layer: `self.fc2(relu(...))`, or by way of a
+    name that a later call of a member takes."""
     forward = forward_of(source, node)
     if forward is None:
         return False

@@ -31,8 +31,8 @@ PLAIN = ("int", "float", "str", "bool")
 
 
 class Origin(NamedTuple):
-    """`path`, and in it an expression (`source`, `node`) or an entry of a configuration (`keys`). `value` is what
-    is written there, `options` the command-line options that would override it."""
+    """`path`, and in it an expression (`source`, `node`) or an entry of a configuration (`keys`). `value` is
+    what is written there, `options` the command-line options that would override it."""
 
     path: str
     value: Any
@@ -47,8 +47,8 @@ class Origin(NamedTuple):
 
 
 class Value(NamedTuple):
-    """What an expression comes to, and the place that can be changed. If `linear`, a change of the origin's value by
-    a factor changes `value` by the same factor."""
+    """What an expression comes to, and the place that can be changed. If `linear`, a change of the origin's
+    value by a factor changes `value` by the same factor."""
 
     value: Any
     origin: Origin
@@ -80,8 +80,8 @@ def trace(project: Project, source: Source, node: cst.CSTNode, depth: int = 0) -
 def certain(
     project: Project, source: Source, node: cst.CSTNode, write: str, at: cst.CSTNode | None = None
 ) -> Value:
-    """The number that an expression comes to, and the place that sets it. Raises NotCertain, for the node `at` (default:
-    the expression), where either is not certain."""
+    """The number that an expression comes to, and the place that sets it. Raises NotCertain, for the node
+    `at` (default: the expression), where either is not certain."""
     found = trace(project, source, node)
     if found is None or not found.linear or isinstance(found.value, (str, bool)):
         raise source.doubt(at or node, write, f"cannot tell where {source.code(node)} comes from")
@@ -89,7 +89,8 @@ def certain(
 
 
 def entries_of(source: Source, name: str, within: cst.CSTNode | None) -> list[cst.BaseExpression]:
-    """The values of the key `name` in the dicts of an expression, such as the parameter groups of an optimizer."""
+    """The values of the key `name` in the dicts of an expression, such as the parameter groups of an
+    optimizer."""
     found = [one for one in source.all(cst.DictElement) if within is not None and source.inside(one, within)]
     return [
         one.value for one in found
@@ -222,8 +223,8 @@ def path_of(
 
 
 def maker_of(project: Project, made: cst.CSTNode | None) -> str:
-    """What made an object of options, where known: a parser of arguments or of files, a class of the project, a
-    namespace."""
+    """What made an object of options, where known: a parser of arguments or of files, a class of the
+    project, a namespace."""
     func = made.func if isinstance(made, cst.Call) else None
     name = func.attr.value if isinstance(func, cst.Attribute) else dotted(func) if func is not None else ""
     if name in LOADING:
@@ -239,8 +240,8 @@ def overridden(project: Project, found: Origin) -> str:
 
 
 def in_configs(project: Project, keys: tuple[str, ...]) -> list[Value]:
-    """The entries that end with these keys, in configuration files that the sources or the command name. Without such
-    entries, fewer of the keys count (`cfg.lr` of a part that has its own name)."""
+    """The entries that end with these keys, in configuration files that the sources or the command name.
+    Without such entries, fewer of the keys count (`cfg.lr` of a part that has its own name)."""
     found: list[Value] = []
     for path, text in project.files.items():
         if not path.endswith(CONFIGS) or not is_named(project, path):

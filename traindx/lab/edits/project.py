@@ -65,8 +65,8 @@ class Project:
         return NotCertain(write, why, self.script) if at is None else at.doubt(write, why)
 
     def file_of(self, module: str, importer: str) -> str:
-        """The project's file that a module's name refers to: next to the script, next to the importer, or at the
-        top level. "" for packages from elsewhere."""
+        """The project's file that a module's name refers to: next to the script, next to the importer, or at
+        the top level. "" for packages from elsewhere."""
         level = len(module) - len(module.lstrip("."))
         tail = module.lstrip(".").replace(".", "/")
         here = posixpath.dirname(importer)

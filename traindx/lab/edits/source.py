@@ -33,7 +33,8 @@ class Source:
     def __init__(self, path: str, text: str) -> None:
         self.path, self.text = path, text
         self.mark = BOM if text.startswith(BOM) else ""  # LibCST drops it
-        # The parser uses no node twice, so the wrapper needs no copy of the tree. The copy took half of the time.
+        # The parser uses no node twice, so the wrapper needs no copy of the tree. The copy took half of the
+        # time.
         self.wrapper = MetadataWrapper(cst.parse_module(text.removeprefix(BOM)), unsafe_skip_copy=True)
         self.module = self.wrapper.module
         self.changes: dict[cst.CSTNode, list[Change]] = {}
@@ -90,8 +91,8 @@ class Source:
         return self.module.code_for_node(node).strip()
 
     def spelled(self, full: str, *homes: str) -> str:
-        """How this file can write `full` ("torch.nn.init"), by the first of the modules `homes` that it imports under
-        a name of its own; "" where it imports none."""
+        """How this file can write `full` ("torch.nn.init"), by the first of the modules `homes` that it
+        imports under a name of its own; "" where it imports none."""
         aliases: dict[str, str] = {}
         for node, name in self.names.items():
             if isinstance(node, cst.Name):
@@ -159,7 +160,8 @@ class Source:
         self.after.setdefault(statement, []).extend(lines)
 
     def remove(self, small: Small) -> None:
-        """Remove a simple statement. The comments above it stay, and a block that would be empty gets `pass`."""
+        """Remove a simple statement. The comments above it stay, and a block that would be empty gets
+        `pass`."""
         line = self.parents[small]
         block = self.parents[line]
         only = isinstance(block, cst.IndentedBlock) and len(block.body) == 1
@@ -205,7 +207,8 @@ class Found(NamedTuple):
         return self.source.doubt(self.call, write, why)
 
     def statement(self, write: str, what: str) -> cst.BaseSmallStatement:
-        """The statement that this call (`what`: "the step") makes up alone. Raises NotCertain for a part of one."""
+        """The statement that this call (`what`: "the step") makes up alone. Raises NotCertain for a part of
+        one."""
         if not isinstance(self.small, cst.Expr):
             raise self.doubt(write, f"{what} is part of a larger statement")
         return self.small

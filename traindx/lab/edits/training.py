@@ -128,8 +128,8 @@ def model_at(project: Project, at: Found) -> str:
 
 
 def reached(project: Project, made: Found, model: cst.BaseExpression, at: Found) -> str:
-    """How an expression next to the optimizer is written at another place: by the same name where that means the
-    same there, as an attribute of the object, or as the parameter that it is passed to."""
+    """How an expression next to the optimizer is written at another place: by the same name where that means
+    the same there, as an attribute of the object, or as the parameter that it is passed to."""
     name = dotted(model)
     same_class = made.source.owner(made.call) is at.source.owner(at.call)
     if name.startswith("self."):
@@ -182,7 +182,8 @@ def loaders(project: Project) -> list[Found]:
 
 
 def training_loaders(project: Project) -> list[Found]:
-    """The loaders whose batches reach a backward pass. Where that cannot be followed, the only loader there is."""
+    """The loaders whose batches reach a backward pass. Where that cannot be followed, the only loader there
+    is."""
     every = loaders(project)
     found: list[Found] = []
     for back in backwards(project):

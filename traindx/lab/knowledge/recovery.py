@@ -1,7 +1,7 @@
 """Whether a SQLite file is a database of traindx, and what can still be read from one that is damaged.
 
-A path in `TRAINDX_KB` may lead to anything: a model, a log, another program's database. A file is changed only where it
-carries our application id, or (made before there was one) our table.
+A path in `TRAINDX_KB` may lead to anything: a model, a log, another program's database. A file is changed
+only where it carries our application id, or (made before there was one) our table.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ BESIDE = (
 
 
 def check_ours(file: Path, what: str) -> bool:
-    """Whether a file carries our application id; False where it has none yet. Raises ConfigError, naming it `what`, for
-    anything that is not ours; that is not changed in any way."""
+    """Whether a file carries our application id; False where it has none yet. Raises ConfigError, naming it
+    `what`, for anything that is not ours; that is not changed in any way."""
     try:
         if not file.exists():
             return False
@@ -73,7 +73,8 @@ def set_aside(file: Path) -> Path:
 
 
 def rescued(file: Path) -> list[dict[str, Any]]:
-    """The rows of a damaged database that can be read, from its first on, and from its last back to the damage."""
+    """The rows of a damaged database that can be read, from its first on, and from its last back to the
+    damage."""
     found: dict[int, dict[str, Any]] = {}
     with suppress(sqlite3.Error), closing(connected(file, "mode=ro")) as database:
         database.text_factory = lossy

@@ -1,8 +1,9 @@
 """The database of outcomes: SQLite by default, PostgreSQL by URL, any other that SQLAlchemy reaches.
 
-`TRAINDX_KB` is a URL (`postgresql://…`), the path of a file, or `off`. Two processes may write at once. Only a file
-that is certainly ours is ever changed (`ours`); a damaged one is kept under another name, and read as far as it goes.
-The tables are made and moved on by Alembic (`migrations`), as the first that opens an older database finds them.
+`TRAINDX_KB` is a URL (`postgresql://…`), the path of a file, or `off`. Two processes may write at once.
+Only a file that is certainly ours is ever changed (`ours`); a damaged one is kept under another name, and
+read as far as it goes. The tables are made and moved on by Alembic (`migrations`), as the first that
+opens an older database finds them.
 """
 
 from __future__ import annotations
@@ -43,8 +44,9 @@ def address() -> str:
 
 
 class Store:
-    """An open database. `notes` say what a user is to know about its state, `skipped` how many rows could not be read.
-    Raises MissingExtra without SQLAlchemy, ConfigError where it cannot be opened or a file is not ours."""
+    """An open database. `notes` say what a user is to know about its state, `skipped` how many rows could
+    not be read. Raises MissingExtra without SQLAlchemy, ConfigError where it cannot be opened or a file
+    is not ours."""
 
     def __init__(self, url: str) -> None:
         self.sql = library()
@@ -89,8 +91,8 @@ class Store:
         return redact_text(str(self.url.render_as_string(hide_password=True)))
 
     def run(self, work: Callable[[Any], T]) -> T:
-        """What `work` answers, given a connection in a transaction. A damaged file of ours is replaced, once, by what
-        can be read from it. Raises ConfigError where the database does not answer."""
+        """What `work` answers, given a connection in a transaction. A damaged file of ours is replaced,
+        once, by what can be read from it. Raises ConfigError where the database does not answer."""
         try:
             with self.engine.begin() as connection:
                 return work(connection)
@@ -154,7 +156,8 @@ class Store:
             connection.execute(self.sql.select(self.sql.func.pg_advisory_xact_lock(LOCK)))
 
     def revision(self, connection: Any) -> str | None:
-        """Which migration the database has seen last; None before the first, "" where it has lost its table since."""
+        """Which migration the database has seen last; None before the first, "" where it has lost its table
+        since."""
         sql, there = self.sql, self.sql.inspect(connection)
         if not there.has_table("alembic_version"):
             return None
@@ -169,8 +172,8 @@ class Store:
             self.run(lambda connection: connection.execute(self.outcomes.insert(), rows))
 
     def add_new(self, outcomes: Sequence[Outcome]) -> int:
-        """Remember those that are not there yet, all or none; how many there were. Two processes that take over the
-        same outcomes at once do not double them."""
+        """Remember those that are not there yet, all or none; how many there were. Two processes that take
+        over the same outcomes at once do not double them."""
         rows = [row_of(one) for one in outcomes]
 
         def take_over(connection: Any) -> int:
@@ -185,8 +188,8 @@ class Store:
         return self.run(take_over)
 
     def all(self) -> list[tuple[int, Outcome]]:
-        """Every outcome with its number, the oldest first; those of a newer traindx are left out, and those that cannot
-        be read are counted."""
+        """Every outcome with its number, the oldest first; those of a newer traindx are left out, and those
+        that cannot be read are counted."""
         table, found = self.outcomes.c, []
         wanted = self.sql.select(table.id, table.layout, table.content)
         self.skipped = 0
@@ -257,8 +260,8 @@ def driven(url: str) -> str:
 
 
 def migrated(connection: Any, shown: str) -> None:
-    """Move the tables on to HEAD, in the transaction of `connection`. Raises ConfigError for a database of a newer
-    traindx, MissingExtra without Alembic."""
+    """Move the tables on to HEAD, in the transaction of `connection`. Raises ConfigError for a database of a
+    newer traindx, MissingExtra without Alembic."""
     try:
         from alembic import command
         from alembic.config import Config

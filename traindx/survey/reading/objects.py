@@ -22,9 +22,9 @@ Given = Any
 
 
 def as_table(data: Given, target: Given, wanted: Wanted) -> Table:
-    """The table in `data`: a path; an array or tensor `[n, ...]` with `target` an array `[n]`; a pair of both;
-    columns by name or a data frame with `target` a column's name; a data set or loader of (input, target).
-    Raises ConfigError for anything else, ReadError for files that cannot be read."""
+    """The table in `data`: a path; an array or tensor `[n, ...]` with `target` an array `[n]`; a pair of
+    both; columns by name or a data frame with `target` a column's name; a data set or loader of (input,
+    target). Raises ConfigError for anything else, ReadError for files that cannot be read."""
     import os
 
     if isinstance(data, str | os.PathLike):

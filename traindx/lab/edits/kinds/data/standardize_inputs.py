@@ -1,9 +1,9 @@
-"""`inputs=standardize`: the tensors that the model is called with get mean 0 and deviation 1, computed on the training
-part.
+"""`inputs=standardize`: the tensors that the model is called with get mean 0 and deviation 1, computed on
+the training part.
 
-Where the tensors of training and validation have names (`X_train`, or `X[:300]` of a data set of tensors), right
-before the data set, else before the loop. The statistics are those of all training samples at once. The intervention
-only knows the samples seen so far, so the first losses differ."""
+Where the tensors of training and validation have names (`X_train`, or `X[:300]` of a data set of
+tensors), right before the data set, else before the loop. The statistics are those of all training
+samples at once. The intervention only knows the samples seen so far, so the first losses differ."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def edit(project: Project, value: str) -> None:
 
 
 def axes(project: Project, source: Source, back: Found) -> str:
-    """The dimensions of the statistics: samples of tables, all but the channel of images, all but the last dimension of
-    sequences."""
+    """The dimensions of the statistics: samples of tables, all but the channel of images, all but the last
+    dimension of sequences."""
     shape = str(project.facts.get("inputs_shape", ""))
     known = {1: "0", 2: "(0, 1)", 3: "(0, 2, 3), keepdim=True"}
     count = len(shape.split("x")) if shape else 0
@@ -111,8 +111,8 @@ def of_calls(project: Project, source: Source, back: Found) -> tuple[Use, list[c
 
 
 def rows(project: Project, source: Source, trained: Use, loop: cst.CSTNode, back: Found) -> str:
-    """The rows of a tensor that are trained on: the name of an index that exists before the loop, or ":n" of a
-    `randperm(n)`."""
+    """The rows of a tensor that are trained on: the name of an index that exists before the loop, or ":n" of
+    a `randperm(n)`."""
     part = source.parents[trained.name]
     node: cst.CSTNode | None = (
         part.slice[0].slice if isinstance(part, cst.Subscript) and len(part.slice) == 1 else None

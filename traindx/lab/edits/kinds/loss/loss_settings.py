@@ -32,8 +32,8 @@ def smoothing(project: Project, value: str) -> None:
 
 
 def add(project: Project, loss: Loss, name: str, code: str) -> None:
-    """One more argument of the training loss. Where its module also computes the validation loss, that keeps its
-    meaning: the training gets a separate module."""
+    """One more argument of the training loss. Where its module also computes the validation loss, that keeps
+    its meaning: the training gets a separate module."""
     shared = [one for one in losses(project) if one.made is loss.made]
     home, made = loss.home, Found(loss.home, loss.made)
     if not loss.by_module or len(shared) == 1:

@@ -1,4 +1,5 @@
-"""A squared error of one-hot classes becomes a cross-entropy, with the same targets (fix `use-matching-loss`)."""
+"""A squared error of one-hot classes becomes a cross-entropy, with the same targets (fix
+`use-matching-loss`)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ def detached(project: Project) -> bool:
 
 
 def uses_that_retain(back: Found) -> list[cst.Name]:
-    """The uses of a loss that retain its graph: appended to a list, or added to a sum that outlives the step."""
+    """The uses of a loss that retain its graph: appended to a list, or added to a sum that outlives the
+    step."""
     source = back.source
     loss = back.call.func.value if isinstance(back.call.func, cst.Attribute) else None
     if not isinstance(loss, cst.Name):

@@ -42,7 +42,8 @@ def replaced(value: str) -> tuple[str, ...]:
 
 
 def in_modules(project: Project, source: Source, value: str) -> int:
-    """`nn.Tanh()` in a sequence with a layer after it, or a member whose result a forward pass gives to a layer."""
+    """`nn.Tanh()` in a sequence with a layer after it, or a member whose result a forward pass gives to a
+    layer."""
     count = 0
     for call in source.calls():
         if kind(source, call) in replaced(value) and (hidden(source, call) or hidden_member(source, call)):

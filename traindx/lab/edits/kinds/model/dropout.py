@@ -1,5 +1,5 @@
-"""`dropout=0`, `dropout=0.2`, `dropout=*0.33`: the rates where they are set; without any, dropout after the hidden
-activations of sequences."""
+"""`dropout=0`, `dropout=0.2`, `dropout=*0.33`: the rates where they are set; without any, dropout after the
+hidden activations of sequences."""
 
 from __future__ import annotations
 

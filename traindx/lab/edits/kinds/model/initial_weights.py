@@ -1,4 +1,5 @@
-"""`init=he`, `xavier`, `orthogonal`: new weights of linear and convolution layers, before the optimizer is made."""
+"""`init=he`, `xavier`, `orthogonal`: new weights of linear and convolution layers, before the optimizer is
+made."""
 
 from __future__ import annotations
 

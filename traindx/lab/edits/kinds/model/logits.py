@@ -1,7 +1,8 @@
-"""`logits=on`: removes a softmax or sigmoid between the model and a loss that applies it itself, or has a form that does.
+"""`logits=on`: removes a softmax or sigmoid between the model and a loss that applies it itself, or has a
+form that does.
 
-Whatever reads the model's output must mean the same without it. The largest of several stays the largest, and a
-comparison with 0.5 becomes one with 0. Anything else that reads probabilities makes it advice."""
+Whatever reads the model's output must mean the same without it. The largest of several stays the largest,
+and a comparison with 0.5 becomes one with 0. Anything else that reads probabilities makes it advice."""
 
 from __future__ import annotations
 
@@ -44,8 +45,8 @@ def edit(project: Project, _value: str) -> None:
 
 
 def squashings(project: Project) -> list[tuple[Source, cst.Call, str]]:
-    """The calls and modules that squash the model's output: last in a sequence or a forward pass, or around the input of
-    the loss."""
+    """The calls and modules that squash the model's output: last in a sequence or a forward pass, or around
+    the input of the loss."""
     found: list[tuple[Source, cst.Call, str]] = []
     for source in project.sources:
         for call in source.calls():

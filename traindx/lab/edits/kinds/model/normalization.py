@@ -1,4 +1,5 @@
-"""`normalize=layer`, `normalize=batch`: a norm between a linear layer and its hidden activation, in sequences."""
+"""`normalize=layer`, `normalize=batch`: a norm between a linear layer and its hidden activation, in
+sequences."""
 
 from __future__ import annotations
 

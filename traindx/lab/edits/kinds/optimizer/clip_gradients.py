@@ -1,4 +1,5 @@
-"""Clipping: `clip=1.0` and `clip.value=0.5` before the step (after unscaling), `clip=*10` and `clip=off` where it is set."""
+"""Clipping: `clip=1.0` and `clip.value=0.5` before the step (after unscaling), `clip=*10` and `clip=off`
+where it is set."""
 
 from __future__ import annotations
 

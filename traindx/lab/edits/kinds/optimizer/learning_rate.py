@@ -1,7 +1,8 @@
-"""The learning rate: `lr=*0.1` and `lr=0.01` at the literal, constant, default or configuration that sets it.
+"""The learning rate: `lr=*0.1` and `lr=0.01` at the literal, constant, default or configuration that sets
+it.
 
-Every optimizer is changed, and every absolute rate of a schedule with it, so that the schedule keeps its shape.
-The source must set what was recorded. Otherwise something between them sets the rate."""
+Every optimizer is changed, and every absolute rate of a schedule with it, so that the schedule keeps its
+shape. The source must set what was recorded. Otherwise something between them sets the rate."""
 
 from __future__ import annotations
 
@@ -80,7 +81,8 @@ def factor_for(project: Project, value: str, first: Value, use: tuple[Source, cs
 
 
 def starts(project: Project) -> list[float]:
-    """The shares of their highest rate that schedules start with, because that first rate is what was recorded."""
+    """The shares of their highest rate that schedules start with, because that first rate is what was
+    recorded."""
     shares = []
     for one in schedules(project):
         if one.kind == "OneCycleLR":

@@ -82,8 +82,8 @@ def write(project: Project, one: Found, name: str, code: str) -> None:
 
 
 def in_groups(one: Found, name: str) -> tuple[list[cst.BaseExpression], bool]:
-    """The values of parameter groups: `{"params": ..., "weight_decay": 0.0}`, and whether each group has one.
-    Raises NotCertain where only some groups have one, and the others the optimizer's default."""
+    """The values of parameter groups: `{"params": ..., "weight_decay": 0.0}`, and whether each group has
+    one. Raises NotCertain where only some groups have one, and the others the optimizer's default."""
     params = one.given("params", 0)
     groups = [
         node for node in one.source.all(cst.Dict) if params is not None and one.source.inside(node, params)

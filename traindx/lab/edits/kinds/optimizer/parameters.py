@@ -49,7 +49,8 @@ def thaw(project: Project, source: Source, small: cst.BaseSmallStatement) -> Non
 
 
 def register(project: Project, _value: str) -> None:
-    """`Adam(model.head.parameters())` becomes `Adam(model.parameters())`; layers in a list become a ModuleList."""
+    """`Adam(model.head.parameters())` becomes `Adam(model.parameters())`; layers in a list become a
+    ModuleList."""
     count = 0
     for one in optimizers(project):
         params = one.given("params", 0)
@@ -76,8 +77,8 @@ def all_given(project: Project) -> bool:
 
 
 def root(source: Source, node: cst.BaseExpression) -> cst.BaseExpression | None:
-    """The model that a part belongs to: `model` of `model.head`, `model[2]`, `model[:4]`; `self.net` of `self.net.head`
-    in a class that is not itself a model."""
+    """The model that a part belongs to: `model` of `model.head`, `model[2]`, `model[:4]`; `self.net` of
+    `self.net.head` in a class that is not itself a model."""
     while True:
         inner = node.value if isinstance(node, (cst.Attribute, cst.Subscript)) else None
         if inner is None or dotted(inner) == "self":

@@ -1,4 +1,5 @@
-"""The fix `reduce-on-plateau` adds the schedule after each validation; `lr=plateau` cannot be tried as an intervention."""
+"""The fix `reduce-on-plateau` adds the schedule after each validation; `lr=plateau` cannot be tried as an
+intervention."""
 
 from __future__ import annotations
 

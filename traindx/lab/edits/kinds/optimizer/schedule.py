@@ -1,5 +1,5 @@
-"""Schedules: one that counts epochs but is stepped for each batch is stepped at the end of the epoch instead (fix
-`repair-schedule`). With `lr=constant` none is stepped."""
+"""Schedules: one that counts epochs but is stepped for each batch is stepped at the end of the epoch instead
+(fix `repair-schedule`). With `lr=constant` none is stepped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`optimizer=adamw`, `adam`, `sgd`, `momentum`: another class with the rate and the weight decay as they are."""
+"""`optimizer=adamw`, `adam`, `sgd`, `momentum`: another class with the rate and the weight decay as they
+are."""
 
 from __future__ import annotations
 

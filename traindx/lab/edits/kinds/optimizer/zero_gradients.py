@@ -1,7 +1,7 @@
 """`zero_grad=each-step`: gradients are cleared right after the step that used them.
 
-This is right with and without accumulation. A clearing between the backward pass and the step, which removes the
-gradients before they are used, is moved instead."""
+This is right with and without accumulation. A clearing between the backward pass and the step, which
+removes the gradients before they are used, is moved instead."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`eval_mode=eval`: the model is in evaluation mode where it is called without gradients.
 
-`model.eval()` goes before the block (or into the function) without gradients, and `model.train()` before the training
-loop, unless they are there already."""
+`model.eval()` goes before the block (or into the function) without gradients, and `model.train()` before
+the training loop, unless they are there already."""
 
 from __future__ import annotations
 

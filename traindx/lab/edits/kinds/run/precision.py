@@ -1,4 +1,5 @@
-"""`precision=bfloat16`: autocast to float16 becomes autocast to bfloat16; `precision=float32`: autocast is off."""
+"""`precision=bfloat16`: autocast to float16 becomes autocast to bfloat16; `precision=float32`: autocast is
+off."""
 
 from __future__ import annotations
 

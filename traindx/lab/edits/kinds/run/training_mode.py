@@ -1,7 +1,7 @@
 """`mode=train`: the model is in training mode when gradients are computed.
 
-`model.train()` goes right before the innermost loop around the backward pass, or inside that loop where the mode
-changes in it. A `model.eval()` of the training itself becomes `model.train()`."""
+`model.train()` goes right before the innermost loop around the backward pass, or inside that loop where
+the mode changes in it. A `model.eval()` of the training itself becomes `model.train()`."""
 
 from __future__ import annotations
 
