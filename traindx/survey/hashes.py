@@ -1,8 +1,7 @@
-"""Samples told apart by hashes, in bounded memory.
+"""Samples compared by hashes, in bounded memory.
 
-Of very many samples only those whose hash falls into a share of all hashes are kept, the same share
-for training and validation: what is counted among these holds for the whole.
-"""
+Of very many samples only those whose hash is in a share of all hashes are kept, the same share for
+training and validation. What is counted among these holds for the whole."""
 
 from __future__ import annotations
 

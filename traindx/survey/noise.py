@@ -164,7 +164,7 @@ def quarters(predicted: Predicted) -> tuple[Wrong, Wrong, Wrong]:
 
 
 def floor(first: float, second: float, third: float) -> float:
-    """The disagreement that is left where the models are surest: what the first quarter has, less what it
-    still falls by towards that end. Classes that are hard to tell apart disagree less and less there,
-    down to nothing; wrong labels disagree as often everywhere."""
+    """The disagreement that remains where the models are surest: that of the first quarter, less its
+    remaining trend. Classes that are hard to separate disagree less and less there, down to nothing.
+    Wrong labels disagree as often everywhere."""
     return float(min(2 * first - second, 1.5 * first - 0.5 * third))

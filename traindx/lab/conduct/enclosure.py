@@ -1,12 +1,11 @@
-"""A view of the machine for one experiment: files that cannot be changed, caches that forget, a network of
-its own.
+"""A view of the machine for one experiment: read-only files, caches whose changes are discarded, a separate
+network.
 
 Linux namespaces (https://man7.org/linux/man-pages/man7/namespaces.7.html). Landlock (fence.py) has no
-right for permissions, owners, times and attributes, and cannot tell a connection within the machine from
-one that leaves it. Here every mount is read-only but for the places that an experiment may write to,
-which stops those changes too. Folders of caches get a layer on top that takes the changes. /dev/shm is a
-new one that ends with the experiment.
-"""
+right for permissions, owners, times and attributes, and cannot distinguish a connection within the
+machine from one that leaves it. Here every mount is read-only except for the places that an experiment
+may write to, which prevents those changes. Folders of caches get a layer on top that takes the changes.
+/dev/shm is a new one that ends with the experiment."""
 
 from __future__ import annotations
 
@@ -145,8 +144,8 @@ def mounted(source: str, target: str, kind: str | None, flags: int, options: str
 
 
 def share_anew(place: str, room: int) -> None:
-    """Attach the scratch folder, and an empty /dev/shm as large as the one that is there, with links to what
-    that holds: data may lie there, and even the scratch folder."""
+    """Attach the scratch folder, and an empty /dev/shm as large as the existing one, with links to its
+    content: it may hold data, and even the scratch folder."""
     if not os.path.isdir(SHARED):
         return attach(place, room)
     before, size = os.path.join(place, "shm"), os.statvfs(SHARED)
@@ -188,12 +187,12 @@ def within(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def listening(besides: Sequence[str]) -> Iterator[str]:
+def listening(open_too: Sequence[str]) -> Iterator[str]:
     """Sockets in the file system: those that the kernel lists, and those in /run, which another container
     may serve."""
     listed = (line.split(None, 7)[7:] for line in read("/proc/net/unix").splitlines()[1:])
     named = {os.path.realpath(words[0]) for words in listed if words and words[0].startswith(os.sep)}
-    open_ones = [*SERVICES, *besides, os.environ.get("CUDA_MPS_PIPE_DIRECTORY", SERVICES[-1])]
+    open_ones = [*SERVICES, *open_too, os.environ.get("CUDA_MPS_PIPE_DIRECTORY", SERVICES[-1])]
     for path in named | set(sockets_in(RUN, DEPTH)):
         if os.path.exists(path) and not any(within(path, os.path.realpath(one)) for one in open_ones):
             yield path
@@ -212,7 +211,7 @@ def sockets_in(folder: str, depth: int) -> Iterator[str]:
 
 
 def connect_to_itself(addresses: Sequence[str]) -> None:
-    """Let processes reach each other by the addresses that the machine has: its name may stand for any of
+    """Let processes reach each other by the addresses of the machine, because its name may resolve to any of
     them."""
     import fcntl
 

@@ -196,7 +196,7 @@ def conduct(
             request, environment, copy, (output or Output)(out / "stdout.log"), stop, until, warm
         )
         changed = scratch.changes(
-            before, scratch.state(copy.root), besides=os.path.relpath(out.resolve(), copy.root)
+            before, scratch.state(copy.root), except_in=os.path.relpath(out.resolve(), copy.root)
         )
     finally:
         scratch.remove(copy.place)

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from traindx.lab.conduct.attempts import Attempt
-from traindx.lab.conduct.checkpoints import SECONDS, look_at
+from traindx.lab.conduct.checkpoints import SECONDS, inspect
 from traindx.lab.conduct.parallel import threads_each
 from traindx.lab.judge.objectives import side
 from traindx.lab.repair.bench import Arm, Bench
@@ -67,7 +67,7 @@ def broken(file: Path) -> str:
                 return f"{found} is damaged" if (found := archive.testzip()) else ""
         except (zipfile.BadZipFile, OSError) as error:
             return str(error)
-    looked = look_at(file, time.monotonic() + SECONDS)
+    looked = inspect(file, time.monotonic() + SECONDS)
     if looked.bad:
         return f"not finite: {', '.join(looked.bad[:3])}"
     return looked.broken or ("" if looked.known else "their format is unknown")
