@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from traindx.causes.facts.optimizer import optimizer_family, peak_rate, updates
-from traindx.features.ranks import ranks_of
+from traindx.features.performance.processes import ranks_of
 from traindx.features.shared import Features
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from traindx.features import yardstick
-from traindx.features.middle import median
+from traindx.features.comparisons import predictor_gap
 from traindx.features.shared import Features
+from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Run
 
@@ -48,13 +48,15 @@ def answers_are_classes(
 
 
 def train_accuracy(run: Run, features: Features) -> float | None:
-    measured = yardstick.level(features, "outputs_accuracy") if answers_are_classes(run, features) else None
-    return yardstick.level(features, "train/accuracy") if measured is None else measured
+    measured = (
+        predictor_gap.level(features, "outputs_accuracy") if answers_are_classes(run, features) else None
+    )
+    return predictor_gap.level(features, "train/accuracy") if measured is None else measured
 
 
 def train_skill(run: Run, features: Features) -> float | None:
-    """Skill on training batches late in the run: 0 for guessing (most common class or mean), 1 for perfect."""
-    explained = yardstick.level(features, "outputs_explained")
+    """Skill on training batches late in the run: 0 for guessing, 1 for perfect."""
+    explained = predictor_gap.level(features, "outputs_explained")
     if explained is not None:
         return explained
     accuracy = train_accuracy(run, features)
@@ -78,26 +80,28 @@ def train_learning(run: Run, features: Features) -> float | None:
 
 def val_over_train(run: Run, features: Features) -> float | None:
     """Validation accuracy minus training accuracy, late in the run."""
-    train, val = train_accuracy(run, features), yardstick.level(features, "val/accuracy")
+    train, val = train_accuracy(run, features), predictor_gap.level(features, "val/accuracy")
     return None if train is None or val is None else val - train
 
 
 def contradicted(run: Run, features: Features) -> float | None:
     """Share of training labels that the outputs contradict with confidence, late in the run."""
     return (
-        yardstick.level(features, "outputs_contradict_share") if answers_are_classes(run, features) else None
+        predictor_gap.level(features, "outputs_contradict_share")
+        if answers_are_classes(run, features)
+        else None
     )
 
 
 def same_answer(run: Run, features: Features) -> float | None:
     """How far the share of the most common prediction exceeds that of the most common label."""
-    predicted = None if features.is_game else yardstick.level(features, "outputs_majority_share")
+    predicted = None if features.is_game else predictor_gap.level(features, "outputs_majority_share")
     return excess(predicted, run.setup.number("class_majority_share"))
 
 
 def val_same_answer(run: Run, features: Features) -> float | None:
     labelled = run.setup.number("val_class_majority_share") or run.setup.number("class_majority_share")
-    return excess(yardstick.level(features, "val_outputs_majority_share"), labelled)
+    return excess(predictor_gap.level(features, "val_outputs_majority_share"), labelled)
 
 
 def excess(predicted: float | None, labelled: float | None) -> float | None:
@@ -150,13 +154,13 @@ def broken_first(
 
 def beside_simple(run: Run, features: Features) -> float | None:
     """The gain of the model over the trivial prediction, as a share of the gain of simple predictors."""
-    gain = yardstick.beside(run, features) if not features.is_game else None
+    gain = predictor_gap.beside(run, features) if not features.is_game else None
     return None if gain is None else gain.share
 
 
 def val_beside_simple(run: Run, features: Features) -> float | None:
     """The same for the accuracy on validation data."""
-    gain = yardstick.beside(run, features, "val/accuracy") if not features.is_game else None
+    gain = predictor_gap.beside(run, features, "val/accuracy") if not features.is_game else None
     return None if gain is None else gain.share
 
 

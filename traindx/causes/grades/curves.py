@@ -8,9 +8,9 @@ import numpy as np
 
 from traindx.causes.grades.setup import Measure
 from traindx.features.curve import Curve
-from traindx.features.middle import median
+from traindx.features.performance.level_shifts import growth, start_up
 from traindx.features.shared import Features
-from traindx.features.systems import growth, start_up
+from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Floats, Run
 

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Unpack
 
 from traindx import pipeline
+from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
-from traindx.capture.launch.stages import EXPERIMENTS, experiment_stopped, recorded, steps_over, why_nothing
+from traindx.capture.launch.stages import experiment_stopped, recorded, steps_over, why_nothing
 from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
 from traindx.lab.conduct import experiment as trials
@@ -210,7 +211,9 @@ def why_not(done: Conducted, command: Sequence[str]) -> str:
     """Why a command left no record."""
     if done.ended != "finished":
         return f"the script {done.words()}, and had made no step"
-    why = why_nothing(done.out, command, Ended(done.status, done.signal, done.seconds), EXPERIMENTS)
+    why = why_nothing(
+        done.out, command, Ended(done.status, done.signal, done.seconds), frameworks("experiment")
+    )
     return (
         why
         if done.ok
