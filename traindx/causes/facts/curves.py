@@ -1,6 +1,7 @@
 """Facts about curves and events: where the loss starts, where it stops, whether validation ever improves.
 
-As in `facts.setup`, each is a pure function of the run: True, False, or None when the run does not show it.
+As in `facts.setup`, each is a pure function of the run: True, False, or None when the run does not show
+it.
 """
 
 from __future__ import annotations

@@ -78,8 +78,8 @@ GROUP_OF: Mapping[str, str] = {member: name for name, members in GROUPS.items() 
 
 
 class Sign(msgspec.Struct, frozen=True):
-    """One outcome or fact. `key` is a rule's slug or "fact:<name>", `held` whether it fired (or is true), `strength`
-    0..1, `marks` its aspects; `group` names the evidence group."""
+    """One outcome or fact. `key` is a rule's slug or "fact:<name>", `held` whether it fired (or is true),
+    `strength` 0..1, `marks` its aspects; `group` names the evidence group."""
 
     key: str
     held: bool
