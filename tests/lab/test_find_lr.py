@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from traindx.errors import ExperimentFailed
-from traindx.features.sweep import Suggestion
+from traindx.features.comparisons.rate_sweep import Suggestion
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.conduct.experiment import Conducted
 from traindx.lab.find_lr import TRIED, Plan, Start, good, search, try_rates

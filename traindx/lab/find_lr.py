@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from traindx.errors import ExperimentFailed
-from traindx.features import sweep
-from traindx.features.sweep import Suggestion, Sweep
+from traindx.features.comparisons import rate_sweep
+from traindx.features.comparisons.rate_sweep import Suggestion, Sweep
 from traindx.lab.conduct.attempts import Attempt, attempt, fence_notes
 from traindx.lab.conduct.experiment import Bounds, Conducted
 from traindx.own import VERSION
@@ -74,9 +74,9 @@ def search(plan: Plan, start: Start, tell: Callable[[str], None]) -> Swept:
     first = one_sweep(plan, plan.seeds[0], start, tell)
     if first.short:
         seen = len(first.sweep.losses)
-        if seen < sweep.LEAST:
+        if seen < rate_sweep.LEAST:
             raise ExperimentFailed(
-                f"the script {first.conducted.words()}, with {seen} steps that can be used; a sweep needs {sweep.LEAST}"
+                f"the script {first.conducted.words()}, with {seen} steps that can be used; a sweep needs {rate_sweep.LEAST}"
             )
         tell(f"the script {first.conducted.words()} before the highest rate: again, in {seen} steps")
         plan = plan._replace(steps=seen)
@@ -94,7 +94,7 @@ def search(plan: Plan, start: Start, tell: Callable[[str], None]) -> Swept:
 def together(plan: Plan, first: One, start: Start, tell: Callable[[str], None]) -> Swept:
     """The first sweep, those of the other seeds, and what they say."""
     ones = (first, *(one_sweep(plan, seed, start, tell) for seed in plan.seeds[1:]))
-    return Swept(plan.steps, ones, sweep.read([one.sweep for one in ones]))
+    return Swept(plan.steps, ones, rate_sweep.read([one.sweep for one in ones]))
 
 
 def one_sweep(plan: Plan, seed: int, start: Start, tell: Callable[[str], None]) -> One:
@@ -104,7 +104,7 @@ def one_sweep(plan: Plan, seed: int, start: Start, tell: Callable[[str], None]) 
     found = swept_rates(recorded(attempt))
     if len(found.rates) > 1 and found.rates[-1] <= found.rates[0]:
         raise ExperimentFailed("the learning rate did not rise: something in the script holds it")
-    if not found.diverged and not attempt.conducted.ok and isinstance(sweep.read([found]), Suggestion):
+    if not found.diverged and not attempt.conducted.ok and isinstance(rate_sweep.read([found]), Suggestion):
         found = found._replace(diverged=True)  # it learned, and then failed as the rate rose
     short = not found.diverged and len(found.losses) < WHOLE * (plan.steps - 1)
     end = "diverged" if found.diverged else attempt.conducted.words()
@@ -124,7 +124,7 @@ def recorded(attempt: Attempt) -> Run:
 def swept_rates(run: Run) -> Sweep:
     if "lr" not in run.series:
         raise ExperimentFailed("no learning rate was seen: the script has no optimizer that could be swept")
-    return sweep.sweep_of(run.series["lr"], run.series["train/loss"])
+    return rate_sweep.sweep_of(run.series["lr"], run.series["train/loss"])
 
 
 def try_rates(
@@ -137,14 +137,14 @@ def try_rates(
         for seed in plan.seeds:
             attempt = start((f"lr={rate:g}", "lr=constant", f"seed={seed}"), steps, ended_badly)
             losses = recorded(attempt).series["train/loss"].values
-            loss = sweep.final(losses)
+            loss = rate_sweep.final(losses)
             tried.append(TriedRate(rate=rate, seed=seed, loss=loss, steps=len(losses)))
             tell(f"rate {rate:g}, seed {seed}: " + ("diverged" if np.isnan(loss) else f"loss {loss:.4g}"))
     return tuple(tried)
 
 
 def ended_badly(run: Run) -> bool:
-    return "train/loss" in run.series and sweep.diverged(run.series["train/loss"].values)
+    return "train/loss" in run.series and rate_sweep.diverged(run.series["train/loss"].values)
 
 
 def good(tried: Sequence[TriedRate], start: float) -> tuple[float, float] | None:
@@ -152,7 +152,7 @@ def good(tried: Sequence[TriedRate], start: float) -> tuple[float, float] | None
     levels: dict[float, list[float]] = {}
     for one in tried:
         levels.setdefault(one.rate, []).append(one.loss)
-    return sweep.good_rates(levels, start)
+    return rate_sweep.good_rates(levels, start)
 
 
 def find_rate(

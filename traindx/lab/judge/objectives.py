@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
-from traindx.features.scores import scale_of
+from traindx.features.curves.score_scales import scale_of
 from traindx.lab.judge.significance import CAP, student
 from traindx.vocabulary.run import Floats, Run, Series
 from traindx.vocabulary.signals import direction_of

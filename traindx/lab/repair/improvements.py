@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.features.curve import Curve
-from traindx.features.forecast import QUANTILES, forecast_curve, has_failed
+from traindx.features.curves.forecast import QUANTILES, forecast_curve, has_failed
 from traindx.features.shared import Features
-from traindx.features.trends import slope
+from traindx.features.statistics.trends import slope
 from traindx.reports.labels import number, percent
 from traindx.vocabulary.diagnosis import Recommendation
 from traindx.vocabulary.rule import threshold
