@@ -44,7 +44,7 @@ def test_an_open_cause_is_settled_by_experiments_and_a_likely_one_is_left(
     assert after.first.hypotheses[0].cause == "learning-rate-too-high"
     tried = [(list(t["interventions"]), t["verdict"]) for t in after.first.trials]
     assert (["lr=*0.1"], "confirmed") in tried
-    assert "How the belief went" in way
+    assert "How the probabilities changed" in way
     (journal,) = here.glob("traindx-investigate/*/trials.jsonl")
     starts = [json.loads(line) for line in journal.read_text().splitlines()[1:]]
     assert all(s["ok"] for s in starts)

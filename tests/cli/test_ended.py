@@ -66,7 +66,7 @@ def test_asked_to_end_it_leaves_no_process_and_no_folder(
         told = said.decode().splitlines()[-1]
         assert process.returncode in (128 + number, 128 + signal.SIGTERM), said  # both are there at once
         assert told.startswith(("traindx: interrupted", "traindx: ended by SIG"))
-        assert ("the same command goes on where it was" in told) == (verb in ("fix", "investigate"))
+        assert ("run the same command again to continue" in told) == (verb in ("fix", "investigate"))
         assert pipe.read() == b"", "the script still runs"
         assert os.listdir(tmp_path / "tmp") == []
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FOLDER = Path("traindx-investigate")
 
-OPEN = 0.8  # the leading answer is taken for settled from this probability on
+SETTLED = 0.8  # probability from which the leading cause needs no experiment
 
 
 class Settling(NamedTuple):
@@ -37,11 +37,11 @@ class Settling(NamedTuple):
         """The diagnosis with what experiments made of it, and how the belief went; unchanged and "" where the
         leading answer is likely enough. The run that has ended stands for the script as it is."""
         place = max(range(len(diagnosis.runs)), key=lambda i: diagnosis.runs[i].points)
-        told = diagnosis.document.runs[place]
-        leading = told.hypotheses[0] if told.hypotheses else None
-        if leading is None or leading.probability >= OPEN:
+        found_first = diagnosis.document.runs[place]
+        leading = found_first.hypotheses[0] if found_first.hypotheses else None
+        if leading is None or leading.probability >= SETTLED:
             return diagnosis, ""
-        from traindx.cli.fix_progress import JOBS, Starts, Told
+        from traindx.cli.fix_progress import JOBS, ProgressLines, Starts
         from traindx.lab.repair import investigate as looking
         from traindx.lab.repair.bench import LEAST_LIMIT, TIMES, Arm
         from traindx.lab.repair.folder import DONE, opened
@@ -49,11 +49,11 @@ class Settling(NamedTuple):
 
         ran = Arm((), None, diagnosis.runs[place], ended.shell_status == 0, ended.seconds)
         starts = Starts(self.steps, self.seconds, JOBS, None, {})
-        with Told(quiet) as said:
+        with ProgressLines(quiet) as said:
             journal = opened(self.command, FOLDER, None, Options(self.steps), {}, said.say, jobs=JOBS)
             with starts.bench(tuple(self.command), journal, said) as bench:
                 bench.steps, bench.limit = self.steps, max(LEAST_LIMIT, TIMES * ran.seconds)
-                found = looking.settled(bench, ran, told, show=plan_of(quiet), tell=said.say)
+                found = looking.settled(bench, ran, found_first, show=plan_of(quiet), tell=said.say)
         runs = [found.diagnosis if i == place else one for i, one in enumerate(diagnosis.document.runs)]
         made = pipeline.Diagnosis(
             msgspec.structs.replace(diagnosis.document, runs=tuple(runs)), diagnosis.runs
@@ -67,18 +67,18 @@ def plan_of(quiet: bool) -> Show:
     """Shows the plan with its price."""
 
     def show(belief: Sequence[Hypothesis], plan: Sequence[Experiment], seconds: float) -> None:
-        note(f"{belief[0].title} ({percent(belief[0].probability)}). What would tell most:", quiet)
+        note(f"{belief[0].title} ({percent(belief[0].probability)}). Most informative experiments:", quiet)
         for number, one in enumerate(plan, 1):
             note(f"  {number}. {one.what}: {' '.join(one.interventions)}  ({one.bits:.2f} bits)", quiet)
         if plan:
-            note(f"  each two starts of about {seconds:.0f} s", quiet)
+            note(f"  each takes two starts of about {seconds:.0f} s", quiet)
 
     return show
 
 
 def trail(found: Investigation) -> str:
     """What was believed, and what changed it."""
-    lines = ["How the belief went"]
+    lines = ["How the probabilities changed"]
     for what, shares in found.diagnosis.belief:
         most = sorted(shares.items(), key=lambda item: -item[1])[:3]
         lines.append(f"  {what:<40} " + ", ".join(f"{cause} {percent(share)}" for cause, share in most))

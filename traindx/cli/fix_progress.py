@@ -1,4 +1,4 @@
-"""What `traindx fix` and `traindx investigate` share at the terminal: options, the plan with its price, progress."""
+"""What `traindx fix` and `traindx investigate` share: options, the plan with its price, progress lines."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ JOBS = 2
 
 
 class Starts(NamedTuple):
-    """How the script is started. `budget` in seconds, `folder` for all that is written (None: one of its own)."""
+    """How the script is started. `budget` in seconds, `folder` for everything that is written (None: a new one)."""
 
     steps: int | None
     budget: float
@@ -44,12 +44,12 @@ class Starts(NamedTuple):
     address: str | None = None
 
     @contextmanager
-    def bench(self, command: tuple[str, ...], journal: Journal, told: Told) -> Iterator[Bench]:
+    def bench(self, command: tuple[str, ...], journal: Journal, lines: ProgressLines) -> Iterator[Bench]:
         """Where the arms are run."""
         from traindx.lab.repair.bench import Bench
 
-        told.budget = self.budget
-        state_limits(self.reach.get("network", False), told.quiet)
+        lines.budget = self.budget
+        state_limits(self.reach.get("network", False), lines.quiet)
         with naming(journal.path.parent), self.starter(command) as (start, how):
             yield Bench(
                 command,
@@ -58,13 +58,13 @@ class Starts(NamedTuple):
                 budget=self.budget,
                 jobs=self.jobs,
                 reach=self.reach,
-                tell=told.at,
+                tell=lines.at,
                 how=how,
             )
 
     @contextmanager
     def starter(self, command: tuple[str, ...]) -> Iterator[tuple[Start, Callable[[], str]]]:
-        """What makes the starts, and what is to be known of how it made them."""
+        """The function that starts the script, and one that describes how it did."""
         from traindx.lab.conduct import attempts
         from traindx.lab.conduct.cluster import Cluster
         from traindx.lab.conduct.parallel import threads_each
@@ -84,28 +84,28 @@ class Starts(NamedTuple):
 
 
 def start_options(budget: str) -> tuple[Callable[..., Any], ...]:
-    """The options themselves; `budget` is the default of its own."""
+    """The options; `budget` is the default of --budget."""
     return (
         click.option(
             "--steps", type=click.IntRange(min=1), metavar="N",
-            help="Optimizer steps of every start. Default: all of a short script, a third and more of a long one.",
+            help="Optimizer steps of every start. Default: all of a short script, at least a third of a long one.",
         ),
-        click.option("--budget", default=budget, show_default=True, metavar="TIME", help="In all: 90s, 5m, 1h."),
+        click.option("--budget", default=budget, show_default=True, metavar="TIME", help="Total time: 90s, 5m, 1h."),
         click.option(
             "--jobs", type=click.IntRange(min=1), default=JOBS, show_default=True, metavar="N",
-            help="Starts at a time, at most as many as there are cores.",
+            help="Parallel starts, at most one per core.",
         ),
         click.option(
-            "--out", "folder", metavar="DIR", help="Write all there, or go on with what lies there. "
-            "Default: a folder of its own, <script>-<time>.",
+            "--out", "folder", metavar="DIR", help="Write everything to DIR, or continue the search in DIR. "
+            "Default: a new folder, <script>-<time>.",
         ),
         *FENCE_OPTIONS,
         click.option(
             "--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True,
-            help="Where starts are made: by this process, or as tasks of Ray (the extra `ray`).",
+            help="Where the script is started: by this process, or as Ray tasks (the extra `ray`).",
         ),
         click.option(
-            "--ray-address", metavar="ADDRESS", help="A Ray that is there. Default: one that is started here."
+            "--ray-address", metavar="ADDRESS", help="An existing Ray cluster. Default: start one here."
         ),
     )  # fmt: skip
 
@@ -154,9 +154,9 @@ def direction(text: str) -> tuple[str, str]:
     return name, words[way]
 
 
-class Told:
-    """What is said while trials run: lines on stderr, and, on a terminal, what runs, for how long, how much of `budget`
-    (seconds; None: not known) is left, and what is believed so far."""
+class ProgressLines:
+    """Progress on stderr while trials run. On a terminal a status line shows the current trial, the time used and left
+    of `budget` (seconds; None: unknown), and the leading cause."""
 
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
@@ -166,7 +166,7 @@ class Told:
         self.status: Any = None
         self.lock = threading.Lock()
 
-    def __enter__(self) -> Told:
+    def __enter__(self) -> ProgressLines:
         if not self.quiet and sys.stderr.isatty():
             from rich.console import Console
 
@@ -180,7 +180,7 @@ class Told:
 
     @contextmanager
     def quietly(self) -> Iterator[None]:
-        """Without a line that moves, while a question is asked."""
+        """Without the moving status line, while a question is asked."""
         if self.status is not None:
             self.status.stop()
         try:
@@ -190,7 +190,7 @@ class Told:
                 self.status.start()
 
     def at(self, what: str) -> None:
-        """What begins now."""
+        """A trial that begins."""
         from traindx.cli.streams import markup_free
 
         with self.lock:
@@ -204,7 +204,7 @@ class Told:
                 note(f"  {passed:5.0f} s  {what}", self.quiet)
 
     def believe(self, hypotheses: Sequence[Hypothesis]) -> None:
-        """What is thought most likely now."""
+        """The leading cause so far."""
         first = max(hypotheses, key=lambda one: one.probability, default=None)
         with self.lock:
             self.belief = "" if first is None else f"  {first.title} {percent(first.probability)}"
@@ -222,7 +222,7 @@ class Told:
         for number, one in enumerate(plan, 1):
             note(f"  {number}. {one.fix}: {' '.join(one.interventions)}  (for {one.cause})", self.quiet)
         if not plan:
-            note("  nothing that can be tried from outside", self.quiet)
+            note("  no fix can be tried without editing the script", self.quiet)
             return
         each, starts = price(search)
         note(

@@ -45,7 +45,7 @@ def start_options(what: str = "record") -> Callable[[Any], Any]:
 
 
 class Start:
-    """A start of `command`, recorded in the folder that the user named, or in one of its own under `RUNS`. Raises
+    """A start of `command`, recorded in the folder that the user named, or in a new one under `RUNS`. Raises
     ConfigError where there is no such program."""
 
     def __init__(self, command: Sequence[str], folder_name: str | None) -> None:
@@ -60,7 +60,7 @@ class Start:
             return launch(self.command, request, stdout=stdout_for(out))
 
     def launch_apart(self, request: Request, out: Output, why: str = "", **reach: Any) -> Ended:
-        """Run it to its end in a scratch copy of the user's folder; `reach` is what `conduct` lets it use besides."""
+        """Run it to its end in a scratch copy of the user's folder; `reach` is what else `conduct` lets it use."""
         from traindx.lab.conduct.attempts import conduct, fence_notes
 
         def record(
@@ -82,7 +82,7 @@ class Start:
             note(f"traindx: the script {done.words()}")
         elif done.status and any(words in done.tail for words in REFUSED):
             note(
-                "The script can write to its scratch copy only; to allow another place: --writable PATH",
+                "The script can only write to its scratch copy. --writable PATH allows another place.",
                 out.quiet,
             )
         for line in fence_notes(done):
@@ -106,10 +106,10 @@ class Start:
             raise
 
     def nothing(self, why: str, ended: Ended) -> int:
-        """Say why there is nothing to tell; the exit status. Where the script was asked to end, that is why."""
+        """Say why nothing can be reported; the exit status. A script that was asked to end is reported as interrupted."""
         self.clear()
         if ended.asked in ASKED:
-            return Interrupted(signal.Signals(ended.asked)).tell("")
+            return Interrupted(signal.Signals(ended.asked)).report("")
         note(f"traindx: {why}")
         return 2
 

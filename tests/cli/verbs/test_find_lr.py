@@ -122,8 +122,8 @@ def test_nothing_to_sweep(tmp_path: Path) -> None:
     ("options", "words"),
     [
         (("--low", "1", "--high", "0.1"), "rates must be above 0"),
-        (("--seeds", "0,0"), "different whole numbers"),
-        (("--seeds", "x"), "different whole numbers"),
+        (("--seeds", "0,0"), "distinct integers"),
+        (("--seeds", "x"), "distinct integers"),
         (("--steps", "10"), "--steps"),
         (("-f", "html"), "html"),
         (("-o", "report.html"), "no HTML form"),

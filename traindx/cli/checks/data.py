@@ -34,12 +34,12 @@ DATA_OPTIONS = (
         "--data", metavar="PATH",
         help="Check data instead of a script: CSV, Parquet, .npz, .npy, or a folder of images or sounds.",
     ),
-    click.option("--target", metavar="COLUMN", help="With --data: the column (or array) to be predicted."),
+    click.option("--target", metavar="COLUMN", help="With --data: the column (or array) to predict."),
     click.option("--validation", metavar="PATH", help="With --data: the validation data, in the same form."),
     click.option("--sensitive", metavar="COLUMN", help="With --data: compare labels and errors between its values."),
     click.option(
         "--task", type=click.Choice(("classes", "numbers")),
-        help="With --data: what the target is, where its looks mislead.",
+        help="With --data: the kind of target, if it is not obvious from the values.",
     ),
     click.option("--rows", metavar="FILE", help="With --data: write the rows behind each finding to FILE, as CSV."),
 )  # fmt: skip
@@ -55,7 +55,7 @@ def data_options(command: Callable[..., int]) -> Callable[..., int]:
         if data is None:
             lonely = [f"--{name}" for name, value in given.items() if value is not None]
             if lonely:
-                raise ConfigError(f"{lonely[0]} goes with --data")
+                raise ConfigError(f"{lonely[0]} needs --data")
         return command(request=DataRequest(data, **given), **rest)
 
     return with_options(settled, DATA_OPTIONS)

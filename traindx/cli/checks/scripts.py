@@ -181,8 +181,8 @@ class Bench:
 
 def versions(run: Run) -> dict[str, str]:
     """Versions of packages that were loaded in the script's process."""
-    told = {n.partition("/")[2]: str(v) for n, v in run.setup.facts.items() if n.startswith("versions/")}
-    return {n: v for n, v in told.items() if n not in ("python", "traindx")}
+    versions = {n.partition("/")[2]: str(v) for n, v in run.setup.facts.items() if n.startswith("versions/")}
+    return {n: v for n, v in versions.items() if n not in ("python", "traindx")}
 
 
 def gather(

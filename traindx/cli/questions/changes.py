@@ -1,4 +1,4 @@
-"""`traindx fix --ask`: what is suspected is shown, known facts are asked for, and each change is agreed to."""
+"""`traindx fix --ask`: show the suspected causes, ask for known facts, and ask before each change."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from traindx.errors import ConfigError
 from traindx.reports.labels import percent
 
 if TYPE_CHECKING:
-    from traindx.cli.fix_progress import Told
+    from traindx.cli.fix_progress import ProgressLines
     from traindx.lab.plan import Candidate
     from traindx.lab.repair.search import Search
 
 SHOWN = 5  # causes
 LEAST = 0.02  # probability of a cause that is shown
-NOBODY = "--ask: stdin is at its end, so that nobody answers (run it at a terminal, or without --ask)"
+NOBODY = "--ask: stdin is closed, so nobody can answer (run it at a terminal, or without --ask)"
 
 
 def leads_nowhere(stream: TextIO) -> bool:
@@ -33,17 +33,17 @@ def leads_nowhere(stream: TextIO) -> bool:
 
 
 class Asking:
-    """Questions on the terminal, about one search; none of them takes an answer that changes a verdict."""
+    """Questions at the terminal about one search. Answers steer the search and never a verdict."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, lines: ProgressLines) -> None:
         """Raises ConfigError, before any work is done, where there is no stdin, or it leads to nowhere."""
         if sys.stdin is None or sys.stdin.closed or leads_nowhere(sys.stdin):
             raise ConfigError(NOBODY)
-        self.told = told
+        self.lines = lines
         self.search: Search | None = None
 
     def begin(self, search: Search) -> None:
-        """Show what is suspected, and ask what is seen and known besides, and which of it is known to be wrong."""
+        """Show the suspected causes, ask for symptoms and facts, and which causes can be ruled out."""
         self.search = search
         self.show(search)
         with self.somebody():
@@ -51,12 +51,12 @@ class Asking:
         if facts:
             search.learn(facts)
             self.show(search)
-        given = self.ask("Which of these do you know not to be the cause? (numbers, or Enter for none)")
+        given = self.ask("Which of these can you rule out? (numbers, or Enter for none)")
         numbers = {int(word) for word in given.replace(",", " ").split() if word.isdecimal()}
         search.rule_out([one.cause for number, one in enumerate(self.causes, 1) if number in numbers])
 
     def show(self, search: Search) -> None:
-        """The causes that are suspected, with what speaks for them."""
+        """The suspected causes, with the evidence for them."""
         self.causes = [h for h in search.hypotheses if h.probability >= LEAST and h.cause != "healthy"][
             :SHOWN
         ]
@@ -68,7 +68,7 @@ class Asking:
             )
 
     def agree(self, candidate: Candidate) -> bool:
-        """Whether a change is to be tried, with what that takes."""
+        """Ask whether to try a change; the question states its price."""
         from traindx.lab.repair.stopping import price
 
         assert self.search is not None
@@ -87,7 +87,7 @@ class Asking:
     @contextmanager
     def somebody(self) -> Iterator[None]:
         """While questions are asked. Raises ConfigError where stdin has come to its end: nobody answers."""
-        with self.told.quietly():
+        with self.lines.quietly():
             try:
                 yield
             except click.Abort as error:  # in which click hides both Ctrl-C and the end of stdin

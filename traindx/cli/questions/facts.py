@@ -1,4 +1,4 @@
-"""`--ask`: questions for facts that a log does not tell, asked at the terminal."""
+"""`--ask`: questions at the terminal for facts that a log lacks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUESTIONS = {
     "dataset_size": "Training samples",
     "parameters": "Parameters of the model",
     "classes": "Number of classes (for a classifier)",
-    "planned_steps": "Planned steps in all",
+    "planned_steps": "Planned total steps",
 }
 
 # What people see, as the slugs by which the causes know it.
@@ -40,7 +40,7 @@ SYMPTOMS = (
 
 
 def require_terminal(paths: Sequence[str]) -> None:
-    """Questions need somebody to answer them. Raises ConfigError before any work is done."""
+    """Raises ConfigError, before any work is done, where nobody can answer."""
     if "-" in paths:
         raise ConfigError(
             "--ask cannot be used with '-': stdin holds the log (give facts with --fact key=value)"
@@ -50,7 +50,7 @@ def require_terminal(paths: Sequence[str]) -> None:
 
 
 def ask_for_facts(runs: Sequence[Run]) -> dict[str, Fact]:
-    """Ask for what no run tells; an empty answer leaves a fact unknown. Questions go to stderr."""
+    """Ask for facts that no run has; an empty answer leaves a fact unknown. Questions go to stderr."""
     click.echo("A few questions; Enter skips one.", err=True)
     answers: dict[str, Fact] = {}
     for name, question in QUESTIONS.items():

@@ -1,4 +1,4 @@
-"""`traindx activations`: what every module puts out."""
+"""`traindx activations`: the outputs of every module."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ exit status goes by the findings below the table, which also ask whether the run
 @click.argument("path", metavar="STORE")
 @table_options
 def activations(path: str, config: Config, out: Output, figures: str | None) -> int:
-    """Table of what every module puts out, with flags.
+    """Show the outputs of every module, with flags.
 
     Shares of silent and of saturated units, scale, effective rank. STORE is the folder of a run
-    that `traindx run` or `traindx.watch` recorded. Modules stand in the order in which the model
+    that `traindx run` or `traindx.watch` recorded. Modules are in the order in which the model
     holds them, the input first.
     """
     return show(path, "activations", config, out, figures)

@@ -39,8 +39,8 @@ Examples:
   traindx check --data train.csv --target label --validation val.csv
 
 \b
-The script is started up to five times, each time in a scratch copy of its folder and for a few
-hundred steps at most: as it is; again, to compare; on one batch; on one batch with blank inputs; with
+The script is started up to five times for at most a few hundred steps, each time in a scratch copy of
+its folder: unchanged; again, to compare; on one batch; on one batch with blank inputs; and with
 permuted labels. Nothing in your folder is changed.
 
 \b
@@ -59,16 +59,18 @@ Exit status:
     metavar="CHECKS",
     help="Only these checks or groups, comma-separated. Repeatable.",
 )
-@click.option("--skip", multiple=True, metavar="CHECKS", help="Not these checks or groups. Repeatable.")
+@click.option(
+    "--skip", multiple=True, metavar="CHECKS", help="Leave out these checks or groups. Repeatable."
+)
 @click.option(
     "--budget",
     type=click.FloatRange(min=1),
     default=BUDGET,
     show_default=True,
     metavar="SECONDS",
-    help="Time for all experiments together; what does not fit is not run.",
+    help="Time for all experiments together; those that do not fit are not run.",
 )
-@click.option("--list", "listed", is_flag=True, help="List the checks and end.")
+@click.option("--list", "listed", is_flag=True, help="List the checks and exit.")
 @click.option("--out", "records", metavar="DIR", help="Keep the records of the experiments in DIR.")
 @functools.partial(with_options, options=FENCE_OPTIONS)
 @data_options
@@ -87,14 +89,14 @@ def check(
     listed: bool,
     records: str | None,
 ) -> int:
-    """Check an unmodified script before its long run.
+    """Check an unmodified script before a long run.
 
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun. With --data,
     a data set is checked instead.
     """
     if request.path is not None:
         if command:
-            raise click.UsageError("--data checks data: give it without a command")
+            raise click.UsageError("--data checks a data set: leave out the command")
         return check_data(request, config, out, codes(only), codes(skip), listed)
     checks = picked(codes(only), codes(skip))
     if listed:
@@ -110,11 +112,11 @@ def check(
         {"writable": writable, "network": network},
     )
     state_limits(network, out.quiet)
-    return examined(bench, checks, config, out)
+    return run_checks(bench, checks, config, out)
 
 
-def examined(bench: Bench, checks: Sequence[Check], config: Config, out: Output) -> int:
-    """Carry out the experiments, judge them, print the page; the exit status."""
+def run_checks(bench: Bench, checks: Sequence[Check], config: Config, out: Output) -> int:
+    """Run the experiments, judge them, print the page; the exit status."""
     begun = time.monotonic()
     experiments = planned(checks)
     with progress("checking", len(experiments), show=not out.quiet) as at:
@@ -134,6 +136,6 @@ def examined(bench: Bench, checks: Sequence[Check], config: Config, out: Output)
         experiments=gathered.experiments,
     )
     emit(rendered(found.report, out), out.path)
-    for told in bench.notes():
-        note(f"traindx: {told}", out.quiet)
+    for line in bench.notes():
+        note(f"traindx: {line}", out.quiet)
     return int(bool(found.failed))

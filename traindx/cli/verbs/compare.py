@@ -1,4 +1,4 @@
-"""`traindx compare`: several runs side by side."""
+"""`traindx compare`: several runs compared."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Examples:
 @output_options
 @reading_options
 def compare(paths: tuple[str, ...], config: Config, out: Output) -> int:
-    """Put several runs side by side: what differs, which is best.
+    """Compare several runs: which is best, and what differs.
 
     Says for every metric which run is best, whether the difference is larger than the noise, and
     what is different in how the runs were set up. A folder may hold several runs.

@@ -1,4 +1,4 @@
-"""`traindx demo`: train a net that is broken in a known way, diagnose its log, and tell the truth."""
+"""`traindx demo`: train a network with a known fault, diagnose its log, and compare with the truth."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = """\b
 Examples:
   traindx demo
   traindx demo --fault overfitting
-  traindx demo --fault healthy --out demo-run      keep the log, to look at or to diagnose again
+  traindx demo --fault healthy --out demo-run      keep the log
 """
 
 
@@ -38,10 +38,10 @@ Examples:
 @output_options
 @full_option
 def demo(fault: str, folder: str | None, seed: int, figures: str | None, out: Output, full: bool) -> int:
-    """Train a small net that is broken in a known way; diagnose it.
+    """Train a small network with a known fault, and diagnose it.
 
-    The net is really trained (numpy, a few seconds) and its log is read like any other: the
-    diagnosis knows nothing of the fault. What was wrong is told at the end.
+    The network is really trained (numpy, a few seconds) and its log is read like any other: the
+    diagnosis does not know the fault. The last line says what was wrong.
     """
     with room(DEMO) as temporary:
         log = log_in(Path(folder) if folder else temporary)
@@ -69,7 +69,7 @@ def log_in(folder: Path) -> Path:
 
 def train_with_progress(fault: str, log: Path, seed: int, *, quiet: bool) -> None:
     recipe = FAULTS[fault].recipe
-    note(f"Training a small net for {recipe.steps} steps, with a fault: {fault} ...", quiet)
+    note(f"Training a small network for {recipe.steps:,} steps, with this fault: {fault} ...", quiet)
     with progress("training", recipe.steps, show=not quiet) as at:
         train(recipe, log, seed, lambda step: at(step, f"step {step}"))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import numpy  # noqa: F401 - before msgspec, whose typing_extensions makes its import a tenth dearer
+import numpy  # noqa: F401 - first: after msgspec's typing_extensions its import takes a tenth longer
 
 from traindx import pipeline
 from traindx.cli.diagnosis_output import draw, rendered, status
@@ -45,15 +45,15 @@ Exit status:
 @output_options
 @config_options
 @full_option
-@click.option("--ask", is_flag=True, help="Ask for facts that the log does not tell (needs a terminal).")
+@click.option("--ask", is_flag=True, help="Ask for facts that the log lacks (needs a terminal).")
 @click.option("--figures", metavar="DIR", help="Also draw each run's figures as PNG files into DIR.")
 def diagnose(
     paths: tuple[str, ...], config: Config, out: Output, ask: bool, figures: str | None, full: bool
 ) -> int:
-    """Read training logs and say what is wrong with the run.
+    """Diagnose training runs from their logs.
 
     PATH is a log file of any format (also .gz), a folder with logs, or a quoted glob; "-" reads
-    stdin. Each run that is found gets its own diagnosis.
+    stdin. Each run gets its own diagnosis.
     """
     if ask:
         from traindx.cli.questions.facts import require_terminal
@@ -83,7 +83,9 @@ def expand(paths: Sequence[str]) -> list[str]:
         matches = sorted(glob.glob(path, recursive=True)) if wild else [path]
         if not matches:
             raise ReadError(
-                path, "nothing matches this pattern", hint="quote it to keep the shell from changing it"
+                path,
+                "no file matches this pattern",
+                hint="quote the pattern so that the shell leaves it alone",
             )
         found += [match for match in matches if match not in found]
     return found
@@ -94,7 +96,7 @@ def read_paths(paths: Sequence[str], config: Config, *, quiet: bool) -> tuple[li
     runs: list[Run] = []
     failed = 0
     if "-" in paths and sys.stdin.isatty():
-        note("Paste the log, then press Ctrl-D on a line of its own.", quiet)
+        note("Paste the log, then press Ctrl-D on an empty line.", quiet)
     show = not quiet and (len(paths) > MANY_PATHS or sum(map(size_of, paths)) > LONG_INPUT)
     with progress("reading", len(paths), show=show) as at:
         for done, path in enumerate(paths):

@@ -32,8 +32,8 @@ Examples:
 
 \b
 The script is started once for each seed, in a scratch copy of its folder, and is ended when the
-highest rate is reached or the loss has exploded. Your files, weights and random numbers are not
-touched. What it prints is not shown; see docs/find-lr.md for what is copied and what is not.
+highest rate is reached or the loss explodes. Your files, weights and random numbers are not
+touched, and its output is not shown. docs/find-lr.md says what is copied.
 
 \b
 Exit status:
@@ -45,7 +45,7 @@ Exit status:
 OPTIONS = (
     click.option(
         "--format", "-f", "form", type=click.Choice(FORMATS),
-        help="Form of the report. Default: by the suffix of --output, else text.",
+        help="Format of the report. Default: by the suffix of --output, else text.",
     ),
     *OUTPUT_OPTIONS[1:],
     click.option("--figures", metavar="DIR", help="Also draw learning_rate.png into DIR."),
@@ -60,9 +60,7 @@ def report_options(command: Callable[..., int]) -> Callable[..., int]:
     def settled(*, form: Format | None, output: str | None, quiet: bool, no_color: bool, **rest: Any) -> int:
         out = settle_output(form, output, quiet, no_color)
         if out.format not in FORMATS:
-            raise ConfigError(
-                f"--output {output}: there is no HTML form of this report (use .md, .json or .txt)"
-            )
+            raise ConfigError(f"--output {output}: this report has no HTML format (use .md, .json or .txt)")
         return command(out=out, **rest)
 
     return with_options(settled, OPTIONS)
@@ -101,16 +99,16 @@ def find_lr(
     network: bool,
     figures: str | None,
 ) -> int:
-    """Find the learning rate of an unmodified script by a sweep.
+    """Find a learning rate for an unmodified script by a sweep.
 
-    The rate rises exponentially, step by step. Suggested is where the loss falls fastest against
-    the logarithm of the rate, kept well below the rate at which it stops falling.
+    The rate rises exponentially, step by step. The suggestion is the rate at which the loss
+    falls fastest against log(rate), kept well below the rate at which it stops falling.
     """
     from traindx.lab.find_lr import Plan, find_rate
     from traindx.reports.documents import rates
 
     if not 0 < low < high < float("inf"):
-        raise ConfigError(f"--low {low:g} --high {high:g}: rates must be above 0, and rise")
+        raise ConfigError(f"--low {low:g} --high {high:g}: rates must be positive, and --low below --high")
     plan = Plan(low, high, steps, numbers(seeds), sensitivity)
     state_limits(network, out.quiet)
     search = find_rate(
@@ -124,10 +122,10 @@ def find_lr(
 
 
 def numbers(seeds: str) -> tuple[int, ...]:
-    """Raises ConfigError unless these are different whole numbers."""
+    """The seeds. Raises ConfigError unless they are distinct integers."""
     words = [word.strip() for word in seeds.split(",") if word.strip()]
     if not words or not all(word.isdecimal() for word in words) or len(set(map(int, words))) < len(words):
-        raise ConfigError(f"--seeds {seeds}: needs different whole numbers, such as 0,1")
+        raise ConfigError(f"--seeds {seeds}: needs distinct integers, such as 0,1")
     return tuple(map(int, words))
 
 

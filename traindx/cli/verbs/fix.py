@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from traindx.cli.fix_progress import Starts, Told, direction, proof_options
+from traindx.cli.fix_progress import ProgressLines, Starts, direction, proof_options
 from traindx.cli.options import Output, config_options, output_options
 from traindx.cli.questions.changes import Asking
 from traindx.cli.streams import emit, note, stdout_width
@@ -32,10 +32,9 @@ Examples:
   traindx fix --ask -- python train.py
 
 \b
-The script is run as it is, then with one change at a time from outside and without it, with the same
-seeds and as many steps, in scratch copies of its folder: nothing in your folder is changed but for
-traindx-fix/, where all that was found is written. Stopped in the middle (Ctrl-C, a kill), the same
-command goes on where it was.
+The script runs unchanged first. Then each change is tried against the unchanged script, with the same
+seeds and steps, in scratch copies of its folder. Only traindx-fix/ is written in your folder: it holds
+the results. After Ctrl-C or a kill, the same command continues where it stopped.
 
 \b
 Exit status:
@@ -52,11 +51,11 @@ Exit status:
     type=click.IntRange(FIRST, MOST),
     default=FIRST,
     show_default=True,
-    help="Pairs for a verdict.",
+    help="Pairs of runs for a verdict.",
 )
 @click.option(
     "--min-effect", type=click.FloatRange(0.01, 0.9), default=MIN_EFFECT, show_default=True, metavar="SHARE",
-    help="The least improvement that counts, of the loss or of the errors that are left.",
+    help="The smallest improvement that counts, as a share of the loss or of the remaining errors.",
 )  # fmt: skip
 @click.option(
     "--metric", metavar="NAME:max|min", help="Judge by this signal. Default: a validation metric, or loss."
@@ -64,22 +63,20 @@ Exit status:
 @click.option(
     "--test",
     is_flag=True,
-    help="Keep what the script says of a test set out of the choice, and tell it at last.",
+    help="Keep the test-set scores out of the search, and report them at the end.",
 )
 @click.option(
     "--slices", multiple=True, metavar="COLUMN",
     help="Compare groups of the held-out data: by a key of the batch, a column's number, or `target`. Repeatable.",
 )  # fmt: skip
-@click.option("--diff", is_flag=True, help="Print the edit of the source instead of the report.")
+@click.option("--diff", is_flag=True, help="Print the source edit instead of the report.")
 @click.option(
     "--write",
     is_flag=True,
-    help="Also edit the source in place once it is proven; a backup stays beside it.",
+    help="Also edit the source in place once the fix is proven; a backup is kept next to it.",
 )
-@click.option("--ask", is_flag=True, help="Ask what is known, and before each change whether to try it.")
-@click.option(
-    "--no-knowledge", is_flag=True, help="Neither use nor add to what is remembered of earlier trials."
-)
+@click.option("--ask", is_flag=True, help="Ask for known facts, and before each change.")
+@click.option("--no-knowledge", is_flag=True, help="Neither use nor add to the memory of earlier trials.")
 @proof_options(BUDGET)
 @output_options
 @config_options
@@ -94,10 +91,10 @@ def fix(
     starts: Starts,
     **judging: Any,
 ) -> int:
-    """Find what helps an unmodified script, and prove it.
+    """Find a fix for an unmodified script, and prove that it helps.
 
-    Causes are ranked, their fixes tried one at a time from outside, and those that are confirmed over several
-    seeds are combined. The report says what helped, by how much, and what did not.
+    Causes are ranked, their fixes are tried one at a time, and those confirmed over several seeds are combined.
+    The report says what helped, by how much, and what did not.
     """
     from traindx.lab.repair.document import completed, conclude
     from traindx.lab.repair.folder import changed_meanwhile, opened, written
@@ -108,17 +105,17 @@ def fix(
     begun = time.monotonic()
     options = judged_by(starts, **judging)
     memory = Memory(not no_knowledge)
-    with Told(out.quiet) as told, ExitStack() as stack:
-        asking = Asking(told) if ask else None
-        journal = opened(command, FOLDER, starts.folder, options, starts.reach, told.say, jobs=starts.jobs)
-        bench = stack.enter_context(starts.bench(command, journal, told))
+    with ProgressLines(out.quiet) as lines, ExitStack() as stack:
+        asking = Asking(lines) if ask else None
+        journal = opened(command, FOLDER, starts.folder, options, starts.reach, lines.say, jobs=starts.jobs)
+        bench = stack.enter_context(starts.bench(command, journal, lines))
         search = Search(
-            bench, config, options, record=memory.record, weigh=memory.weigh, show=told.plan, tell=told.say,
-            believed=told.believe, agree=asking.agree if asking else None,
+            bench, config, options, record=memory.record, weigh=memory.weigh, show=lines.plan, tell=lines.say,
+            believed=lines.believe, agree=asking.agree if asking else None,
         )  # fmt: skip
         run_through(search, asking)
         search.notes += [*memory.notes(), *changed_meanwhile(journal)]
-        made = patched(search, conclude(search, begun, told.at), journal.path.parent)
+        made = patched(search, conclude(search, begun, lines.at), journal.path.parent)
         proof = completed(search, made.proof)
     written(proof, journal.path.parent, bench)
     if why := memory.add(proof):
@@ -127,7 +124,7 @@ def fix(
     if write and proof.report.verdict == "fixed":
         for line in put_in_place(made, Path.cwd()):
             note(f"traindx: {line}")
-    return told_of(proof.report, out, diff)
+    return print_report(proof.report, out, diff)
 
 
 def judged_by(
@@ -153,10 +150,10 @@ def run_through(search: Search, asking: Asking | None) -> None:
             if not search.well:
                 search.proceed()
     except OutOfTime:
-        search.notes.append(f"what was tried last was not finished: {search.bench.used_up()}")
+        search.notes.append(f"the last trial was not finished: {search.bench.used_up()}")
 
 
-def told_of(report: FixReport, out: Output, diff: bool) -> int:
+def print_report(report: FixReport, out: Output, diff: bool) -> int:
     """Print the report, or the edit alone; the exit status."""
     from traindx.reports.documents import fix as page
 

@@ -28,9 +28,9 @@ exit status goes by the findings below the table, which also ask whether the run
 @click.argument("path", metavar="STORE")
 @table_options
 def gradients(path: str, config: Config, out: Output, figures: str | None) -> int:
-    """Table of every module's gradient, weights and updates.
+    """Show gradients, weights and updates of every module.
 
-    STORE is the folder of a run that `traindx run` or `traindx.watch` recorded. Modules stand in
+    STORE is the folder of a run that `traindx run` or `traindx.watch` recorded. Modules are in
     the order in which the model holds them, the input first.
     """
     return show(path, "gradients", config, out, figures)

@@ -1,4 +1,4 @@
-"""`traindx investigate`: experiments on an unmodified script until one cause is settled."""
+"""`traindx investigate`: experiments on an unmodified script until one cause is clear."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import click
 from traindx.atomic_write import naming
 from traindx.cli.cause_experiments import FOLDER, plan_of, trail
 from traindx.cli.diagnosis_output import rendered, status
-from traindx.cli.fix_progress import Starts, Told, proof_options
+from traindx.cli.fix_progress import ProgressLines, Starts, proof_options
 from traindx.cli.options import Output, config_options, full_option, output_options
 from traindx.cli.streams import emit, note
 from traindx.config import Config
@@ -21,8 +21,8 @@ Examples:
   traindx investigate -f json -o found.json -- python -m project.train
 
 \b
-The script is run as it is; then, for the causes that are likely, with the one change that would cure each,
-on two seeds, in scratch copies of its folder. What was believed after each is in the report.
+The script runs unchanged first. Then it runs once for each likely cause with the change that would fix
+it, on two seeds, in scratch copies of its folder. The report shows the probabilities after each run.
 
 \b
 Exit status:
@@ -45,10 +45,10 @@ def investigate(
     starts: Starts,
     full: bool,
 ) -> int:
-    """Run experiments on a script until its cause is settled.
+    """Run experiments on a script until the cause is clear.
 
-    The most telling experiment comes first; it ends when one cause has 90 %, when nothing that could be tried
-    would tell more, or with the budget.
+    The most informative experiment comes first. The search ends when one cause reaches 90 %, when no further
+    experiment would help, or when the budget is used up.
     """
     from traindx import pipeline
     from traindx.lab.repair import investigate as looking
@@ -57,17 +57,17 @@ def investigate(
     from traindx.version import VERSION
     from traindx.vocabulary.diagnosis import Document
 
-    with Told(out.quiet) as told:
+    with ProgressLines(out.quiet) as lines:
         options = Options(starts.steps)
-        journal = opened(command, FOLDER, starts.folder, options, starts.reach, told.say, jobs=starts.jobs)
-        with starts.bench(command, journal, told) as bench:
+        journal = opened(command, FOLDER, starts.folder, options, starts.reach, lines.say, jobs=starts.jobs)
+        with starts.bench(command, journal, lines) as bench:
             found = looking.investigate(
                 bench,
                 config,
                 steps=starts.steps,
                 show=plan_of(out.quiet),
-                tell=told.say,
-                believed=told.believe,
+                tell=lines.say,
+                believed=lines.believe,
             )
     document = Document(traindx_version=VERSION, runs=(found.diagnosis,))
     diagnosis = pipeline.Diagnosis(document, (found.run,))

@@ -25,9 +25,9 @@ Examples:
   traindx knowledge forget --project exp1
 
 \b
-`traindx fix` remembers each trial: the fix, the cause, the verdict and its effect, facts such as the
-optimizer; no data, no source. It moves the order in which fixes are tried, and nothing else.
-TRAINDX_KB says where: a file, a database's URL, or off.
+`traindx fix` records each trial: the fix, the cause, the verdict and its effect, and facts such as the
+optimizer, but no data and no source. The record only changes the order in which fixes are tried.
+TRAINDX_KB says where it is kept: a file, a database URL, or off.
 """
 
 
@@ -49,7 +49,7 @@ def opened() -> Iterator[Store]:
 
 @click.group(epilog=EXAMPLES)
 def knowledge() -> None:
-    """Show what was tried before, and how it went."""
+    """Show earlier trials and their outcomes."""
 
 
 @knowledge.command("list")
@@ -62,7 +62,7 @@ def list_() -> int:
         f" for {one.cause}  ({one.project})"
         for number, one in rows
     ]
-    emit("\n".join(lines) or "nothing was tried yet", None)
+    emit("\n".join(lines) or "no trials yet", None)
     return 0
 
 
@@ -82,7 +82,10 @@ def show(number: int) -> int:
 
 @knowledge.command()
 @click.option(
-    "--output", "-o", metavar="FILE", help="Write to FILE, whole or not at all, instead of stdout."
+    "--output",
+    "-o",
+    metavar="FILE",
+    help="Write to FILE instead of stdout, as a whole or not at all.",
 )
 def export(output: str | None) -> int:
     """All outcomes as JSON, one to a line."""
@@ -97,7 +100,7 @@ def export(output: str | None) -> int:
 @knowledge.command("import")
 @click.argument("file", type=click.Path(exists=True, dir_okay=False))
 def import_(file: str) -> int:
-    """Take over what was exported elsewhere; what is there already is not doubled."""
+    """Import outcomes that were exported elsewhere; known ones are skipped."""
     import msgspec
 
     from traindx.lab.knowledge.counts import Outcome

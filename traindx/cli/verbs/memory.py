@@ -1,4 +1,4 @@
-"""`traindx memory`: what a step of an unmodified script needs of memory, and what would fit."""
+"""`traindx memory`: the memory that a training step of an unmodified script needs, and what would fit."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ The script runs in a scratch copy of the folder: your files stay as they are, wh
 away, and it can write nowhere else (--writable PATH allows a place).
 
 \b
-The script runs for a few optimizer steps. Then its model is called again on the last batch and on half
-of it, forward and backward, and what that takes at its highest is read from the allocator: two points
-of a line, which tells what a sample costs. Weights, gradients and the optimizer's state are counted;
-bfloat16 is measured, too. A script that runs out of memory shows the same arithmetic as far as its
-error's own numbers go. Start it with a batch that fits: from that the others follow.
+The script runs for a few optimizer steps. Then its model runs forward and backward on the last batch
+and on half of it, and the peak of the allocator is read: two points of a line, whose slope is the cost
+of a sample. Weights, gradients and the optimizer's state are counted; bfloat16 is measured, too. Start
+with a batch that fits: other batch sizes follow from it. If the script runs out of memory, the same
+table is filled from the numbers in the error message.
 
 \b
 Exit status:
@@ -58,7 +58,7 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
     except ValueError:
         count = 0.0
     if not 0 < count < float("inf"):
-        raise click.BadParameter(f"{text!r} is no size: write 24GB or 16GiB")
+        raise click.BadParameter(f"{text!r} is not a size: write 24GB or 16GiB")
     return count
 
 
@@ -70,7 +70,7 @@ def size(_context: click.Context, _option: click.Parameter, text: str | None) ->
     default=3,
     show_default=True,
     metavar="N",
-    help="Steps before it is measured.",
+    help="Steps before the measurement.",
 )
 @click.option(
     "--limit", callback=size, metavar="SIZE", help="The memory to fit into. Default: that of the device."
@@ -82,7 +82,7 @@ def memory(
     command: tuple[str, ...], config: Config, out: Output, steps: int, limit: float | None, folder_name: str | None,
     full: bool, **reach: Any,
 ) -> int:  # fmt: skip
-    """Measure what a step needs of memory, and say what would fit.
+    """Measure the memory that a training step needs, and what would fit.
 
     COMMAND is what you would type without traindx: python script.py, python -m module.
     """
@@ -95,8 +95,7 @@ def memory(
     note_end(folder, ended)
     runs = [with_limit(run, limit) for run in pipeline.read_capture(folder, mapping=config.aliases)]
     diagnosis = pipeline.diagnose(runs, config)
-    told = diagnosis.first
-    if told.memory is None:
+    if diagnosis.first.memory is None:
         why = runs[0].setup.known("room_not_checked") or runs[0].setup.known("memory_not_checked")
         return start.nothing(f"the memory of a step could not be measured: {why or how_far(runs[0])}", ended)
     emit(rendered(diagnosis, out, full=full), out.path)
@@ -108,7 +107,7 @@ def how_far(run: Run) -> str:
     return (
         f"the script ended after {run.points} steps"
         if run.complete is not False
-        else "the script did not end well"
+        else "the script ended with an error"
     )
 
 

@@ -29,11 +29,10 @@ The script runs in a scratch copy of the folder: your files stay as they are, wh
 away, and it can write nowhere else (--writable PATH allows a place).
 
 \b
-The script runs until the first --skip optimizer steps are over, then --steps of them are traced by
-torch.profiler, and the script is ended. Told are the parts of a step (data, forward, backward,
-optimizer), the time in which nothing is computed, and the operators that take most. The trace stays
-in the folder that is named at the end; Perfetto and chrome://tracing open it, too. A trace that
-torch.profiler has written elsewhere is read by `traindx diagnose`.
+After the first --skip optimizer steps, torch.profiler traces the next --steps, and the script is
+ended. The report shows the parts of a step (data, forward, backward, optimizer), the time without
+computation, and the slowest operators. The last line names the folder of the trace; Perfetto and
+chrome://tracing open it, too. `traindx diagnose` reads traces that torch.profiler wrote elsewhere.
 
 \b
 Exit status:
@@ -51,7 +50,7 @@ Exit status:
     default=10,
     show_default=True,
     metavar="N",
-    help="Optimizer steps before the first that is traced: caches and compilers warm up in them.",
+    help="Optimizer steps before the trace starts: caches and compilers warm up in them.",
 )
 @click.option(
     "--steps",
@@ -74,7 +73,7 @@ def profile(
     full: bool,
     **reach: Any,
 ) -> int:
-    """Trace a few steps of a script and say where its time goes.
+    """Trace a few steps of a script and show where its time goes.
 
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """

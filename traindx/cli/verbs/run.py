@@ -41,8 +41,8 @@ Examples:
   traindx run -f html -o report.html -- python train.py
 
 \b
-The script runs as it would without traindx: same output, same signals, same results to the last
-bit. Its output goes to stdout before the report; for JSON, Markdown or HTML on stdout it goes to
+The script runs as it would without traindx: same output, same signals, bit-identical results.
+Its output goes to stdout before the report; for JSON, Markdown or HTML on stdout it goes to
 stderr instead, so that stdout holds the document alone.
 
 \b
@@ -54,8 +54,8 @@ nowhere else (--writable PATH allows a place). With --in-place it runs in your f
 Exit status (of the script itself with --propagate-exit):
   0  nothing at or above the severity asked for
   1  findings
-  2  could not work: no such program, nothing was recorded and what was printed is no log of a
-     training, or an intervention could not be applied (one sentence says why)
+  2  could not work: no such program, nothing was recorded and the output is no training log,
+     or an intervention could not be applied (one sentence says why)
 """
 
 
@@ -68,7 +68,7 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
     except ValueError:
         found = -1.0
     if not 0 < found < 1:
-        raise click.BadParameter(f"{text!r} is no share between 0 and 1: write 1% or 0.01")
+        raise click.BadParameter(f"{text!r} is not between 0 and 1: write 1% or 0.01")
     return found
 
 
@@ -81,7 +81,7 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
     "--every",
     type=click.IntRange(min=1),
     metavar="K",
-    help="Measure modules on every K-th step. Default: as often as is cheap.",
+    help="Measure modules on every K-th step. Default: as often as stays cheap.",
 )
 @click.option(
     "--with",
@@ -95,25 +95,25 @@ def share(_context: click.Context, _option: click.Parameter, text: str | None) -
 @click.option(
     "--no-updates",
     is_flag=True,
-    help="Copy no weights: cheaper, but without update ratios and gradient directions.",
+    help="Do not copy weights: cheaper, but without update ratios and gradient directions.",
 )
 @click.option(
     "--overhead",
     callback=share,
     metavar="SHARE",
-    help="What recording may take of the run's time, such as 1% (usual: 4%).",
+    help="The most time that recording may take, such as 1% of the run (default: 4%).",
 )
 @click.option(
     "--in-place",
     is_flag=True,
-    help="With --steps or --with: run in this folder, where the script's files take the place of older ones.",
+    help="With --steps or --with: run in this folder, where the script's files replace older ones.",
 )
 @click.option("--propagate-exit", is_flag=True, help="End with the script's exit status.")
 @click.option(
     "--settle",
     type=click.FloatRange(min=1),
     metavar="SECONDS",
-    help="Where no cause has 80 % when the run is over, spend up to so long on the experiments that would tell most.",
+    help="If no cause reaches 80 %, spend up to this long on the most informative experiments after the run.",
 )
 @click.option("--figures", metavar="DIR", help="Also draw the run's figures as PNG files into DIR.")
 @output_options
@@ -137,13 +137,13 @@ def run(
     full: bool,
     **reach: Any,
 ) -> int:
-    """Run an unmodified script under capture, then diagnose it.
+    """Run an unmodified script, record it, then diagnose it.
 
     COMMAND is what you would type without traindx: python script.py, python -m module, torchrun.
     """
     given = tuple(found.spec for found in parse(interventions))
     if settle is not None and given:
-        raise ConfigError("--settle tries changes of the script as it is: leave out --with")
+        raise ConfigError("--settle changes the script itself: leave out --with")
     start = Start(command, folder_name)
     request = Request(
         start.folder, steps, every, curvature, given, updates=not no_updates, overhead=overhead

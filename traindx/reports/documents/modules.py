@@ -20,7 +20,8 @@ LEGENDS = {
     "gradients": "median, last and max of the gradient norm; weights: last norm, and its ratio to the first; "
     "update: size of a step's weight change relative to the weights",
     "activations": "silent: units that no sample activates; saturated: pre-activations beyond 3; "
-    "std: standard deviation of the output; rank: effective rank of the output over a batch, 0 is the same output for every input",
+    "std: standard deviation of the output; "
+    "rank: effective rank of the output over a batch, 0 is the same output for every input",
 }
 SHOWN = 400  # rows in text and Markdown; flagged ones first, JSON has all
 NAMES = 12
