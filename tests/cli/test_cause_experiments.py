@@ -13,7 +13,7 @@ from tests.cli.process import traindx
 from tests.cli.verbs.test_fix import project
 from traindx import pipeline
 from traindx.capture.launch.command import Ended
-from traindx.cli.cause_experiments import OPEN, Settling
+from traindx.cli.cause_experiments import SETTLED, Settling
 from traindx.vocabulary.diagnosis import Hypothesis
 
 pytest.importorskip("torch")
@@ -36,7 +36,7 @@ def test_an_open_cause_is_settled_by_experiments_and_a_likely_one_is_left(
     found = pipeline.diagnose(pipeline.read_capture("record"))
     ended = Ended(0, 0, 1.0)
 
-    sure = believing(found, learning_rate_too_high=OPEN, healthy=1 - OPEN)
+    sure = believing(found, learning_rate_too_high=SETTLED, healthy=1 - SETTLED)
     assert Settling(command, None, 600).after(sure, ended, quiet=True) == (sure, "")
 
     doubtful = believing(found, learning_rate_too_low=0.5, learning_rate_too_high=0.4, healthy=0.1)

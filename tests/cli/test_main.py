@@ -105,7 +105,7 @@ def test_a_bug_is_one_line_and_its_traceback_only_on_request(tmp_path: Path) -> 
 
     quiet = stderr()
     assert quiet.startswith(
-        "traindx: error: a bug in traindx, sorry: ZeroDivisionError: division by zero (at buggy.py:6;"
+        "traindx: error: a bug in traindx, sorry: ZeroDivisionError: division by zero (at buggy.py:6)."
     )
     assert quiet.count("\n") == 1
     assert "Traceback" in stderr(TRAINDX_DEBUG="1")

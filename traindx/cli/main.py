@@ -29,7 +29,7 @@ VERBS = {
     "diagnose": "Diagnose training runs from their logs.",
     "run": "Run an unmodified script, record it, then diagnose it.",
     "profile": "Trace a few steps of a script and show where its time goes.",
-    "memory": "Measure the memory that a training step needs, and what would fit.",
+    "memory": "Measure the memory that a step needs, and what would fit.",
     "find-lr": "Find a learning rate for an unmodified script by a sweep.",
     "investigate": "Run experiments on a script until the cause is clear.",
     "fix": "Find a fix for an unmodified script, and prove that it helps.",

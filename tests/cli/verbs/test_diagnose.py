@@ -72,7 +72,7 @@ def test_globs_and_folders(tmp_path: Path) -> None:
         assert len(json.loads(done.out)["runs"]) == 2
     done = traindx("diagnose", "*/nothing.csv", cwd=tmp_path)
     assert done.status == 2
-    assert "nothing matches" in done.err
+    assert "no file matches" in done.err
 
 
 def test_one_bad_path_of_several(tmp_path: Path) -> None:

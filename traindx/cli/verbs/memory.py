@@ -82,7 +82,7 @@ def memory(
     command: tuple[str, ...], config: Config, out: Output, steps: int, limit: float | None, folder_name: str | None,
     full: bool, **reach: Any,
 ) -> int:  # fmt: skip
-    """Measure the memory that a training step needs, and what would fit.
+    """Measure the memory that a step needs, and what would fit.
 
     COMMAND is what you would type without traindx: python script.py, python -m module.
     """
