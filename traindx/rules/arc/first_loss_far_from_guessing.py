@@ -1,6 +1,6 @@
 """ARC009 first-loss-far-from-guessing."""
 
-from traindx.features.chance import chance_loss
+from traindx.features.curves.chance_level import chance_loss
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """ARC007 input-has-no-effect."""
 
-from traindx.features.panels import panel
+from traindx.features.per_module.panels import panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -2,7 +2,14 @@
 
 import math
 
-from traindx.features.ranks import DATA_PARALLEL, apart, by_rank, exchanged, is_scale_free, ranks_of
+from traindx.features.performance.processes import (
+    DATA_PARALLEL,
+    apart,
+    by_rank,
+    exchanged,
+    is_scale_free,
+    ranks_of,
+)
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """DST005 gradients-are-not-averaged."""
 
-from traindx.features.ranks import exchanged, is_scale_free
+from traindx.features.performance.processes import exchanged, is_scale_free
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """DST003 rank-stops-reporting."""
 
-from traindx.features.ranks import reports_of
+from traindx.features.performance.processes import reports_of
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -3,8 +3,14 @@
 from itertools import pairwise
 from typing import NamedTuple
 
-from traindx.features.ranks import ByRank, above_others, by_rank, count_apart, longest_stretch
-from traindx.features.systems import start_up
+from traindx.features.performance.level_shifts import start_up
+from traindx.features.performance.processes import (
+    ByRank,
+    above_others,
+    by_rank,
+    count_apart,
+    longest_stretch,
+)
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from traindx.features.ranks import apart, by_rank, count_apart, panels_by_rank
+from traindx.features.performance.processes import apart, by_rank, count_apart, panels_by_rank
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """DST004 ranks-see-same-data."""
 
-from traindx.features.ranks import DATA_PARALLEL, apart, by_rank
+from traindx.features.performance.processes import DATA_PARALLEL, apart, by_rank
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 

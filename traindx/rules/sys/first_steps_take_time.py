@@ -1,6 +1,6 @@
 """SYS016 first-steps-take-time."""
 
-from traindx.features.systems import durations
+from traindx.features.performance.level_shifts import durations
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """SYS015 graph-is-kept."""
 
-from traindx.features.systems import start_up
+from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 

@@ -1,6 +1,6 @@
 """SYS005 memory-grows."""
 
-from traindx.features.systems import growth, never_falls, start_up
+from traindx.features.performance.level_shifts import growth, never_falls, start_up
 from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 

@@ -1,6 +1,6 @@
 """SYS013 optimizer-takes-time."""
 
-from traindx.features.systems import SHORTEST
+from traindx.features.performance.level_shifts import SHORTEST
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

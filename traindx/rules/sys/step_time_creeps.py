@@ -1,6 +1,6 @@
 """SYS002 step-time-creeps."""
 
-from traindx.features.systems import (
+from traindx.features.performance.level_shifts import (
     Duration,
     durations,
     floors,
@@ -10,7 +10,7 @@ from traindx.features.systems import (
     start_up,
     work_grows,
 )
-from traindx.features.trends import rank_correlation
+from traindx.features.statistics.trends import rank_correlation
 from traindx.rules.api import (
     CannotJudge,
     Curve,

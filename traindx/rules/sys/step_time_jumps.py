@@ -1,6 +1,13 @@
 """SYS003 step-time-jumps."""
 
-from traindx.features.systems import Duration, Level, durations, is_stairs, levels, work_grows
+from traindx.features.performance.level_shifts import (
+    Duration,
+    Level,
+    durations,
+    is_stairs,
+    levels,
+    work_grows,
+)
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """SYS004 step-time-outliers."""
 
-from traindx.features.systems import durations, isolated_slow, near, periodic, start_up
+from traindx.features.performance.level_shifts import durations, isolated_slow, near, periodic, start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

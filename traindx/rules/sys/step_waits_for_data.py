@@ -1,6 +1,6 @@
 """SYS001 step-waits-for-data."""
 
-from traindx.features.systems import shares, start_up
+from traindx.features.performance.level_shifts import shares, start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
