@@ -21,7 +21,7 @@ from traindx.config import Config
 from traindx.errors import ReadError
 from traindx.features.shared import Features
 from traindx.readers import read_source
-from traindx.readers.assemble import assemble
+from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import Source
 from traindx.rules import catalogue, judge_one
 from traindx.rules.findings import severity_of
