@@ -30,40 +30,43 @@ WORDS = (
     needs=("objective|train/*|val/*|event:crash",),
     min_points=1,
     severity="critical",
-    message="{name} is not finite {how}",
+    message="{name} is NaN or infinite {how}",
 )
 def loss_not_finite(
     run: Run,
     features: Features,
     *,
     early: float = threshold(
-        0.05, "of the points", "convention", "faults of initialization show in the first steps"
+        0.05, "of the points", "convention", "bad initialization shows in the first steps"
     ),
     grown: float = threshold(
-        5.0, "x the median before", "seed", "a gradient norm of 10x its median precedes most divergences"
+        5.0, "x the median before", "seed", "norms of 10x their median precede divergences"
     ),
     often: float = threshold(0.02, "of the points", "convention", "isolated bad batches are rarer"),
 ) -> Iterator[Evidence]:
-    """The loss holds NaN or infinite values, or the run ended with an error that says so.
+    """The loss is NaN or infinite, or the run ended with an error that says so.
 
     ## What it sees
-    Values of a loss (the training loss or whatever stands for it, then held-out loss and parts) that are not finite:
-    from some step to the end, or
-    here and there. What the log itself replaced (a NaN written as 0.0, Caffe's 87.3365) counts too, where that is
-    certain.
+    Values of a loss that are not finite: the training loss or whatever stands for it, then validation losses
+    and parts of the loss. Values by which a log replaces NaN (0.0, or Caffe's 87.3365) count if that is
+    certain. Severity is critical if the loss stays not finite to the end, and high if that is not the
+    training loss. Otherwise it is medium above 2 % of the points, else low.
 
     ## Why it matters
-    From the first non-finite loss that reaches the optimizer, every weight is lost. Nothing after it is training.
+    The first loss that is not finite and reaches the optimizer ruins every weight. Nothing after it is
+    training.
 
     ## When it is wrong
-    The first steps of mixed-precision training may overflow while the loss scale is found; a single value that the
-    scaler skipped does no harm, and is reported as low.
+    The first steps of mixed-precision training may overflow while the loss scale is adjusted. A single value
+    whose step the scaler skipped does no harm.
 
     ## What to try
-    Look at the gradient norm and the loss just before: grown, or normal? Then the batch of that step.
+    Check whether the gradient norm and the loss had grown just before. If not, look at the batch of that
+    step.
 
     ## Sources
-    Requirements: decision tree for NaN; fault catalogue rows 5, 32, 55-57, 60, 69, 100.
+    Micikevicius et al. (2018), Mixed precision training, arXiv:1710.03740. PyTorch, anomaly detection:
+    https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection.
     """
     yield from said_by_crash(run)
     broken = [c for c in losses(features) if len(c.nonfinite_steps)]
@@ -72,8 +75,8 @@ def loss_not_finite(
 
 
 def losses(features: Features) -> Iterator[Curve]:
-    """The objective, then every loss: of a total and its parts one may break first. A reward or a score that is not
-    finite says only that there was nothing to average, where a loss beside it is sound."""
+    """The objective, then every loss, because a part may become NaN before the total does. A reward or a score that is
+    not finite only means that there was nothing to average, if a loss is finite."""
     names = [
         n for n in features.run.series if "loss" in n.rsplit("/", 1)[-1] and n.startswith(("train/", "val/"))
     ]
@@ -88,7 +91,7 @@ def losses(features: Features) -> Iterator[Curve]:
 
 
 def judged(run: Run, features: Features, curve: Curve, early: float, grown: float, often: float) -> Evidence:
-    """The evidence of one curve that holds values which are not finite."""
+    """The evidence of one curve with values that are not finite."""
     raw = curve.raw.values
     bad = ~np.isfinite(raw)
     first = int(np.argmax(bad))
@@ -99,7 +102,7 @@ def judged(run: Run, features: Features, curve: Curve, early: float, grown: floa
     share = float(bad.mean())
     severity: Severity = "critical" if persistent else ("medium" if share > often else "low")
     if persistent and curve is not features.objective:
-        severity = "high"  # a part, or the held-out loss: the training loss itself still is a number
+        severity = "high"  # a part, or the validation loss: the training loss itself is finite
     if not persistent:
         aspects.append("recovered")
     return Evidence(
@@ -117,9 +120,9 @@ def judged(run: Run, features: Features, curve: Curve, early: float, grown: floa
 
 
 def lasting(run: Run, step: float, persistent: bool, count: int, of: int) -> str:
-    """From where on, or how often, a curve is not finite."""
+    """Since when, or how often, a curve is not finite."""
     if persistent and count == of:
-        return f"in {'its only point' if of == 1 else f'any of its {of} points'}"
+        return "in its only point" if of == 1 else f"in all of its {of} points"
     if persistent:
         return f"from {run.axis} {step:g} to the end"
     return f"at {count} of {of} points (first at {run.axis} {step:g})"
@@ -133,7 +136,7 @@ def said_by_crash(run: Run) -> Iterator[Evidence]:
                 onset=event.step,
                 aspects=("late",) if event.step and event.step > 0 else (),
                 points=(EvidencePoint("train/loss", event.step, float("nan")),),
-                message="the run stopped with an error about a loss that is not finite",
+                message="the run stopped with an error about a NaN or infinite loss",
             )
             return
 
@@ -146,7 +149,7 @@ def when(first: int, n: int, tail: int, early: float) -> str:
 
 
 def before(run: Run, features: Features, curve: Curve, onset: float, grown: float) -> Iterator[str]:
-    """Aspects that say what the gradient norm and the loss did before the first bad value."""
+    """Aspects that say whether the gradient norm and the loss grew before the first bad value."""
     norm = features.curve("grad_norm")
     if norm is not None:
         earlier = norm.values[norm.steps < onset]
