@@ -1,4 +1,4 @@
-"""LOS018: of two nets that play against each other one has won."""
+"""LOS018 discriminator-wins."""
 
 from traindx.features.adversarial import player_of
 from traindx.rules.api import (
@@ -64,7 +64,7 @@ def discriminator_wins(
             continue
         for other in others:
             if other.values.min() >= 0 and other.end > risen * max(other.start, nothing):
-                yield told(curve, other, float(median(tail)))
+                yield evidence(curve, other, float(median(tail)))
                 return
 
 
@@ -74,7 +74,7 @@ def of_player(features: Features, player: str, least: float) -> list[Curve]:
     return [c for n in named if (c := features.curve(n)) is not None and c.n >= least]
 
 
-def told(curve: Curve, other: Curve, low: float) -> Evidence:
+def evidence(curve: Curve, other: Curve, low: float) -> Evidence:
     last = float(curve.steps[-1])
     return Evidence(
         onset=curve.step_at(curve.n - curve.n // 3),

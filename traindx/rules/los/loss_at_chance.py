@@ -1,4 +1,4 @@
-"""LOS011: the loss, or a score, sits at the level of a guess."""
+"""LOS011 loss-at-chance."""
 
 from traindx.features.curves.chance_level import chance_classes, chance_loss
 from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
@@ -125,7 +125,7 @@ def scores_know_nothing(
         if not found or not is_late(features, epochs, steps):
             continue
         if all((knowledge(c, run.setup.classes) or 0.0) <= nothing for c in found):
-            yield told(max(found, key=lambda c: c.n))
+            yield evidence(max(found, key=lambda c: c.n))
             return
 
 
@@ -135,7 +135,7 @@ def knowledge(curve: Curve, classes: int | None) -> float | None:
     return None if scale is None else skill(late(curve), scale)
 
 
-def told(curve: Curve) -> Evidence:
+def evidence(curve: Curve) -> Evidence:
     level, last = late(curve), float(curve.steps[-1])
     return Evidence(
         onset=float(curve.steps[0]),

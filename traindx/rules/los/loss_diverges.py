@@ -1,4 +1,4 @@
-"""LOS002: the loss ends far above what it had reached."""
+"""LOS002 loss-diverges."""
 
 from traindx.features.statistics.noise import difference_noise, median_error
 from traindx.features.statistics.smoothing import TREND_PARTS
@@ -30,7 +30,7 @@ def loss_diverges(
     falling: float = threshold(0.4, "of the rise", "convention", "the end may be the flank of a spike"),
     decade: float = threshold(10.0, "x the best", "convention", "a fall that is seen on a log scale only"),
     times: float = threshold(2.0, "x the level before", "convention", "few points: doubled or worse"),
-    few: float = threshold(20, "points", "convention", "of more, levels can be told"),
+    few: float = threshold(20, "points", "convention", "more points show a level"),
     visible: float = threshold(0.3, "of the best level", "convention", "a rise that is a loss whatever"),
 ) -> Iterator[Evidence]:
     """The loss ends well above a level that it had already reached.
@@ -86,7 +86,7 @@ def loss_diverges(
         or not (risen > needed or lately)
     ):
         return
-    # Rewards and held-out losses wander; only a training loss is expected to go down.
+    # Rewards and validation losses wander. Only a training loss is expected to go down.
     if curve.name != "train/loss" and risen < max(nearly * gained, 2 * noise * error):
         return
     severity: Severity = "critical" if end >= curve.start - error else "high" if risen > needed else "medium"
@@ -122,10 +122,11 @@ def divergence(
 
 
 def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
-    """The end of a short log rises from point to point to `times` its level and more; two points must differ by
-    the fourth power of that, and where nothing in it but rises, four in a row (one order in 120), `less` is enough;
-    of a held-out loss that rises four times in a row, a tenth.
-    Of six and more, the rise must stand out from the changes before it."""
+    """A short log whose end rises at every point, to `times` its level or more.
+
+    Two points must differ by the fourth power of that. If nothing in the log falls, four rises in a row are enough
+    with `less` (one order in 120), or with a tenth for a validation loss. With six points or more, the rise must
+    exceed the earlier changes."""
     y = curve.oriented
     if curve.sign < 0 or y.min() <= 0:
         return None
@@ -156,8 +157,8 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
 
 
 def steps_up(curve: Curve, times: float) -> Evidence | None:
-    """A short log that leaps to another level: two points or more before, as many behind, and each of these `times`
-    as high as all before."""
+    """A short log that jumps to another level: at least two points before and two after, and each later one at least
+    `times` as high as all earlier ones."""
     y = curve.oriented
     if curve.sign < 0 or len(y) < 4 or y.min() <= 0:
         return None

@@ -1,4 +1,4 @@
-"""LOS010: a long flat stretch, and then a steep fall."""
+"""LOS010 loss-drops-late."""
 
 from traindx.features.curves.plateaus import late_drop
 from traindx.features.statistics.noise import median_error

@@ -1,4 +1,4 @@
-"""LOS005: the loss falls, but slowly and in a straight line."""
+"""LOS005 loss-falls-slowly."""
 
 from traindx.features.curves.plateaus import improvement
 from traindx.rules.api import (

@@ -1,4 +1,4 @@
-"""LOS003: the loss never went down."""
+"""LOS003 loss-flat-from-start."""
 
 from traindx.features.curves.chance_level import chance_classes
 from traindx.features.curves.plateaus import improvement
@@ -96,7 +96,7 @@ def loss_flat_from_start(
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
     marks = tuple(aspects(features, curve, level, constant, tiny_norm))
-    yield told(
+    yield evidence(
         curve, marks, sure=not short and (constant or improvement(curve)[1] < moved * level), short=short
     )
 
@@ -127,7 +127,7 @@ def exploring(
     )
 
 
-def told(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:
+def evidence(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -> Evidence:
     """The evidence of a curve that ends where it began."""
     return Evidence(
         onset=float(curve.steps[0]),
@@ -180,17 +180,17 @@ def scattered(curve: Curve, many: float, surely: float, some: float, same: float
     fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):
-        yield told(curve, ("score",), sure=False, short=True)
+        yield evidence(curve, ("score",), sure=False, short=True)
     if some <= curve.n < many:
         thirds = [float(np.mean(part)) for part in np.array_split(curve.oriented, 3)]
         if thirds[0] - min(thirds) < scatter / 2 and scatter < abs(float(np.mean(curve.values))) / 2:
-            yield told(curve, ("score",), sure=False, short=True)
+            yield evidence(curve, ("score",), sure=False, short=True)
         return
     best = block_medians(curve.oriented, TREND_PARTS // 2)
     gained = float(best[0] - best.min())
     if curve.n < many or fall > surely * error or fall > scatter / 2 or gained > scatter:
         return
-    yield told(curve, ("score",), sure=False, short=False)
+    yield evidence(curve, ("score",), sure=False, short=False)
 
 
 def trend_error(curve: Curve) -> float:
@@ -199,7 +199,7 @@ def trend_error(curve: Curve) -> float:
 
 
 def metric_improves(features: Features, curve: Curve, clearly: float, share: float) -> bool:
-    """Whether another measure of success on training or held-out data clearly got better."""
+    """Whether another measure of success on training or validation data clearly improved."""
     for name in features.run.series:
         if name == curve.name or not name.startswith(("train/", "val/")):
             continue

@@ -1,4 +1,4 @@
-"""LOS016: the noise is larger than any improvement."""
+"""LOS016 loss-improves-too-little-noise-considered."""
 
 from traindx.features.curves.plateaus import improvement
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold

@@ -1,4 +1,4 @@
-"""LOS013: the loss is not where it was when a run is resumed."""
+"""LOS013 loss-jumps-on-resume."""
 
 from traindx.features.statistics.noise import median_error
 from traindx.rules.api import (
@@ -74,19 +74,19 @@ def loss_jumps_on_resume(
                 and before.min() > 0
                 and after.min() >= times * before.max()
             ):
-                yield told(event.step, float(median(before)), float(after[0]))
+                yield evidence(event.step, float(median(before)), float(after[0]))
             continue
         judged += 1
         a, b = float(median(before)), float(median(after))
         error = median_error(curve.noise, 1 / (1 / len(before) + 1 / len(after)))
         if abs(b - a) < max(surely * error, visible * curve.span) or b == a:
             continue
-        yield told(event.step, a, b)
+        yield evidence(event.step, a, b)
     if not judged and not (seams and curve.n < 2 * points):
         raise CannotJudge("too few points around the resume")
 
 
-def told(step: float, before: float, after: float) -> Evidence:
+def evidence(step: float, before: float, after: float) -> Evidence:
     """The evidence of a jump between two levels."""
     way = "up" if after > before else "down"
     return Evidence(

@@ -1,4 +1,4 @@
-"""LOS012: the loss is almost zero almost at once."""
+"""LOS012 loss-near-zero-early."""
 
 from traindx.rules.api import (
     CannotJudge,

@@ -1,4 +1,4 @@
-"""LOS001: the loss is NaN or infinite."""
+"""LOS001 loss-not-finite."""
 
 from traindx.rules.api import (
     Curve,

@@ -1,4 +1,4 @@
-"""LOS006: the loss swings without getting anywhere."""
+"""LOS006 loss-oscillates."""
 
 from traindx.features.curves.oscillation import Swing, clipped, detrended, swing, tosses
 from traindx.features.curves.plateaus import improvement
@@ -41,7 +41,7 @@ def loss_oscillates(
     erratic: float = threshold(
         0.15, "of the range gained", "convention", "the last evaluation is unreliable"
     ),
-    enough: float = threshold(24, "evaluations", "convention", "to tell scatter from a trend"),
+    enough: float = threshold(24, "evaluations", "convention", "fewer do not show scatter"),
     visible: float = threshold(0.03, "of the level", "convention", "less is in the third digit"),
     growing: float = threshold(1.5, "x the earlier amplitude", "convention", "overshoot that grows"),
     few: float = threshold(24, "points", "theory", "fewer show no period"),

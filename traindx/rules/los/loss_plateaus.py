@@ -1,4 +1,4 @@
-"""LOS004: the loss fell, and then lay flat for a long time."""
+"""LOS004 loss-plateaus."""
 
 from traindx.features.curves.chance_level import chance_classes
 from traindx.features.curves.plateaus import Flat, flat_tail, improvement

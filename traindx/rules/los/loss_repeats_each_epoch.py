@@ -1,4 +1,4 @@
-"""LOS014: the loss draws the same saw-tooth in every epoch."""
+"""LOS014 loss-repeats-each-epoch."""
 
 from traindx.features.curves.oscillation import epoch_profile, is_even
 from traindx.features.statistics.smoothing import running_median

@@ -1,4 +1,4 @@
-"""LOS007: one or two spikes from which the loss came back."""
+"""LOS007 loss-spikes-and-recovers."""
 
 from traindx.features.curves.spike_outcomes import beside_objective, curve_spikes, is_rough
 from traindx.features.curves.spikes import Spike
@@ -60,11 +60,11 @@ def loss_spikes_and_recovers(
             return
         if 0 < len(found) < many:
             worst = max(found, key=lambda s: s.height)
-            yield told(features, other, worst, large if other is curve else np.inf, (start, past))
+            yield evidence(features, other, worst, large if other is curve else np.inf, (start, past))
             return
 
 
-def told(
+def evidence(
     features: Features, curve: Curve, worst: Spike, large: float, since: tuple[float, float]
 ) -> Evidence:
     """The evidence of one spike (of a score, a drop). `since`: the shares of the run that count as early and long ago."""

@@ -1,4 +1,4 @@
-"""LOS008: the loss spikes again and again."""
+"""LOS008 loss-spikes-recur."""
 
 from traindx.features.curves.spike_outcomes import (
     beside_objective,

@@ -1,4 +1,4 @@
-"""LOS009: a spike after which the run never recovered."""
+"""LOS009 loss-spikes-then-fails."""
 
 from traindx.features.curves.spike_outcomes import curve_spikes, fails_after
 from traindx.features.curves.spikes import RETURN

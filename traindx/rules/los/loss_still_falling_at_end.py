@@ -1,4 +1,4 @@
-"""LOS015: the run ended while the loss was still on its way down."""
+"""LOS015 loss-still-falling-at-end."""
 
 from traindx.features.curves.forecast import forecast_curve, target_step
 from traindx.rules.api import (

@@ -1,4 +1,4 @@
-"""LRS004: the learning rate is zero, always or for long."""
+"""LRS004 learning-rate-is-zero."""
 
 from traindx.features.curves.schedule import Stretch, coarsely_printed, stretches, traces
 from traindx.rules.api import (
@@ -65,7 +65,7 @@ def learning_rate_is_zero(
             if not improves(features.objective, curve, Stretch(0, curve.n), sure, learns) and not moving:
                 seen = features.objective is not None and features.objective.n >= enough_to_tell
                 some: Severity = "medium" if curve.n > short else "low"
-                yield tell(curve, Stretch(0, curve.n), "always", "high" if seen else some)
+                yield evidence(curve, Stretch(0, curve.n), "always", "high" if seen else some)
                 return
             continue
         found = [] if coarsely_printed(curve.values) else stretches(still)
@@ -73,7 +73,7 @@ def learning_rate_is_zero(
             place = where(stretch, curve.n)
             enough = max(short, (end if place == "at-end" else part) * curve.n)
             if stretch.length > enough and not improves(features.objective, curve, stretch, sure, learns):
-                yield tell(curve, stretch, place, "medium" if place == "middle" else "low")
+                yield evidence(curve, stretch, place, "medium" if place == "middle" else "low")
                 return
 
 
@@ -93,7 +93,7 @@ def improves(objective: Curve | None, curve: Curve, stretch: Stretch, sure: floa
     return trend is not None and trend.z < -sure and -trend.change > learns * objective.span
 
 
-def tell(curve: Curve, stretch: Stretch, place: str, severity: Severity) -> Evidence:
+def evidence(curve: Curve, stretch: Stretch, place: str, severity: Severity) -> Evidence:
     start, stop = curve.step_at(stretch.start), curve.step_at(stretch.stop - 1)
     words = {
         "always": "at every point",

@@ -1,4 +1,4 @@
-"""LRS001: the learning rate changes by a large factor from one point to the next."""
+"""LRS001 learning-rate-jumps."""
 
 from traindx.features.curves.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
 from traindx.rules.api import (
@@ -68,7 +68,7 @@ def learning_rate_jumps(
         downs = [j for j in found if j.factor < 1 and curve.n - j.at >= left and not returns(j, ups)]
         kept = [j for j in sorted(ups + downs) if not declared(run, curve, j)]
         if kept:
-            yield tell(run, features, curve, kept, mild)
+            yield evidence(run, features, curve, kept, mild)
             return
 
 
@@ -86,7 +86,7 @@ def declared(run: Run, curve: Curve, jump: Jump) -> bool:
     )
 
 
-def tell(run: Run, features: Features, curve: Curve, found: list[Jump], mild: float) -> Evidence:
+def evidence(run: Run, features: Features, curve: Curve, found: list[Jump], mild: float) -> Evidence:
     worst = max(found, key=lambda j: (j.factor > 1, abs(np.log(j.factor))))
     at, before = curve.step_at(worst.at), curve.step_at(worst.at - 1)
     aspects = ["up" if worst.factor > 1 else "down"]

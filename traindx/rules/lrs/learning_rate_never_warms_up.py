@@ -1,4 +1,4 @@
-"""LRS003: full learning rate from the first step, and an early jump of the loss."""
+"""LRS003 learning-rate-never-warms-up."""
 
 from traindx.features.curves.schedule import traces
 from traindx.rules.api import (
@@ -73,10 +73,10 @@ def learning_rate_never_warms_up(
     start = float(objective.oriented[0])
     rise = float(objective.oriented[top]) - start
     if top and rise > noise * objective.noise and rise > high * (start - float(objective.oriented.min())):
-        yield tell(curve, objective, top)
+        yield evidence(curve, objective, top)
 
 
-def tell(curve: Curve, objective: Curve, top: int) -> Evidence:
+def evidence(curve: Curve, objective: Curve, top: int) -> Evidence:
     at, first = objective.step_at(top), curve.step_at(0)
     start, height = float(objective.values[0]), float(objective.values[top])
     stays = objective.end >= objective.oriented[0]

@@ -1,4 +1,4 @@
-"""LRS002: the learning rate is next to nothing for a long rest of the run."""
+"""LRS002 learning-rate-vanishes-early."""
 
 from traindx.features.curves.schedule import traces, vanishes_at
 from traindx.rules.api import (
@@ -74,7 +74,7 @@ def learning_rate_vanishes_early(
     if left < rest or not gone or goes_on(objective, curve.step_at(at), sure, frozen):
         return
     if improving(objective, curve.step_at(at), sure, moving) or improving(objective, full, sure, 2 * moving):
-        yield tell(curve, at, left, objective, share)
+        yield evidence(curve, at, left, objective, share)
 
 
 def goes_on(objective: Curve, at: float, sure: float, frozen: float) -> bool:
@@ -96,7 +96,7 @@ def improving(objective: Curve, at: float, sure: float, moving: float) -> bool:
     return earlier.z < -sure and -earlier.change > moving * objective.span
 
 
-def tell(curve: Curve, at: int, left: float, objective: Curve, share: float) -> Evidence:
+def evidence(curve: Curve, at: int, left: float, objective: Curve, share: float) -> Evidence:
     step, last = curve.step_at(at), curve.step_at(curve.n - 1)
     peak = float(curve.values.max())
     return Evidence(

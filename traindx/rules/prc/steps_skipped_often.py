@@ -33,7 +33,7 @@ def skipped_shares(run: Run, features: Features) -> tuple[Floats, Floats]:
         counts = np.bincount(at, minlength=len(steps) + 1)[: len(steps)].astype(float)
     if len(steps) < 2:
         return np.empty(0), np.empty(0)
-    # A row cannot skip more steps than it stands for: a larger count shows what a row really is.
+    # A row cannot skip more steps than it covers. A larger count shows how many it covers.
     interval = max(float(median(np.diff(steps))), float(counts.max()), 1.0)
     return steps, counts / interval
 

@@ -25,7 +25,7 @@ from traindx.rules.api import (
     needs=("quant/gradient/*|grad_norm/*", "quant/zero_fraction/*|quant/majority/*"),
     min_points=1,
     severity="high",
-    message="gradient norms of quantized modules ({where}) are {ratio:.3g} times those of float modules ({beside})",
+    message="gradient norms of quantized modules ({where}) are {ratio:.3g} times those of float modules ({floats})",
 )
 def quantized_gradients_imbalanced(
     run: Run,
@@ -83,7 +83,7 @@ def quantized_gradients_imbalanced(
         found = list(straight(through, by_module(features, "quant/kept"), passed, next_to_none))
         found, direct = found or list(of_scales(features, through.modules, ratio)), not scale_free
     else:
-        found, direct = list(beside_float(features, ratio, dead, int(rows))), False
+        found, direct = list(compared_with_float(features, ratio, dead, int(rows))), False
     for one in found:
         lost = "lost" in one.aspects  # what passes is not a gradient, so no optimizer can rescale it
         severity: Severity = "high" if certain or direct else "medium" if lost or not scale_free else "low"
@@ -131,7 +131,7 @@ def of_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> I
     if not np.isfinite(times).any() or np.nanmax(times) < ratio:
         return
     worst = int(np.nanargmax(times))
-    place, beside = pairs[worst]
+    place, other_place = pairs[worst]
     yield Evidence(
         onset=float(found.steps[0]),
         last=float(found.steps[-1]),
@@ -139,11 +139,11 @@ def of_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> I
         aspects=("larger", "scale"),
         message="the scale {where} changes {ratio:.3g} times as fast as the weights that it quantizes",
         values={"where": found.modules[place], "ratio": float(times[worst])},
-        points=(at_end("update_ratio", found, place, float(speed[place]), float(speed[beside])),),
+        points=(at_end("update_ratio", found, place, float(speed[place]), float(speed[other_place])),),
     )
 
 
-def beside_float(features: Features, ratio: float, dead: float, rows: int) -> Iterator[Evidence]:
+def compared_with_float(features: Features, ratio: float, dead: float, rows: int) -> Iterator[Evidence]:
     """Quantized modules against float ones."""
     found = panel(features, "grad_norm", rows=rows)
     names = [by_module(features, n) for n in ("quant/zero_fraction", "quant/majority")]
@@ -164,13 +164,13 @@ def beside_float(features: Features, ratio: float, dead: float, rows: int) -> It
     if 1 / ratio < times < ratio:
         return
     place = int(np.flatnonzero(inside)[0])
-    where, beside = (", ".join(np.array(found.modules)[mask][:3]) for mask in (inside, ~inside))
+    where, floats = (", ".join(np.array(found.modules)[mask][:3]) for mask in (inside, ~inside))
     yield Evidence(
         onset=float(found.steps[known][0]),
         last=float(found.steps[-1]),
         where=found.modules[place],
         aspects=("larger",) if times > 1 else ("smaller",),
-        values={"where": where, "beside": beside, "ratio": times},
+        values={"where": where, "floats": floats, "ratio": times},
         points=(
             at_end("grad_norm", found, place, float(median(one[known])), float(median(other[known])), "L2"),
         ),

@@ -21,8 +21,8 @@ from traindx.rules.api import (
 
 LEAST = 2  # points of a curve after quantization began
 WORDS = {
-    "late": "{name} is {value:.4g} with quantization, which begins near the end, and was {beside:.4g} before",
-    "early": "{name} is {value:.4g} with quantization, which begins while it still falls, and was {beside:.4g} before",
+    "late": "{name} is {value:.4g} with quantization, which begins near the end, and was {without:.4g} before",
+    "early": "{name} is {value:.4g} with quantization, which begins while it still falls, and was {without:.4g} before",
 }
 
 
@@ -31,7 +31,7 @@ WORDS = {
     needs=("quant/kept/*|quant/loss_gap|val/*|train/*",),
     min_points=1,
     severity="high",
-    message="{name} is {value:.4g} with quantization and {beside:.4g} without",
+    message="{name} is {value:.4g} with quantization and {without:.4g} without",
     follows=("ternary-weights-collapse", "quantized-gradients-imbalanced"),
 )
 def quantized_much_worse(
@@ -169,15 +169,15 @@ def since(
         return
 
 
-def evidence(name: str, beside: str, value: float, other: float, steps: tuple[float, float]) -> Evidence:
+def evidence(name: str, without: str, value: float, other: float, steps: tuple[float, float]) -> Evidence:
     """The evidence of two metrics that differ."""
     return Evidence(
         onset=steps[0],
         last=steps[1],
         where=name,
         aspects=("metric",),
-        values={"name": name, "value": value, "beside": other},
-        points=(EvidencePoint(name, steps[1], value, other), EvidencePoint(beside, steps[1], other)),
+        values={"name": name, "value": value, "without": other},
+        points=(EvidencePoint(name, steps[1], value, other), EvidencePoint(without, steps[1], other)),
     )
 
 
