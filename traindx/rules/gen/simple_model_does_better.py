@@ -23,7 +23,7 @@ UNITS = {
            "outputs_accuracy|outputs_explained|outputs_cross_entropy"),
     min_points=3,
     severity="medium",
-    message="{which} gets {simple:.3g} {unit} on {samples}, and this network only {own:.3g}",
+    message="{which} reaches {simple:.3g} {unit} on {samples}, and this network {own:.3g}",
 )  # fmt: skip
 def simple_model_does_better(
     run: Run,
