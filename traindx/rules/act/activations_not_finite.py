@@ -2,8 +2,7 @@
 
 from numpy.typing import NDArray
 
-from traindx.features.per_module.panels import panel
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, panel, rule, threshold
 
 
 @rule(

@@ -1,6 +1,5 @@
 """ACT005 predictions-collapse."""
 
-from traindx.features.curves.progress import young
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -14,6 +13,7 @@ from traindx.rules.api import (
     np,
     rule,
     threshold,
+    young,
 )
 
 NAMES = ("val_outputs_majority_share", "outputs_majority_share")

@@ -2,8 +2,6 @@
 
 from typing import NamedTuple
 
-from traindx.features.curves.generalization import reached
-from traindx.features.curves.signal_pairs import accuracy
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -14,8 +12,10 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    accuracy,
     median,
     np,
+    reached,
     rule,
     slope,
     threshold,

@@ -1,8 +1,7 @@
 """GEN009 metric-constant-or-impossible."""
 
-from traindx.features.curves.progress import young
-from traindx.features.curves.score_scales import EXTREMES, is_late, scale_of, scores, words_of
 from traindx.rules.api import (
+    EXTREMES,
     CannotJudge,
     Curve,
     Evidence,
@@ -10,9 +9,14 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    is_late,
     np,
     rule,
+    scale_of,
+    scores,
     threshold,
+    words_of,
+    young,
 )
 
 SOME, PERCENT = 5, 100  # points that distinguish shares from percentages

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from traindx.features.curves.signal_pairs import score
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -14,6 +13,7 @@ from traindx.rules.api import (
     Severity,
     np,
     rule,
+    score,
     slope,
     threshold,
 )

@@ -1,8 +1,17 @@
 """GEN010 simple-model-does-better."""
 
 from traindx.features.comparisons.predictor_gap import Beside, beside
-from traindx.features.curves.progress import young
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    rule,
+    threshold,
+    young,
+)
 
 NOTHING = "no-better-than-trivial"
 WORDS = {

@@ -1,16 +1,17 @@
 """GEN005 validation-beats-training."""
 
-from traindx.features.curves.signal_pairs import Pair, pairs
-from traindx.features.statistics.noise import robust_sigma
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
     EvidencePoint,
     Features,
     Iterator,
+    Pair,
     Run,
     median,
     np,
+    pairs,
+    robust_sigma,
     rule,
     threshold,
 )

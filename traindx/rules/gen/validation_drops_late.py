@@ -2,20 +2,24 @@
 
 from typing import NamedTuple
 
-from traindx.features.curves.generalization import BLOCKS, reached, reached_again, valley_noise
-from traindx.features.curves.signal_pairs import Pair, pairs
-from traindx.features.statistics.smoothing import block_medians
 from traindx.rules.api import (
+    BLOCKS,
     CannotJudge,
     Curve,
     Evidence,
     EvidencePoint,
     Features,
     Iterator,
+    Pair,
     Run,
+    block_medians,
     np,
+    pairs,
+    reached,
+    reached_again,
     rule,
     threshold,
+    valley_noise,
 )
 
 MIN_POINTS = 10

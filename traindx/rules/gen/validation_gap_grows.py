@@ -2,9 +2,6 @@
 
 from typing import NamedTuple
 
-from traindx.features.curves.generalization import Rise, rise_after_low
-from traindx.features.curves.score_scales import best_skill, scale_of
-from traindx.features.curves.signal_pairs import Pair, pairs, score
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -12,11 +9,18 @@ from traindx.rules.api import (
     Features,
     Floats,
     Iterator,
+    Pair,
+    Rise,
     Run,
     Severity,
+    best_skill,
     median,
     np,
+    pairs,
+    rise_after_low,
     rule,
+    scale_of,
+    score,
     threshold,
 )
 

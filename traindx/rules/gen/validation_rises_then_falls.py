@@ -1,15 +1,17 @@
 """GEN003 validation-rises-then-falls."""
 
-from traindx.features.curves.generalization import Hump, hump
-from traindx.features.curves.signal_pairs import Pair, pairs
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
     EvidencePoint,
     Features,
+    Hump,
     Iterator,
+    Pair,
     Run,
+    hump,
     median,
+    pairs,
     rule,
     threshold,
 )

@@ -1,18 +1,17 @@
 """GRD009 clipping-always-active."""
 
-from traindx.features.curves.gradient_norms import clip_ratios
-from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import (
-    CannotJudge,
     Evidence,
     EvidencePoint,
     Features,
     Iterator,
     Run,
     Severity,
+    clip_ratios,
     median,
     np,
     rule,
+    start_up,
     threshold,
 )
 
@@ -53,13 +52,9 @@ def clipping_always_active(
     Pascanu et al. (2013), On the difficulty of training recurrent neural networks, arXiv:1211.5063. Zhang et
     al. (2020), Why gradient clipping accelerates training, arXiv:1905.11881.
     """
-    steps, ratios = clip_ratios(
-        features.curve("clip_ratio"), features.curve("grad_norm"), run.setup.clip_norm
-    )
+    steps, ratios = clip_ratios(features)
     skip = start_up(len(ratios), start, 1)
     steps, ratios = steps[skip:], ratios[skip:]
-    if len(ratios) == 0:
-        raise CannotJudge("clip_ratio is not a ratio in 0..1")
     share, typical = float(np.mean(ratios < 1)), float(median(ratios))
     if share < always:
         return

@@ -1,13 +1,12 @@
 """GRD010 clipping-never-active."""
 
-from traindx.features.curves.gradient_norms import clip_ratios
 from traindx.rules.api import (
-    CannotJudge,
     Evidence,
     EvidencePoint,
     Features,
     Iterator,
     Run,
+    clip_ratios,
     np,
     rule,
     threshold,
@@ -47,11 +46,7 @@ def clipping_never_active(
     Pascanu et al. (2013), section 3.2: a clipping norm of half to ten times the average norm,
     arXiv:1211.5063.
     """
-    steps, ratios = clip_ratios(
-        features.curve("clip_ratio"), features.curve("grad_norm"), run.setup.clip_norm
-    )
-    if len(ratios) == 0:
-        raise CannotJudge("clip_ratio is not a ratio in 0..1")
+    steps, ratios = clip_ratios(features)
     if float(np.min(ratios)) < untouched:
         return
     yield Evidence(

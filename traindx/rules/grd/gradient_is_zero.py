@@ -1,7 +1,5 @@
 """GRD007 gradient-is-zero."""
 
-from traindx.features.curves.gradient_norms import improved, printed_step, shed
-from traindx.features.performance.level_shifts import stretches
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -11,8 +9,12 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    improved,
     median,
+    printed_step,
     rule,
+    shed,
+    stretches,
     threshold,
 )
 

@@ -1,6 +1,5 @@
 """GRD011 gradient-noise-dominates."""
 
-from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -11,6 +10,7 @@ from traindx.rules.api import (
     is_learning,
     median,
     rule,
+    start_up,
     threshold,
 )
 

@@ -1,7 +1,18 @@
 """GRD002 gradient-norm-explodes."""
 
-from traindx.features.curves.gradient_norms import early_level, far_above, worsened_after
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    early_level,
+    far_above,
+    np,
+    rule,
+    threshold,
+    worsened_after,
+)
 
 
 @rule(

@@ -1,7 +1,5 @@
 """GRD003 gradient-norm-grows."""
 
-from traindx.features.curves.gradient_norms import usual_level, worsened_after
-from traindx.features.performance.level_shifts import growth, start_up
 from traindx.rules.api import (
     Evidence,
     EvidencePoint,
@@ -9,10 +7,14 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    growth,
     np,
     rule,
     slope,
+    start_up,
     threshold,
+    usual_level,
+    worsened_after,
 )
 
 

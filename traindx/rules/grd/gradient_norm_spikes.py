@@ -1,6 +1,5 @@
 """GRD004 gradient-norm-spikes."""
 
-from traindx.features.curves.gradient_norms import excursions
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -9,6 +8,7 @@ from traindx.rules.api import (
     Iterator,
     Run,
     Severity,
+    excursions,
     median,
     np,
     rule,

@@ -1,7 +1,5 @@
 """GRD005 gradient-norm-vanishes."""
 
-from traindx.features.curves.gradient_norms import improved, shed, usual_level
-from traindx.features.statistics.smoothing import trend
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -9,10 +7,14 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    improved,
     median,
     np,
     rule,
+    shed,
     threshold,
+    trend,
+    usual_level,
 )
 
 

@@ -1,6 +1,5 @@
 """GRD006 gradient-not-finite."""
 
-from traindx.features.performance.level_shifts import stretches
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -12,6 +11,7 @@ from traindx.rules.api import (
     Severity,
     np,
     rule,
+    stretches,
     threshold,
 )
 

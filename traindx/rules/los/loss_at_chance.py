@@ -1,8 +1,6 @@
 """LOS011 loss-at-chance."""
 
-from traindx.features.curves.chance_level import chance_classes, chance_loss
 from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
-from traindx.features.statistics.noise import robust_sigma
 from traindx.rules.api import (
     Curve,
     Evidence,
@@ -10,8 +8,11 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    chance_classes,
+    chance_loss,
     median,
     np,
+    robust_sigma,
     rule,
     slope,
     threshold,

@@ -1,8 +1,20 @@
 """LOS002 loss-diverges."""
 
-from traindx.features.statistics.noise import difference_noise, median_error
-from traindx.features.statistics.smoothing import TREND_PARTS
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
+from traindx.rules.api import (
+    TREND_PARTS,
+    Curve,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    difference_noise,
+    median,
+    median_error,
+    np,
+    rule,
+    threshold,
+)
 
 # A rise that lasts longer than this is no spike, as in `features.spikes`: points, share of the points.
 PATIENCE, PATIENT = 12, 0.05

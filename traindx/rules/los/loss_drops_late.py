@@ -1,9 +1,18 @@
 """LOS010 loss-drops-late."""
 
-from traindx.features.curves.plateaus import late_drop
-from traindx.features.statistics.noise import median_error
-from traindx.features.statistics.smoothing import TREND_PARTS
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, rule, threshold
+from traindx.rules.api import (
+    TREND_PARTS,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    late_drop,
+    median,
+    median_error,
+    rule,
+    threshold,
+)
 
 BLOCKS = 60  # how finely the run is cut in the search for the drop
 

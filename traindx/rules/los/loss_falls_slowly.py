@@ -1,6 +1,5 @@
 """LOS005 loss-falls-slowly."""
 
-from traindx.features.curves.plateaus import improvement
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -8,6 +7,7 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    improvement,
     median,
     rule,
     slope,

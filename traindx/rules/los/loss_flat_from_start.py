@@ -1,22 +1,27 @@
 """LOS003 loss-flat-from-start."""
 
-from traindx.features.curves.chance_level import chance_classes
-from traindx.features.curves.plateaus import improvement
-from traindx.features.curves.score_scales import best_skill, is_late, scale_of, skill, words_of
-from traindx.features.statistics.noise import median_error
-from traindx.features.statistics.smoothing import TREND_PARTS, block_medians
 from traindx.rules.api import (
+    TREND_PARTS,
     CannotJudge,
     Curve,
     Evidence,
     Features,
     Iterator,
     Run,
+    best_skill,
+    block_medians,
+    chance_classes,
+    improvement,
+    is_late,
     median,
+    median_error,
     np,
     rule,
+    scale_of,
+    skill,
     slope,
     threshold,
+    words_of,
 )
 
 EXPLORATION = frozenset({"epsilon", "eps", "exploration"})

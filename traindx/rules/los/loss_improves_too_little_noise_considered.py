@@ -1,7 +1,16 @@
 """LOS016 loss-improves-too-little-noise-considered."""
 
-from traindx.features.curves.plateaus import improvement
-from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
+from traindx.rules.api import (
+    CannotJudge,
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    improvement,
+    rule,
+    threshold,
+)
 
 
 @rule(

@@ -1,6 +1,5 @@
 """LOS013 loss-jumps-on-resume."""
 
-from traindx.features.statistics.noise import median_error
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -9,6 +8,7 @@ from traindx.rules.api import (
     Iterator,
     Run,
     median,
+    median_error,
     np,
     rule,
     threshold,

@@ -1,8 +1,6 @@
 """LOS006 loss-oscillates."""
 
 from traindx.features.curves.oscillation import Swing, clipped, detrended, swing, tosses
-from traindx.features.curves.plateaus import improvement
-from traindx.features.statistics.noise import autocorrelation, difference_noise
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -11,6 +9,9 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    autocorrelation,
+    difference_noise,
+    improvement,
     median,
     np,
     rule,

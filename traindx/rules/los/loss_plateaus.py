@@ -1,11 +1,25 @@
 """LOS004 loss-plateaus."""
 
-from traindx.features.curves.chance_level import chance_classes
-from traindx.features.curves.plateaus import Flat, flat_tail, improvement
-from traindx.features.curves.score_scales import best_skill, scores
-from traindx.features.statistics.noise import robust_sigma
-from traindx.features.statistics.smoothing import TREND_PARTS
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
+from traindx.rules.api import (
+    TREND_PARTS,
+    Curve,
+    Evidence,
+    Features,
+    Flat,
+    Iterator,
+    Run,
+    Severity,
+    best_skill,
+    chance_classes,
+    flat_tail,
+    improvement,
+    median,
+    np,
+    robust_sigma,
+    rule,
+    scores,
+    threshold,
+)
 
 
 @rule(

@@ -1,7 +1,6 @@
 """LOS014 loss-repeats-each-epoch."""
 
 from traindx.features.curves.oscillation import epoch_profile, is_even
-from traindx.features.statistics.smoothing import running_median
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -14,6 +13,7 @@ from traindx.rules.api import (
     median,
     np,
     rule,
+    running_median,
     threshold,
 )
 

@@ -1,14 +1,21 @@
 """LOS008 loss-spikes-recur."""
 
-from traindx.features.curves.spike_outcomes import (
+from traindx.rules.api import (
+    Curve,
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    Severity,
+    Spike,
     beside_objective,
     curve_spikes,
     is_rough,
     regular_interval,
+    rule,
+    threshold,
     towers,
 )
-from traindx.features.curves.spikes import Spike
-from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, rule, threshold
 
 
 @rule(

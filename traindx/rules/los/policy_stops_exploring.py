@@ -1,7 +1,5 @@
 """LOS020 policy-stops-exploring."""
 
-from traindx.features.curves.score_scales import words_of
-from traindx.features.statistics.smoothing import running_median
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -12,7 +10,9 @@ from traindx.rules.api import (
     median,
     np,
     rule,
+    running_median,
     threshold,
+    words_of,
 )
 
 OTHERS = (

@@ -1,7 +1,5 @@
 """PRC001 half-precision-overflows."""
 
-from traindx.features.curves.gradient_norms import suffers
-from traindx.features.performance.level_shifts import halvings, settles
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -10,8 +8,11 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
+    halvings,
     np,
     rule,
+    settles,
+    suffers,
     threshold,
 )
 

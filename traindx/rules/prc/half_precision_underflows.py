@@ -1,6 +1,5 @@
 """PRC002 half-precision-underflows."""
 
-from traindx.features.curves.gradient_norms import shed
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -11,6 +10,7 @@ from traindx.rules.api import (
     median,
     np,
     rule,
+    shed,
     threshold,
 )
 

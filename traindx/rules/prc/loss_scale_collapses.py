@@ -1,8 +1,18 @@
 """PRC003 loss-scale-collapses."""
 
-from traindx.features.curves.gradient_norms import suffers
-from traindx.features.performance.level_shifts import settles
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
+from traindx.rules.api import (
+    Evidence,
+    EvidencePoint,
+    Features,
+    Iterator,
+    Run,
+    median,
+    np,
+    rule,
+    settles,
+    suffers,
+    threshold,
+)
 
 
 @rule(

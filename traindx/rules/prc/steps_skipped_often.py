@@ -2,7 +2,6 @@
 
 import re
 
-from traindx.features.performance.level_shifts import per_row
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -14,6 +13,7 @@ from traindx.rules.api import (
     Severity,
     median,
     np,
+    per_row,
     rule,
     threshold,
 )

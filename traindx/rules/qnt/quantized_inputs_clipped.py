@@ -1,19 +1,8 @@
 """QNT008 quantized-inputs-clipped."""
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import by_module, late, onset
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    is_learning,
-    median,
-    np,
-    rule,
-    threshold,
-)
+from traindx.features.per_module.quantization import by_module
+from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.rules.qnt.quantized_weights_clipped import clipped
 
 
 @rule(
@@ -60,17 +49,5 @@ def quantized_inputs_clipped(
     """
     found = by_module(features, "quant/act_clipped")
     if found is None or not np.isfinite(found.values).any():
-        raise CannotJudge("no inputs on the levels of a quantizer were measured so far")
-    share = np.nan_to_num(late(found, tail))
-    cut = share > beyond
-    if not cut.any():
-        return
-    worst = int(share.argmax())
-    yield Evidence(
-        onset=onset(found, worst, lambda values: values > beyond),
-        last=float(found.steps[-1]),
-        where=found.modules[worst],
-        severity="high" if is_learning(features) is False else "medium",
-        values={"share": float(median(share[cut])), "where": named(found, cut)},
-        points=(at_end("quant/act_clipped", found, worst, float(share[worst]), beyond, "0..1"),),
-    )
+        raise CannotJudge("no inputs on the levels of a quantizer were measured")
+    yield from clipped(features, "quant/act_clipped", found, beyond, tail)

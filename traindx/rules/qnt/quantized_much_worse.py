@@ -2,8 +2,6 @@
 
 import msgspec
 
-from traindx.features.curves.signal_pairs import pairs
-from traindx.features.per_module.panels import at_end, named
 from traindx.features.per_module.quantization import FEW, by_module, gaps, late, onset
 from traindx.rules.api import (
     CannotJudge,
@@ -12,9 +10,12 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
+    at_end,
     is_learning,
     median,
+    named,
     np,
+    pairs,
     rule,
     threshold,
 )

@@ -1,15 +1,16 @@
 """QNT007 quantized-weights-clipped."""
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import by_module, late, onset
+from traindx.features.per_module.quantization import late, onset, trained_quantized
 from traindx.rules.api import (
-    CannotJudge,
     Evidence,
     Features,
     Iterator,
+    Panel,
     Run,
+    at_end,
     is_learning,
     median,
+    named,
     np,
     rule,
     threshold,
@@ -55,22 +56,24 @@ def quantized_weights_clipped(
     Jacob et al. (2018), arXiv:1712.05877. Esser et al. (2020), Learned step size quantization,
     arXiv:1902.08153. Measured: healthy runs end below 5 %.
     """
-    if run.setup.word("quantized_in") == "evaluation":
-        raise CannotJudge("weights are quantized in evaluation only")
-    found = by_module(features, "quant/clipped")
-    if found is None or not np.isfinite(found.values).any():
-        raise CannotJudge("no weights on a grid of five levels or more were measured so far")
+    found = trained_quantized(
+        features, "quant/clipped", "no weights on a grid of five levels or more were measured"
+    )
+    yield from clipped(features, "quant/clipped", found, beyond, tail)
+
+
+def clipped(features: Features, signal: str, found: Panel, beyond: float, tail: float) -> Iterator[Evidence]:
+    """The modules of which more than `beyond` is clipped over the last `tail` of the run."""
     share = np.nan_to_num(late(found, tail))
     cut = share > beyond
     if not cut.any():
         return
     worst = int(share.argmax())
-    learning = is_learning(features)
     yield Evidence(
         onset=onset(found, worst, lambda values: values > beyond),
         last=float(found.steps[-1]),
         where=found.modules[worst],
-        severity="high" if learning is False else "medium",
+        severity="high" if is_learning(features) is False else "medium",
         values={"share": float(median(share[cut])), "where": named(found, cut)},
-        points=(at_end("quant/clipped", found, worst, float(share[worst]), beyond, "0..1"),),
+        points=(at_end(signal, found, worst, float(share[worst]), beyond, "0..1"),),
     )

@@ -1,8 +1,17 @@
 """QNT005 quantized-weights-get-no-gradient."""
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import by_module, late
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
+from traindx.features.per_module.quantization import late, trained_quantized
+from traindx.rules.api import (
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    at_end,
+    named,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -43,11 +52,7 @@ def quantized_weights_get_no_gradient(
     Bengio et al. (2013), Estimating or propagating gradients through stochastic neurons for conditional
     computation, arXiv:1308.3432.
     """
-    if run.setup.word("quantized_in") == "evaluation":
-        raise CannotJudge("weights are quantized in evaluation only")
-    found = by_module(features, "quant/gradient")
-    if found is None or not np.isfinite(found.values).any():
-        raise CannotJudge("no gradient of quantized weights was measured")
+    found = trained_quantized(features, "quant/gradient", "no gradient of quantized weights was measured")
     share = late(found, tail)
     blocked = np.nan_to_num(share, nan=1.0) <= passed
     if not blocked.any():

@@ -1,8 +1,18 @@
 """QNT006 quantized-weights-oscillate."""
 
-from traindx.features.per_module.panels import at_end, named
-from traindx.features.per_module.quantization import by_module, late
-from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, median, np, rule, threshold
+from traindx.features.per_module.quantization import late, trained_quantized
+from traindx.rules.api import (
+    Evidence,
+    Features,
+    Iterator,
+    Run,
+    at_end,
+    median,
+    named,
+    np,
+    rule,
+    threshold,
+)
 
 
 @rule(
@@ -46,11 +56,7 @@ def quantized_weights_oscillate(
     Nagel et al. (2022), Overcoming oscillations in quantization-aware training, arXiv:2203.11086. Measured:
     0.1 to 0.3 % in healthy runs of 1 to 8 bits.
     """
-    if run.setup.word("quantized_in") == "evaluation":
-        raise CannotJudge("weights are quantized in evaluation only")
-    found = by_module(features, "quant/flips")
-    if found is None or not np.isfinite(found.values).any():
-        raise CannotJudge("no two consecutive steps were measured")
+    found = trained_quantized(features, "quant/flips", "no two consecutive steps were measured")
     levels = run.setup.number("quantized_levels")
     if levels is None or levels > few:
         return

@@ -1,6 +1,5 @@
 """WGT003 parameters-never-change."""
 
-from traindx.features.per_module.panels import named, panel
 from traindx.rules.api import (
     Evidence,
     EvidencePoint,
@@ -8,7 +7,9 @@ from traindx.rules.api import (
     Iterator,
     Run,
     is_learning,
+    named,
     np,
+    panel,
     rule,
     threshold,
 )

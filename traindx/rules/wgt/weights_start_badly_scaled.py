@@ -4,7 +4,6 @@ from itertools import chain, islice
 
 import msgspec
 
-from traindx.features.per_module.panels import panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -17,6 +16,7 @@ from traindx.rules.api import (
     by_progress,
     is_learning,
     np,
+    panel,
     rule,
     threshold,
 )
