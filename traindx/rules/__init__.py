@@ -1,7 +1,8 @@
 """Rules, one file each, and the engine that evaluates them.
 
 The package is walked, so nothing registers itself. Other packages add rules through the entry point group
-`traindx.rules`. `listed` knows the same rules from a generated index, and imports only those that can be evaluated.
+`traindx.rules`. `listed` knows the same rules from a generated index, and imports only those that can be
+evaluated.
 """
 
 from __future__ import annotations
@@ -37,16 +38,18 @@ def catalogue() -> tuple[Rule, ...]:
 
 @cache
 def listed() -> tuple[Rule, ...]:
-    """The rules of `catalogue`, with ours from the index: the module of a rule is imported when it is evaluated.
+    """The rules of `catalogue`, with ours from the index: the module of a rule is imported when it is
+    evaluated.
 
-    If the index does not name exactly the files of the package, all are imported."""
+    If the index does not name exactly the files of the package, all are imported.
+    """
     known = index_entries()
     there = modules_of(__name__, __path__, families=True)
     if there != {home for home, *_ in known}:
         return catalogue()
     ours = (
-        Rule(code=code, slug=module_slug(home), needs=needs, min_points=points, severity=severity, message=message,
-             follows=follows, check=Deferred(home))
+        Rule(code=code, slug=module_slug(home), needs=needs, min_points=points, severity=severity,
+             message=message, follows=follows, check=Deferred(home))
         for home, code, needs, points, severity, message, follows in known
     )  # fmt: skip
     return ordered([*ours, *rules_of_other_packages()])
@@ -84,7 +87,8 @@ def judge(
 
 
 def judge_one(rule: Rule, run: Run, features: Features, override: Mapping[str, float]) -> Outcome:
-    """The outcome of one rule: fired, clear, or not evaluated with the reason. An exception is not caught."""
+    """The outcome of one rule: fired, clear, or not evaluated with the reason. An exception is not
+    caught."""
     reason = why_not_evaluated(rule, features)
     if reason:
         return Outcome(rule=rule, status="not-evaluated", reason=reason)
@@ -131,8 +135,8 @@ def why_uninformative(name: str, features: Features) -> str:
 
 
 def available(name: str, features: Features) -> bool:
-    """Whether a needed signal was recorded. "run" always is. "x/*" is any signal below x/ or the panel x, "event:kind"
-    an event, "setup:field" a known fact."""
+    """Whether a needed signal was recorded. "run" always is. "x/*" is any signal below x/ or the panel x,
+    "event:kind" an event, "setup:field" a known fact."""
     run = features.run
     if name == "run":
         return True

@@ -1,7 +1,8 @@
-"""Everything that most rules need, for one import: `from traindx.rules.api import Evidence, Run, rule, threshold`.
+"""What most rules need, for one import: `from traindx.rules.api import Evidence, Run, rule, threshold`.
 
-Only what a diagnosis loads anyway is exported. Rules import from `traindx.features` directly what few of them use,
-because `traindx diagnose` loads only the rules that apply to a log and should not pay for the others.
+Only what a diagnosis loads anyway is exported. Rules import from `traindx.features` directly what few of
+them use, because `traindx diagnose` loads only the rules that apply to a log and should not pay for the
+others.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ NAMES = ("val_outputs_majority_share", "outputs_majority_share")
     needs=("val_outputs_majority_share|outputs_majority_share", "setup:class_majority_share", "objective"),
     min_points=1,
     severity="high",
-    message="{share:.0%} of the predictions are the same class; the most frequent class has {usual:.0%} of the labels",
+    message="{share:.0%} of the predictions are the same class; the most frequent class has "
+    "{usual:.0%} of the labels",
     follows=(
         "activations-collapse",
         "relu-units-dead",

@@ -25,8 +25,9 @@ HELD_OUT = 12  # evaluations that show the trend of a validation loss
 
 
 class State(NamedTuple):
-    """The loss at both ends and its improvement as share of the level at the start (`late`: over the last half,
-    in either direction); if an accuracy is known, that, and how much of the way from its start to 1 it made."""
+    """The loss at both ends and its improvement as share of the level at the start (`late`: over the last
+    half, in either direction); if an accuracy is known, that, and how much of the way from its start to 1 it
+    made."""
 
     curve: Curve
     start: float
@@ -44,8 +45,9 @@ class State(NamedTuple):
     severity="medium",
     message="{signal} levels off at {end:.4g} (median at the end) after a start at {start:.4g}{score}",
     follows=(
-        "loss-not-finite", "loss-diverges", "loss-flat-from-start", "loss-at-chance", "learning-rate-is-zero",
-        "learning-rate-vanishes-early", "gradient-norm-vanishes", "gradient-is-zero",
+        "loss-not-finite", "loss-diverges", "loss-flat-from-start", "loss-at-chance",
+        "learning-rate-is-zero", "learning-rate-vanishes-early", "gradient-norm-vanishes",
+        "gradient-is-zero",
     ),
 )  # fmt: skip
 def losses_stay_high(
@@ -129,7 +131,8 @@ def held_out_is_worse(features: Features, state: State, gap: float) -> bool:
 
 
 def still_falls(state: State, share: float) -> bool:
-    """Whether the last half still makes a large part of the gain, beyond noise, so that nothing has leveled off."""
+    """Whether the last half still makes a large part of the gain, beyond noise, so that nothing has leveled
+    off."""
     late = slope(state.curve.oriented[state.curve.n // 2 :])
     return bool(-late.change > share * (state.start - state.end) > 0 and late.z < -2)
 

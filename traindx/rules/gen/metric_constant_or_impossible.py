@@ -82,7 +82,8 @@ def metric_constant_or_impossible(
             yield evidence(curve, text, "high", ("impossible",))
             return
     if (loss := below_zero(features, below)) is not None:
-        text = f"{loss.name} falls to {loss.end:.4g} although an accuracy is logged, and no cross-entropy is below 0"
+        text = f"{loss.name} falls to {loss.end:.4g} although an accuracy is logged, and no "
+        "cross-entropy is below 0"
         yield evidence(loss, text, "high", ("impossible", "below-zero"))
         return
     late = is_late(features, epochs, steps)
@@ -122,7 +123,8 @@ def zeros(features: Features, curve: Curve, least: float) -> Evidence | None:
 
 
 def empty_parts(features: Features, least: float) -> list[str]:
-    """Parts of the training loss that are 0 throughout (a single one may have no weight, or a single class)."""
+    """Parts of the training loss that are 0 throughout (a single one may have no weight, or a
+    single class)."""
     named = [n for n in features.run.series if n.startswith("train/") and "loss" in n and n not in TOTALS]
     parts = [c for n in named if (c := features.curve(n)) is not None and c.n >= least]
     return [c.name for c in parts if not np.any(c.values)]
@@ -158,8 +160,8 @@ def impossible(curve: Curve, absurd: float, slack: float) -> str:
 
 
 def below_zero(features: Features, times: float) -> Curve | None:
-    """The loss of a classifier (an accuracy is logged) that keeps falling below zero. A cosine or a margin loss would
-    level off."""
+    """The loss of a classifier (an accuracy is logged) that keeps falling below zero. A cosine or a margin
+    loss would level off."""
     accuracies = [features.curve(s + "accuracy") for s in ("train/", "val/")]
     if features.is_reinforcement or not any(c is not None and c.n for c in accuracies):
         return None
@@ -173,7 +175,8 @@ def below_zero(features: Features, times: float) -> Curve | None:
 
 
 def vanished(curve: Curve, tail: float, fell: float) -> bool:
-    """Whether a loss falls from a large part of its first value to exactly 0 in one step, and stays there."""
+    """Whether a loss falls from a large part of its first value to exactly 0 in one step, and stays
+    there."""
     if not curve.name.endswith("loss") or curve.values[-1] != 0 or not np.any(curve.values):
         return False
     last = int(np.flatnonzero(curve.values)[-1])

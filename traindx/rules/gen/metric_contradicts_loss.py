@@ -22,7 +22,8 @@ MIN_POINTS = 8
 
 
 class Apart(NamedTuple):
-    """From index `start` of the loss on: changes of loss and score (oriented: negative is better) over their spans."""
+    """From index `start` of the loss on: changes of loss and score (oriented: negative is better) over their
+    spans."""
 
     loss: Curve
     metric: Curve
@@ -36,7 +37,8 @@ class Apart(NamedTuple):
     needs=("val/loss|train/loss", "val/*|train/*"),
     min_points=MIN_POINTS,
     severity="low",
-    message="{loss} went from {loss_then:.4g} to {loss_now:.4g} while {metric} went from {then:.4g} to {now:.4g} (trends)",
+    message="{loss} went from {loss_then:.4g} to {loss_now:.4g} while {metric} went from {then:.4g} "
+    "to {now:.4g} (trends)",
 )
 def metric_contradicts_loss(
     run: Run,

@@ -24,7 +24,8 @@ MIN_POINTS = 6
     needs=("val/*", "train/*"),
     min_points=MIN_POINTS,
     severity="info",
-    message="{signal} is better than {other} over the last half: {val:.4g} compared with {train:.4g} (medians)",
+    message="{signal} is better than {other} over the last half: {val:.4g} compared with "
+    "{train:.4g} (medians)",
 )
 def validation_beats_training(
     run: Run,

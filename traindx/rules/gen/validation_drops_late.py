@@ -26,8 +26,8 @@ MIN_POINTS = 10
 
 
 class Drop(NamedTuple):
-    """Steps at which training was done and at which the validation curve was halfway down; its levels before the
-    drop and at the end, and the share of its whole range that lies between them."""
+    """Steps at which training was done and at which the validation curve was halfway down; its levels before
+    the drop and at the end, and the share of its whole range that lies between them."""
 
     done: float
     halfway: float
@@ -43,8 +43,8 @@ class Drop(NamedTuple):
     needs=("val/*", "train/*"),
     min_points=MIN_POINTS,
     severity="info",
-    message="{signal} improved from {high:.4g} to {end:.4g} around step {halfway:.6g} (trend), long after {other} "
-    "converged at step {done:.6g}",
+    message="{signal} improved from {high:.4g} to {end:.4g} around step {halfway:.6g} (trend), long "
+    "after {other} converged at step {done:.6g}",
 )
 def validation_drops_late(
     run: Run,
@@ -95,7 +95,8 @@ def validation_drops_late(
 
 
 def keeps(train: Curve, progress: float) -> bool:
-    """Whether training kept what it had learned all the time. Otherwise both only recovered from a setback."""
+    """Whether training kept what it had learned all the time. Otherwise both only recovered from a
+    setback."""
     since = train.trend[reached(train.trend, progress) :]
     kept = float(np.mean(since <= train.best + train.span / 2)) >= progress
     return kept and train.end <= train.best + 2 * (1 - progress) * train.span

@@ -26,7 +26,8 @@ from traindx.rules.api import (
 
 
 class Seen(NamedTuple):
-    """A rise with its sizes: `relative` to the lowest level, `lost` as share of the improvement made before."""
+    """A rise with its sizes: `relative` to the lowest level, `lost` as share of the improvement
+    made before."""
 
     pair: Pair
     rise: Rise
@@ -49,7 +50,7 @@ def validation_gap_grows(
     features: Features,
     *,
     noise: float = threshold(4.0, "x the noise of the validation curve", "theory", "4 sigma: 1 in 30,000"),
-    relative: float = threshold(0.05, "of the lowest level", "seed", "a gap of more than 5 % is visible"),
+    relative: float = threshold(0.05, "of the lowest level", "convention", "a gap of more than 5 % is visible"),
     lost: float = threshold(0.1, "of the improvement", "convention", "the same for losses without a zero"),
     least: float = threshold(0.01, "of the improvement", "convention", "less does not matter"),
     shared: float = threshold(0.25, "of the rise", "convention", "if training rises too, it is divergence"),
@@ -58,7 +59,7 @@ def validation_gap_grows(
     mild: float = threshold(
         0.1, "of the level or improvement", "convention", "early stopping tolerates less"
     ),
-    wide: float = threshold(3.0, "x the training loss", "seed", "a gap below 2x is usual"),
+    wide: float = threshold(3.0, "x the training loss", "convention", "a gap below 2x is usual"),
     huge: float = threshold(10.0, "x the training loss", "convention", "another task, or memorized"),
     apart: float = threshold(0.15, "of accuracy", "convention", "more than augmentation and dropout cause"),
     torn: float = threshold(0.4, "of accuracy", "convention", "almost nothing generalizes"),
@@ -147,8 +148,8 @@ def grew(
     visible: float = threshold(0.3, "of the lowest level", "convention", "visible in a plot"),
     ranked: float = threshold(0.95, "of the pairs, U", "theory", "3 of 3 above 3 of 3: 1 in 20"),
 ) -> bool:
-    """Whether the rise is beyond noise (or so large that the last third is above nearly all points around the low) and
-    large enough to matter; two points must show more than many."""
+    """Whether the rise is beyond noise (or so large that the last third is above nearly all points around
+    the low) and large enough to matter; two points must show more than many."""
     large = seen.relative >= visible and seen.rise.apart >= ranked  # even if it scatters much
     if seen.rise.after < 2 or (seen.rise.z < noise and not large) or seen.lost < least:
         return False
@@ -184,8 +185,8 @@ def improves(
     *,
     worth: float = threshold(0.05, "of what was missing", "convention", "5 % fewer errors"),
 ) -> bool:
-    """Whether a validation score improves after the minimum of the loss, beyond its noise and by a visible part of
-    what it lacked then."""
+    """Whether a validation score improves after the minimum of the loss, beyond its noise and by a visible
+    part of what it lacked then."""
     metric = score(features, "val/")
     if metric is None or metric is seen.pair.val or metric.n < 4:
         return False
@@ -198,13 +199,14 @@ def improves(
 
 
 def carries_over(features: Features, apart: float) -> bool:
-    """Whether a validation score is so close to perfect that there is no wide gap of scores. A training loss near zero
-    makes any ratio of losses large."""
+    """Whether a validation score is so close to perfect that there is no wide gap of scores. A training loss
+    near zero makes any ratio of losses large."""
     return best_skill(features, ("val/",)) > 1 - apart
 
 
 def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | None:
-    """A validation loss that is level over the second half of the run while the training loss falls far below it."""
+    """A validation loss that is level over the second half of the run while the training loss falls far
+    below it."""
     val, train = pair.val.oriented, pair.train_at_val()
     half = len(val) // 2
     if not pair.same or len(val) < 4 or min(val.min(), train.min()) <= 0:
@@ -228,8 +230,8 @@ def stalled(pair: Pair, wide: float, huge: float, least: float) -> Evidence | No
         strength=0.5,
         severity="medium" if after >= huge * now else "low",
         aspects=("stalled",),
-        message=f"{pair.val.name} {change} improved since step {at:g} ({val[best]:.4g}) and is {after / now:.2g} times "
-        f"{pair.train.name}, which still falls",
+        message=f"{pair.val.name} {change} improved since step {at:g} ({val[best]:.4g}) and is "
+        f"{after / now:.2g} times {pair.train.name}, which still falls",
         points=(
             EvidencePoint(pair.val.name, last, after, before),
             EvidencePoint(pair.train.name, last, now, then),
@@ -251,8 +253,8 @@ def unmoved(pair: Pair, val: Floats, train: Floats, least: float) -> Evidence | 
         strength=0.5,
         severity="low",
         aspects=("stalled",),
-        message=f"{pair.val.name} stayed at {float(val[-1]):.4g} in {len(val)} evaluations while {pair.train.name} "
-        f"fell from {float(train[1]):.4g} to {float(train[-1]):.4g}",
+        message=f"{pair.val.name} stayed at {float(val[-1]):.4g} in {len(val)} evaluations while "
+        f"{pair.train.name} fell from {float(train[1]):.4g} to {float(train[-1]):.4g}",
         points=(EvidencePoint(pair.val.name, last, float(val[-1]), float(val[0])),),
     )
 
@@ -313,11 +315,11 @@ def turn_of(
     near: float = threshold(2, "points from the turn", "convention", "the resolution of the fit"),
     close: float = threshold(0.02, "of the run from the turn", "convention", "the same in a long run"),
 ) -> tuple[int, bool]:
-    """Where a rise begins, and whether that is the lowest value of all: it is, if that value is near the turn."""
+    """Where a rise begins, and whether that is the lowest value of all: it is, if that value is near the
+    turn."""
     lowest, n = int(np.argmin(seen.pair.val.oriented)), seen.pair.val.n
-    exact = abs(lowest - seen.rise.at) <= max(
-        near, close * n
-    )  # otherwise it is a single value far from the turn
+    # A lowest value far from the turn is a single outlier.
+    exact = abs(lowest - seen.rise.at) <= max(near, close * n)
     return lowest if exact else seen.rise.at, exact
 
 
@@ -345,8 +347,9 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
         aspects=("strong",) * (severity == "high") + ("metric-improves",) * metric_improves,
         severity=severity,
         values={
-            "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "near": "at" if exact else "around",
-            "low": low, "at": at, "end": end, "other": pair.train.name, "then": then * other, "now": now * other,
+            "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
+            "near": "at" if exact else "around", "end": end, "other": pair.train.name,
+            "then": then * other, "now": now * other,
         },
         points=(
             EvidencePoint(pair.val.name, at, low),

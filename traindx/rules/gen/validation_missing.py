@@ -15,8 +15,8 @@ from traindx.rules.api import (
 )
 
 HELD_OUT = {
-    "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout", "ap", "map",
-    "miou",
+    "val", "valid", "validation", "eval", "evaluation", "test", "testing", "dev", "heldout", "holdout",
+    "ap", "map", "miou",
 }  # fmt: skip
 ADVERSARIAL = {"d", "g", "gen", "disc", "generator", "discriminator", "critic", "adv", "adversarial", "gan"}
 
@@ -26,7 +26,8 @@ ADVERSARIAL = {"d", "g", "gen", "disc", "generator", "discriminator", "critic", 
     needs=("objective",),
     min_points=4,
     severity="info",
-    message="no validation metric in {passes:.3g} epochs, so the log does not show whether the run generalizes",
+    message="no validation metric in {passes:.3g} epochs, so the log does not show whether the run "
+    "generalizes",
 )
 def validation_missing(
     run: Run,

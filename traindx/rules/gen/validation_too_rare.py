@@ -15,7 +15,7 @@ def validation_too_rare(
     features: Features,
     *,
     few: float = threshold(5, "validations", "convention", "a minimum needs points on both sides"),
-    long: float = threshold(200, "training points", "seed", "validate every 100-500 steps"),
+    long: float = threshold(200, "training points", "convention", "validate every 100-500 steps"),
     covered: float = threshold(0.6, "of the run", "convention", "validation ends early"),
     rhythm: float = threshold(3.0, "x the usual distance", "convention", "two missing validations"),
 ) -> Iterator[Evidence]:

@@ -23,7 +23,8 @@ from traindx.rules.api import (
     needs=("curvature/max", "lr", "setup:optimizer"),
     min_points=1,
     severity="high",
-    message="the learning rate {rate:.3g} is {times:.2g} times the stability limit {limit:.3g} of curvature {curvature:.3g}",
+    message="the learning rate {rate:.3g} is {times:.2g} times the stability limit {limit:.3g} of "
+    "curvature {curvature:.3g}",
 )
 def curvature_beyond_stability(
     run: Run,

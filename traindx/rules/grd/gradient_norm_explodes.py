@@ -30,7 +30,7 @@ def gradient_norm_explodes(
     factor: float = threshold(
         10.0, "x the early level", "convention", "an order above the level of the healthy stretch"
     ),
-    alone: float = threshold(100.0, "x the early level", "seed", "100 x a healthy norm of 1"),
+    alone: float = threshold(100.0, "x the early level", "convention", "100 x a healthy norm of 1"),
     early: float = threshold(0.2, "of the run", "convention", "taken as the healthy stretch"),
     rows: float = threshold(3, "rows in a row", "convention", "fewer is a spike"),
     worse: float = threshold(0.1, "of the earlier loss", "convention", "a visible rise"),

@@ -30,7 +30,7 @@ def gradient_norm_vanishes(
     features: Features,
     *,
     fall: float = threshold(1e-3, "of the early level", "convention", "three orders of magnitude"),
-    tiny: float = threshold(1e-6, "L2", "seed", "1e-7 for one layer, and this is a sum over many"),
+    tiny: float = threshold(1e-6, "L2", "convention", "1e-7 for one layer, and this is a sum over many"),
     early: float = threshold(0.2, "of the run", "convention", "taken as the start"),
     learnt: float = threshold(0.5, "of the first loss", "convention", "a loss that halved has learned"),
     score: float = threshold(8.0, "x spread of the loss", "convention", "a clear improvement"),

@@ -23,7 +23,8 @@ from traindx.rules.api import (
     needs=("grad_norm/*", "objective"),
     min_points=1,
     severity="high",
-    message="the gradient norm of the first modules ({first}) is {ratio:.1e} times that of the last ({last})",
+    message="the gradient norm of the first modules ({first}) is {ratio:.1e} times that of the last "
+    "({last})",
 )
 def gradients_vanish_with_depth(
     run: Run,

@@ -21,7 +21,8 @@ from traindx.rules.api import (
     needs=("train/*",),
     min_points=6,
     severity="medium",
-    message="the discriminator wins: {loser} fell to {low:.3g} while {other} rose from {start:.3g} to {end:.3g}",
+    message="the discriminator wins: {loser} fell to {low:.3g} while {other} rose from {start:.3g} "
+    "to {end:.3g}",
 )
 def discriminator_wins(
     run: Run,

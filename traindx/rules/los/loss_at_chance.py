@@ -24,7 +24,8 @@ from traindx.rules.api import (
     needs=("train/*|val/*",),
     min_points=3,
     severity="high",
-    message="{name} ends near {level:.4g} (median): guessing among {classes} classes gives ln {classes} = {chance:.4g}",
+    message="{name} ends near {level:.4g} (median): guessing among {classes} classes gives ln "
+    "{classes} = {chance:.4g}",
     follows=("loss-flat-from-start", "loss-plateaus", "loss-diverges", "learning-rate-is-zero"),
 )
 def loss_at_chance(
@@ -105,8 +106,8 @@ def falls_below(
     enough: float = threshold(24, "points", "convention", "fewer have no slope"),
     clear: float = threshold(4.0, "x standard error", "theory", "the slope of all points is no noise"),
 ) -> bool:
-    """Whether a loss is on its way down from chance: below it, and clearly falling by more than `least` of its level.
-    The first tenth of the run, which may begin anywhere, is left out."""
+    """Whether a loss is on its way down from chance: below it, and clearly falling by more than `least` of
+    its level. The first tenth of the run, which may begin anywhere, is left out."""
     later = values[int(begun * len(values)) :]
     if len(later) < enough or float(median(later)) >= chance_loss(classes) * (1 - least):
         return False

@@ -26,7 +26,8 @@ SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly en
     needs=("objective",),
     min_points=2,
     severity="high",
-    message="{name} went from {best:.4g} at step {onset:g} to {end:.4g} (median at the end) and did not recover",
+    message="{name} went from {best:.4g} at step {onset:g} to {end:.4g} (median at the end) and did "
+    "not recover",
     follows=("loss-not-finite", "loss-repeats-each-epoch"),
 )
 def loss_diverges(
@@ -136,9 +137,10 @@ def divergence(
 def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
     """A short log whose end rises at every point, to `times` its level or more.
 
-    Two points must differ by the fourth power of that. If nothing in the log falls, four rises in a row are enough
-    with `less` (one order in 120), or with a tenth for a validation loss. With six points or more, the rise must
-    exceed the earlier changes."""
+    Two points must differ by the fourth power of that. If nothing in the log falls, four rises in a row are
+    enough with `less` (one order in 120), or with a tenth for a validation loss. With six points or more,
+    the rise must exceed the earlier changes.
+    """
     y = curve.oriented
     if curve.sign < 0 or y.min() <= 0:
         return None
@@ -162,15 +164,15 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
         severity="high" if above else "medium",
         strength=0.5,
         aspects=("from-start" if above else "late", "short"),
-        message=f"{curve.name} rose at every point from {y[low]:.4g} at step {curve.step_at(low):g} to {y[-1]:.4g} "
-        f"at step {curve.step_at(curve.n - 1):g}",
+        message=f"{curve.name} rose at every point from {y[low]:.4g} at step {curve.step_at(low):g} "
+        f"to {y[-1]:.4g} at step {curve.step_at(curve.n - 1):g}",
         points=(curve.point(low), curve.point(-1, float(y[-1]), float(y[low]))),
     )
 
 
 def steps_up(curve: Curve, times: float) -> Evidence | None:
-    """A short log that jumps to another level: at least two points before and two after, and each later one at least
-    `times` as high as all earlier ones."""
+    """A short log that jumps to another level: at least two points before and two after, and each later one
+    at least `times` as high as all earlier ones."""
     y = curve.oriented
     if curve.sign < 0 or len(y) < 4 or y.min() <= 0:
         return None
@@ -184,14 +186,15 @@ def steps_up(curve: Curve, times: float) -> Evidence | None:
         severity="high" if len(y) > 4 else "medium",
         strength=0.5,
         aspects=("late", "short", "sudden"),
-        message=f"{curve.name} jumped from {y[k - 1]:.4g} to {y[k]:.4g} at step {curve.step_at(k):g} and stayed there",
+        message=f"{curve.name} jumped from {y[k - 1]:.4g} to {y[k]:.4g} at step "
+        f"{curve.step_at(k):g} and stayed there",
         points=(curve.point(k - 1), curve.point(k, float(y[k]), float(y[k - 1]))),
     )
 
 
 def lost_decades(curve: Curve, end: float, lost: float, decade: float, noise: float) -> bool:
-    """Whether a positive loss that had fallen to a tenth and less has lost half of that fall as seen on a log scale,
-    beyond the scatter of its logarithm."""
+    """Whether a positive loss that had fallen to a tenth and less has lost half of that fall as seen on a
+    log scale, beyond the scatter of its logarithm."""
     y = curve.oriented
     if y.min() <= 0 or curve.start < decade * curve.best or curve.best <= 0 or end <= 0:
         return False

@@ -31,7 +31,7 @@ def loss_falls_slowly(
     straight: float = threshold(0.25, "of the first half's fall", "theory", "log gains 0.3, x^-0.5 0.13"),
     least: float = threshold(0.02, "of the starting level", "convention", "less is no fall"),
     transient: float = threshold(0.05, "of the run", "convention", "the warm-up does not show the speed"),
-    tiny_norm: float = threshold(1e-2, "gradient norm", "seed", "healthy norms are 0.1 to 10"),
+    tiny_norm: float = threshold(1e-2, "gradient norm", "convention", "healthy norms are 0.1 to 10"),
     surely: float = threshold(4.0, "x standard error", "theory", "the fall must be clear"),
 ) -> Iterator[Evidence]:
     """The loss falls clearly but slowly, in an almost straight line.
@@ -86,8 +86,8 @@ def loss_falls_slowly(
 
 
 def cut_short(features: Features, curve: Curve) -> bool:
-    """Whether the learning rate decays to less than half of its peak over the second half of the points. The loss then
-    follows the schedule. (A linear schedule is at one half there.)"""
+    """Whether the learning rate decays to less than half of its peak over the second half of the points. The
+    loss then follows the schedule. (A linear schedule is at one half there.)"""
     lr = features.curve("lr")
     if lr is None or lr.n < 2 or lr.values.max() <= 0:
         return False

@@ -45,7 +45,7 @@ def loss_flat_from_start(
     clearly: float = threshold(4.0, "x standard error", "theory", "of another metric that improves"),
     gained: float = threshold(0.1, "of the metric", "convention", "an improvement worth having"),
     dip: float = threshold(0.06, "of the level", "convention", "a level in mid-run that was really lower"),
-    tiny_norm: float = threshold(1e-3, "gradient norm", "seed", "healthy: 0.1 to 10"),
+    tiny_norm: float = threshold(1e-3, "gradient norm", "convention", "healthy: 0.1 to 10"),
     few: float = threshold(8, "points", "convention", "fewer do not show the noise"),
     same: float = threshold(0.005, "of the level", "measured", "broken runs move by less than 0.5 %"),
     epochs: float = threshold(5, "epochs", "convention", "a few points are judged late in a run only"),
@@ -151,8 +151,8 @@ def evidence(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -
 
 
 def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) -> bool:
-    """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up. Raises
-    CannotJudge where noise may hide a fall."""
+    """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up.
+    Raises CannotJudge where noise may hide a fall."""
     fall, error = improvement(curve)
     fell_at_once = float(curve.oriented[0]) - curve.end  # a level averages such a fall away
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
@@ -180,8 +180,8 @@ def falls(
 
 
 def scattered(curve: Curve, many: float, surely: float, some: float, same: float) -> Iterator[Evidence]:
-    """A reward or another score, which has no zero to be measured from, that has gained nothing against its own
-    scatter: neither at the end nor anywhere. Of fewer points, no third may be better than the first."""
+    """A reward or another score, which has no zero to be measured from, that has gained nothing against its
+    own scatter: neither at the end nor anywhere. Of fewer points, no third may be better than the first."""
     fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):

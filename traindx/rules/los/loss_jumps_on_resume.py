@@ -20,7 +20,8 @@ from traindx.rules.api import (
     needs=("train/loss", "event:resume"),
     min_points=5,
     severity="medium",
-    message="train/loss jumped {direction} from {before:.4g} to {after:.4g} when the run was resumed at step {onset:g}",
+    message="train/loss jumped {direction} from {before:.4g} to {after:.4g} when the run was "
+    "resumed at step {onset:g}",
 )
 def loss_jumps_on_resume(
     run: Run,

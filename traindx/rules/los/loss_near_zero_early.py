@@ -19,7 +19,8 @@ from traindx.rules.api import (
     needs=("train/loss",),
     min_points=20,
     severity="low",
-    message="train/loss fell to {share:.2%} of its first value by step {onset:g} ({part:.1%} of the run) and stayed there",
+    message="train/loss fell to {share:.2%} of its first value by step {onset:g} ({part:.1%} of the "
+    "run) and stayed there",
 )
 def loss_near_zero_early(
     run: Run,

@@ -40,7 +40,7 @@ def loss_not_finite(
         0.05, "of the points", "convention", "bad initialization shows in the first steps"
     ),
     grown: float = threshold(
-        5.0, "x the median before", "seed", "norms of 10x their median precede divergences"
+        5.0, "x the median before", "convention", "norms of 10x their median precede divergences"
     ),
     often: float = threshold(0.02, "of the points", "convention", "isolated bad batches are rarer"),
 ) -> Iterator[Evidence]:
@@ -75,8 +75,8 @@ def loss_not_finite(
 
 
 def losses(features: Features) -> Iterator[Curve]:
-    """The objective, then every loss, because a part may become NaN before the total does. A reward or a score that is
-    not finite only means that there was nothing to average, if a loss is finite."""
+    """The objective, then every loss, because a part may become NaN before the total does. A reward or a
+    score that is not finite only means that there was nothing to average, if a loss is finite."""
     names = [
         n for n in features.run.series if "loss" in n.rsplit("/", 1)[-1] and n.startswith(("train/", "val/"))
     ]

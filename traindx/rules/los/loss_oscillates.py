@@ -27,7 +27,8 @@ MEANS = ("mean", "avg", "average")
     needs=("objective",),
     min_points=8,
     severity="medium",
-    message="{name} oscillates by {amplitude:.3g} ({kind}, every {period:.3g} points), {fraction:.0%} of what it gained",
+    message="{name} oscillates by {amplitude:.3g} ({kind}, every {period:.3g} points), "
+    "{fraction:.0%} of what it gained",
     follows=("loss-diverges", "loss-repeats-each-epoch", "learning-rate-jumps"),
 )
 def loss_oscillates(
@@ -115,9 +116,9 @@ def regular(features: Features, curve: Curve, bars: tuple[float, float, float, f
 
 
 def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> bool:
-    """Whether an oscillation is part of a pattern that repeats after several of its periods, such as a fixed data order.
-    The autocorrelation of a plain oscillation decays with the lag. If a later period correlates better than an
-    earlier one, by `sigmas` standard errors, the pattern is longer."""
+    """Whether an oscillation is part of a pattern that repeats after several of its periods, such as a fixed
+    data order. The autocorrelation of a plain oscillation decays with the lag. If a later period correlates
+    better than an earlier one, by `sigmas` standard errors, the pattern is longer."""
     residual = clipped(detrended(y))
     lags = [round(k * period) for k in range(1, int(len(y) / 2 / period) + 1)]
     similar = np.array([autocorrelation(residual, lag) for lag in lags])
@@ -129,7 +130,8 @@ def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> b
 def swings(
     curve: Curve, y: np.ndarray, found: Swing, scale: float, *, stuck: bool, growing: bool
 ) -> Evidence:
-    """The evidence of an oscillation of `y`, the later points of a curve. `scale` is what its size is compared with."""
+    """The evidence of an oscillation of `y`, the later points of a curve. `scale` is what its size is
+    compared with."""
     marks = [found.kind, *(["no-progress"] if stuck else []), *(["growing"] if growing else [])]
     values = {
         "name": curve.name,
@@ -149,8 +151,8 @@ def swings(
 
 
 def thrown(features: Features, curve: Curve, few: float, wild: float, often: float) -> Evidence | None:
-    """A mean (over an epoch, over episodes) or a short curve that oscillates over a large range without a gain. Single
-    batches and single episodes scatter as widely in healthy runs."""
+    """A mean (over an epoch, over episodes) or a short curve that oscillates over a large range without a
+    gain. Single batches and single episodes scatter as widely in healthy runs."""
     words = features.run.originals.get(curve.name, curve.name).lower()
     means = any(w in words for w in MEANS)
     if curve.sign < 0 and not means:
@@ -169,15 +171,15 @@ def thrown(features: Features, curve: Curve, few: float, wild: float, often: flo
         severity="medium" if averaged else "low",
         strength=0.5,
         aspects=("tossed", "no-progress"),
-        message=f"{curve.name} oscillates between {found.low:.3g} and {found.high:.3g}, {found.times} times in "
-        f"{curve.n} points, without progress",
+        message=f"{curve.name} oscillates between {found.low:.3g} and {found.high:.3g}, "
+        f"{found.times} times in {curve.n} points, without progress",
         points=(EvidencePoint(curve.name, float(curve.steps[-1]), size, None, "range"),),
     )
 
 
 def erratic_scores(features: Features, share: float, enough: float, visible: float) -> list[Evidence]:
-    """A validation score (loss, accuracy, reward) that scatters between evaluations by a large part of what it gained.
-    Its last value is then unreliable, and its best one is too good by chance."""
+    """A validation score (loss, accuracy, reward) that scatters between evaluations by a large part of what
+    it gained. Its last value is then unreliable, and its best one is too good by chance."""
     for name in ("val/loss", "val/reward", "val/accuracy"):
         curve = features.curve(name)
         if curve is None or curve.n < enough:
@@ -193,7 +195,8 @@ def erratic_scores(features: Features, share: float, enough: float, visible: flo
             aspects=("erratic",),
             severity="info" if scatter < 0.5 * gained else "low",
             strength=0.5 if scatter < 0.5 * gained else 1.0,
-            message=f"{name} scatters by {scatter:.3g} between evaluations, {scatter / gained:.0%} of what it gained",
+            message=f"{name} scatters by {scatter:.3g} between evaluations, {scatter / gained:.0%} "
+            "of what it gained",
             points=(EvidencePoint(name, float(curve.steps[-1]), scatter, share * gained, "scatter"),),
         )
         return [evidence]
@@ -225,8 +228,8 @@ def up_and_down(
             aspects=("erratic",),
             severity="medium" if y[-1] >= twice * y.min() else "low",
             strength=0.5,
-            message=f"{curve.name} doubles {rises} times and halves {falls} times between evaluations, so its last value "
-            f"{y[-1]:.3g} is unreliable",
+            message=f"{curve.name} doubles {rises} times and halves {falls} times between "
+            f"evaluations, so its last value {y[-1]:.3g} is unreliable",
             points=(EvidencePoint(curve.name, last, float(y[-1]), float(y.min())),),
         )
     ]

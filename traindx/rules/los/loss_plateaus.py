@@ -43,7 +43,7 @@ def loss_plateaus(
     some: float = threshold(8, "points", "convention", "fewer have no stretch"),
     least: float = threshold(12, "points", "convention", "fewer show no plateau, unless one repeats"),
     good: float = threshold(0.9, "accuracy", "convention", "the model has learned"),
-    tiny_norm: float = threshold(1e-2, "gradient norm", "seed", "healthy norms are 0.1 to 10"),
+    tiny_norm: float = threshold(1e-2, "gradient norm", "convention", "healthy norms are 0.1 to 10"),
     steady: float = threshold(0.02, "of the level", "convention", "a level that holds: see LOS011"),
 ) -> Iterator[Evidence]:
     """After an initial fall the loss is level for at least a third of the run.
@@ -143,8 +143,8 @@ def repeated(curve: Curve) -> Flat | None:
 
 
 def at_rest(curve: Curve, moved: float) -> Flat | None:
-    """The last two thirds of a few points, where these end within `moved` of the level at which they begin, were not
-    better in between, and no more than `moved` of all that was gained is gained there."""
+    """The last two thirds of a few points, where these end within `moved` of the level at which they begin,
+    were not better in between, and no more than `moved` of all that was gained is gained there."""
     first = curve.n // 3
     y = curve.oriented[first:]
     begin, end = float(y[0]), float(median(y[-3:]))

@@ -23,7 +23,8 @@ from traindx.rules.api import (
     needs=("train/loss", "epoch|setup:steps_per_epoch"),
     min_points=24,
     severity="medium",
-    message="train/loss repeats a pattern in every epoch ({shape}), which explains {share:.0%} of its variance",
+    message="train/loss repeats a pattern in every epoch ({shape}), which explains {share:.0%} of "
+    "its variance",
 )
 def loss_repeats_each_epoch(
     run: Run,
@@ -108,8 +109,9 @@ def is_mixed(
         "losses of samples spread by one to three times their mean",
     ),
 ) -> bool:
-    """Whether the losses at the places of an epoch, over all epochs, are in no order: neighbours differ as much as any
-    two (von Neumann's ratio, 1 within `similar` standard errors), and by no more than batches of so many samples."""
+    """Whether the losses at the places of an epoch, over all epochs, are in no order: neighbours differ as
+    much as any two (von Neumann's ratio, 1 within `similar` standard errors), and by no more than batches of
+    so many samples."""
     epochs = len(values) // period
     if epochs < 1 or period < 3:
         return False

@@ -22,7 +22,8 @@ from traindx.rules.api import (
     needs=("objective",),
     min_points=8,
     severity="low",
-    message="{name} {goes} from {before:.4g} to {peak:.4g} at step {onset:g} and recovered within {settle} points",
+    message="{name} {goes} from {before:.4g} to {peak:.4g} at step {onset:g} and recovered within "
+    "{settle} points",
     follows=("loss-not-finite", "loss-diverges", "loss-jumps-on-resume"),
 )
 def loss_spikes_and_recovers(
@@ -34,7 +35,7 @@ def loss_spikes_and_recovers(
     many: float = threshold(3, "spikes", "convention", "three recur"),
     clear: float = threshold(0.25, "of the range of a score", "convention", "scores wander more"),
     enough: float = threshold(20, "points", "convention", "of a curve that is not the objective"),
-    large: float = threshold(3.0, "x the level before", "seed", "2-3x the running average does no harm"),
+    large: float = threshold(3.0, "x the level before", "convention", "2-3x the running average does no harm"),
     start: float = threshold(0.03, "of the points", "convention", "the warm-up"),
     past: float = threshold(0.25, "of the points", "convention", "most of the run came after it"),
 ) -> Iterator[Evidence]:
@@ -79,7 +80,8 @@ def loss_spikes_and_recovers(
 def evidence(
     features: Features, curve: Curve, worst: Spike, large: float, since: tuple[float, float]
 ) -> Evidence:
-    """The evidence of one spike (of a score, a drop). `since`: the shares of the run that count as early and long ago."""
+    """The evidence of one spike (of a score, a drop). `since`: the shares of the run that count as early and
+    long ago."""
     start, past = since
     early: tuple[str, ...] = ("early",) if worst.first <= max(3, start * curve.n) else ()
     early += ("long-ago",) if worst.last < past * curve.n else ()
@@ -92,8 +94,8 @@ def evidence(
         severity="low" if tall else "info",
         aspects=("single", *early, *with_norm(features, step)),
         values={
-            "name": curve.name, "goes": "spiked" if curve.sign > 0 else "dropped", "peak": peak, "before": before,
-            "onset": step, "settle": worst.settle,
+            "name": curve.name, "goes": "spiked" if curve.sign > 0 else "dropped", "peak": peak,
+            "before": before, "onset": step, "settle": worst.settle,
         },
         points=(EvidencePoint(curve.name, step, peak, before),),
     )  # fmt: skip

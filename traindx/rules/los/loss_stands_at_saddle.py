@@ -19,7 +19,8 @@ from traindx.rules.api import (
     needs=("curvature/min", "curvature/max", "objective"),
     min_points=3,
     severity="medium",
-    message="the loss is at a saddle point: its curvature is {low:.2g} in one direction and {high:.2g} in another",
+    message="the loss is at a saddle point: its curvature is {low:.2g} in one direction and "
+    "{high:.2g} in another",
     follows=("loss-not-finite", "loss-diverges", "learning-rate-is-zero"),
 )
 def loss_stands_at_saddle(

@@ -110,6 +110,7 @@ def every_time(curve: Curve, gained: float) -> Iterator[Evidence]:
         last=float(curve.steps[-1]),
         strength=0.5,
         aspects=("short",),
-        message=f"{curve.name} improved at every point, from {first:.4g} to {last:.4g}, and was still improving at the end",
+        message=f"{curve.name} improved at every point, from {first:.4g} to {last:.4g}, and was "
+        "still improving at the end",
         points=(curve.point(0), curve.point(-1)),
     )

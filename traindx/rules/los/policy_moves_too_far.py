@@ -19,7 +19,8 @@ from traindx.rules.api import (
     needs=("train/*",),
     min_points=5,
     severity="medium",
-    message="{name} has a median of {level:.3g}: each update moves the policy too far from the one that collected the data",
+    message="{name} has a median of {level:.3g}: each update moves the policy too far from the one "
+    "that collected the data",
 )
 def policy_moves_too_far(
     run: Run,

@@ -15,13 +15,8 @@ from traindx.rules.api import (
     words_of,
 )
 
-OTHERS = (
-    "cross",
-    "target",
-    "coef",
-    "coefficient",
-    "alpha",
-)  # names with these words are not the entropy of a policy
+# A name with one of these words is not the entropy of a policy.
+OTHERS = {"cross", "target", "coef", "coefficient", "alpha"}
 
 
 @rule(
@@ -29,7 +24,8 @@ OTHERS = (
     needs=("train/*",),
     min_points=6,
     severity="high",
-    message="{name} went from {first:.3g} to {last:.3g}, and {reward} from its best of {best:.4g} to {now:.4g} (medians)",
+    message="{name} went from {first:.3g} to {last:.3g}, and {reward} from its best of {best:.4g} "
+    "to {now:.4g} (medians)",
 )
 def policy_stops_exploring(
     run: Run,
@@ -70,7 +66,7 @@ def policy_stops_exploring(
     for name in run.series:
         curve = features.curve(name)
         words = words_of(name)
-        if "entropy" not in words or words & set(OTHERS) or curve is None or curve.n < least:
+        if "entropy" not in words or words & OTHERS or curve is None or curve.n < least:
             continue
         size = np.abs(curve.values)
         if size[0] > 0 and float(size[-(curve.n // 3) :].max()) <= gone * size[0]:

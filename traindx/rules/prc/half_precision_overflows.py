@@ -87,7 +87,8 @@ def half_precision_overflows(
 
 
 def falls(fell: Floats, begin: int, pause: float) -> list[tuple[int, int]]:
-    """First and last row of each chain of falls after row `begin`: no rise and at most `pause` rows between two."""
+    """First and last row of each chain of falls after row `begin`: no rise and at most `pause` rows between
+    two."""
     found: list[tuple[int, int]] = []
     for row in np.flatnonzero(fell > 0):
         if row <= begin:

@@ -20,7 +20,8 @@ from traindx.rules.api import (
     needs=("loss_scale", "grad_norm"),
     min_points=10,
     severity="medium",
-    message="the gradient norm is exactly 0 in {share:.0%} of the rows although the loss scale is at its maximum, {scale:g}",
+    message="the gradient norm is exactly 0 in {share:.0%} of the rows although the loss scale is "
+    "at its maximum, {scale:g}",
     follows=("gradient-is-zero",),
 )
 def half_precision_underflows(

@@ -19,7 +19,8 @@ from traindx.rules.api import (
     needs=("quant/loss_gap|val/*|train/*",),
     min_points=1,
     severity="high",
-    message="the quantization gap {name} grew from {low:.4g} at step {at:.6g} to {end:.4g} (median at the end)",
+    message="the quantization gap {name} grew from {low:.4g} at step {at:.6g} to {end:.4g} (median "
+    "at the end)",
 )
 def quantization_gap_widens(
     run: Run,

@@ -27,13 +27,14 @@ from traindx.rules.api import (
     needs=("quant/gradient/*|grad_norm/*", "quant/zero_fraction/*|quant/majority/*"),
     min_points=1,
     severity="high",
-    message="gradient norms of quantized modules ({where}) are {ratio:.3g} times those of float modules ({floats})",
+    message="gradient norms of quantized modules ({where}) are {ratio:.3g} times those of float "
+    "modules ({floats})",
 )
 def quantized_gradients_imbalanced(
     run: Run,
     features: Features,
     *,
-    ratio: float = threshold(100.0, "x", "seed", "two orders of magnitude"),
+    ratio: float = threshold(100.0, "x", "convention", "two orders of magnitude"),
     passed: float = threshold(
         20.0, "x", "convention", "straight through is 1; learned scales change it a few times"
     ),
@@ -95,8 +96,8 @@ def quantized_gradients_imbalanced(
 
 
 def straight(found: Panel, kept: Panel | None, passed: float, lost: float) -> Iterator[Evidence]:
-    """How the backward pass through the quantizer changes the size of a gradient, for the worst module. A quantizer
-    that scales weights (to the range -1 .. 1) rightly scales the gradient by as much ("kept")."""
+    """How the backward pass through the quantizer changes the size of a gradient, for the worst module. A
+    quantizer that scales weights (to the range -1 .. 1) rightly scales the gradient by as much ("kept")."""
     third = max(1, len(found.steps) // 3)
     values = np.where(found.values > 0, found.values, np.nan)
     ends = np.log(np.stack([typical(values[:third]), typical(values[-third:])]))
@@ -114,15 +115,16 @@ def straight(found: Panel, kept: Panel | None, passed: float, lost: float) -> It
         last=float(found.steps[-1]),
         where=found.modules[worst],
         aspects=("larger" if times > 1 else "smaller", "backward", *("lost",) * (times < lost)),
-        message="the gradient at the float weights of {where} is {ratio:.3g} times that at their quantized copies",
+        message="the gradient at the float weights of {where} is {ratio:.3g} times that at their "
+        "quantized copies",
         values={"where": found.modules[worst], "ratio": times},
         points=(at_end("quant/gradient", found, worst, times, 1.0),),
     )
 
 
 def of_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> Iterator[Evidence]:
-    """Learned scales that change far faster than the weights that they quantize, relative to their sizes, from the
-    start. A scale belongs to a module inside the one that holds the weights."""
+    """Learned scales that change far faster than the weights that they quantize, relative to their sizes,
+    from the start. A scale belongs to a module inside the one that holds the weights."""
     found = by_module(features, "update_ratio")
     if found is None or len(found.steps) < 1:
         return

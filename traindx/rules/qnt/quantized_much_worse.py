@@ -22,8 +22,10 @@ from traindx.rules.api import (
 
 LEAST = 2  # points of a curve after quantization began
 WORDS = {
-    "late": "{name} is {value:.4g} with quantization, which begins near the end, and was {without:.4g} before",
-    "early": "{name} is {value:.4g} with quantization, which begins while it still falls, and was {without:.4g} before",
+    "late": "{name} is {value:.4g} with quantization, which begins near the end, and was "
+    "{without:.4g} before",
+    "early": "{name} is {value:.4g} with quantization, which begins while it still falls, and was "
+    "{without:.4g} before",
 }
 
 
@@ -145,9 +147,9 @@ def other_weights(features: Features, changed: float, tail: float) -> Iterator[E
 def since(
     features: Features, begun: float | None, fallen: float, soon: float, hasty: float
 ) -> Iterator[Evidence]:
-    """Quantization begins in the middle of a run, and the objective (the training loss, where that has too few points
-    there) does not come back to where it was. With little of the run left it is late; while the curve still fell fast,
-    early."""
+    """Quantization begins in the middle of a run, and the objective (the training loss, where that has too
+    few points there) does not come back to where it was. With little of the run left it is late; while the
+    curve still fell fast, early."""
     if begun is None:
         return
     for curve in (features.objective, features.curve("train/loss")):

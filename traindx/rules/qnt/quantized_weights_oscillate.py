@@ -20,7 +20,8 @@ from traindx.rules.api import (
     needs=("quant/flips/*", "setup:quantized_levels"),
     min_points=1,
     severity="medium",
-    message="{share:.1%} of the quantized weights of {where} still change their level at every step at the end",
+    message="{share:.1%} of the quantized weights of {where} still change their level at every step "
+    "at the end",
 )
 def quantized_weights_oscillate(
     run: Run,

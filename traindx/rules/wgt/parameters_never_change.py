@@ -22,7 +22,8 @@ from traindx.rules.api import (
     severity="high",
     message="{where} get{s} a gradient but never change{s}",
     follows=(
-        "learning-rate-is-zero", "optimizer-never-steps", "parameters-missing-from-optimizer", "steps-skipped-often",
+        "learning-rate-is-zero", "optimizer-never-steps", "parameters-missing-from-optimizer",
+        "steps-skipped-often",
     ),
 )  # fmt: skip
 def parameters_never_change(

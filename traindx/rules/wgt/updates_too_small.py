@@ -23,7 +23,8 @@ from traindx.rules.api import (
     needs=("update_ratio/*", "objective"),
     min_points=1,
     severity="high",
-    message="an optimizer step changes the weights by {ratio:.1e} of their norm, and the loss does not improve",
+    message="an optimizer step changes the weights by {ratio:.1e} of their norm, and the loss does "
+    "not improve",
     follows=("learning-rate-is-zero", "learning-rate-vanishes-early", "gradients-vanish-with-depth"),
 )
 def updates_too_small(

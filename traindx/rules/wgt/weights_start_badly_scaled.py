@@ -93,7 +93,8 @@ def copies_at_start(run: Run, most: float) -> Iterator[Evidence]:
         yield Evidence(
             aspects=("symmetric",),
             values={
-                "what": f"{identical:.0%} of the units started with the weights of another unit and still have them"
+                "what": f"{identical:.0%} of the units started with the weights of another unit and "
+                "still have them"
             },
             points=(EvidencePoint("weights_identical_units_later", None, identical, 0.0, "0..1"),),
         )
