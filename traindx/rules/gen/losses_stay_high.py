@@ -99,9 +99,9 @@ def losses_stay_high(
     state = measured_state(curve, [accuracy(features, split) for split in ("train/", "val/")])
     if state.late > slow or held_out_is_worse(features, state, gap):
         return
-    kind = nowhere(features, state, nothing)
+    kind = no_progress(features, state, nothing)
     if kind is None and curve.n >= long and not still_falls(state, goes_on):
-        kind = judge(state, run.setup.classes, little, scored, poor, chance)
+        kind = kind_of_level(state, run.setup.classes, little, scored, poor, chance)
     if kind:
         yield evidence(state, kind)
 
@@ -137,7 +137,7 @@ def still_falls(state: State, share: float) -> bool:
     return bool(-late.change > share * (state.start - state.end) > 0 and late.z < -2)
 
 
-def nowhere(features: Features, state: State, nothing: float) -> tuple[str, Severity] | None:
+def no_progress(features: Features, state: State, nothing: float) -> tuple[str, Severity] | None:
     """Whether neither loss improved: hardly less in training, and no better in validation."""
     val = features.curve("val/loss")
     if val is None or val is state.curve or val.n < HELD_OUT or not 0 <= state.progress < nothing:
@@ -148,7 +148,7 @@ def nowhere(features: Features, state: State, nothing: float) -> tuple[str, Seve
     )
 
 
-def judge(
+def kind_of_level(
     state: State, classes: int | None, little: float, scored: float, poor: float, chance: float
 ) -> tuple[str, Severity] | None:
     """Which of the first three forms on the page this is, if any, with its severity."""

@@ -79,7 +79,7 @@ def metric_contradicts_loss(
         found = True
         for start in sorted({int(np.argmin(loss.trend)), loss.n // 2}):
             apart = changes_since(loss, metric, start, sure)
-            if apart is not None and beyond(apart, better, worse):
+            if apart is not None and is_contradiction(apart, better, worse):
                 yield evidence(apart, split)
                 return
     if not found:
@@ -100,7 +100,7 @@ def changes_since(loss: Curve, metric: Curve, start: int, sure: float) -> Apart 
     return Apart(loss, metric, start, a.change / loss.span, b.change / metric.span)
 
 
-def beyond(apart: Apart, better: float, worse: float) -> bool:
+def is_contradiction(apart: Apart, better: float, worse: float) -> bool:
     """Whether one improves and the other gets worse, by enough."""
     gains, pains = sorted((apart.loss_change, apart.metric_change))
     return gains <= -better and pains >= worse

@@ -89,12 +89,12 @@ def validation_drops_late(
             drop.halfway - first >= delay * (drop.done - first) and drop.halfway - drop.done >= wait * length
         )
         beyond = drop.share >= share and drop.high - drop.end > noise * drop.noise
-        if late and beyond and drop.between >= 3 and keeps(pair.train, progress):
+        if late and beyond and drop.between >= 3 and training_lasts(pair.train, progress):
             yield evidence(pair, drop)
             return
 
 
-def keeps(train: Curve, progress: float) -> bool:
+def training_lasts(train: Curve, progress: float) -> bool:
     """Whether training kept what it had learned all the time. Otherwise both only recovered from a
     setback."""
     since = train.trend[reached(train.trend, progress) :]

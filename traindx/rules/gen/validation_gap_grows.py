@@ -50,7 +50,9 @@ def validation_gap_grows(
     features: Features,
     *,
     noise: float = threshold(4.0, "x the noise of the validation curve", "theory", "4 sigma: 1 in 30,000"),
-    relative: float = threshold(0.05, "of the lowest level", "convention", "a gap of more than 5 % is visible"),
+    relative: float = threshold(
+        0.05, "of the lowest level", "convention", "a gap of more than 5 % is visible"
+    ),
     lost: float = threshold(0.1, "of the improvement", "convention", "the same for losses without a zero"),
     least: float = threshold(0.01, "of the improvement", "convention", "less does not matter"),
     shared: float = threshold(0.25, "of the rise", "convention", "if training rises too, it is divergence"),
@@ -109,7 +111,7 @@ def validation_gap_grows(
     seen = [
         s
         for s in seen
-        if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and alone(s, shared)
+        if grew(s, noise, relative, lost, least) and lasts(s.rise, order) and rises_alone(s, shared)
     ]
     losses = [s for s in seen if "loss" in s.pair.val.name]
     if not losses and 2 * len(seen) < len(candidates):
@@ -165,7 +167,7 @@ def lasts(rise: Rise, order: float) -> bool:
     return stays and (rise.order >= order or rise.after > 4)
 
 
-def alone(seen: Seen, shared: float) -> bool:
+def rises_alone(seen: Seen, shared: float) -> bool:
     """Whether the training curve does not rise too."""
     then, now = ends(seen)
     unit = seen.rise.size if seen.pair.same else seen.pair.train.span
@@ -265,7 +267,7 @@ def wide_gap(
     """A wide gap at the end that validation does not close."""
     wide, huge, apart, torn = bounds
     scale = scale_of(pair.val.name, pair.val.values)
-    val, train = ending(pair.val.values), ending(pair.train.values)
+    val, train = final_level(pair.val.values), final_level(pair.train.values)
     if scale is not None and pair.val.sign < 0:
         gap = (train - val) / scale.perfect
         large, grave = gap >= apart, gap >= torn
@@ -292,7 +294,7 @@ def wide_gap(
     )
 
 
-def ending(values: Floats) -> float:
+def final_level(values: Floats) -> float:
     """The level at the end: the median of the last sixteenth, at least of three points."""
     return float(median(values[-max(3, len(values) // (4 * 4)) :]))
 
@@ -309,7 +311,7 @@ def improving(pair: Pair, part: float) -> bool:
     return before - end > part * abs(end)
 
 
-def turn_of(
+def start_of_rise(
     seen: Seen,
     *,
     near: float = threshold(2, "points from the turn", "convention", "the resolution of the fit"),
@@ -333,7 +335,7 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
     elif seen.lost >= strong or (seen.relative >= strong and seen.lost >= lost):
         severity = "high"
     sign, other = pair.val.sign, pair.train.sign
-    turn, exact = turn_of(seen)
+    turn, exact = start_of_rise(seen)
     then = float(seen.train[turn])
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
     low = float(pair.val.values[turn])

@@ -67,14 +67,14 @@ def validation_rises_then_falls(
         )
     for pair in candidates:
         seen = hump(pair.val.oriented)
-        if seen is None or not clear(seen, noise, height, width) or not descends(seen, dip, back):
+        if seen is None or not is_clear(seen, noise, height, width) or not descends(seen, dip, back):
             continue
         if not training_shares(pair, seen, shared):
             yield evidence(pair, seen)
             return
 
 
-def clear(seen: Hump, noise: float, height: float, width: float) -> bool:
+def is_clear(seen: Hump, noise: float, height: float, width: float) -> bool:
     """Whether the hump is beyond noise, high and broad."""
     size = seen.high - seen.low
     return (
@@ -91,6 +91,7 @@ def descends(seen: Hump, dip: float, back: float) -> bool:
 
 
 def training_shares(pair: Pair, seen: Hump, shared: float) -> bool:
+    """Whether the training curve has the hump too."""
     train = pair.train_at_val()
     unit = seen.high - seen.low if pair.same else pair.train.span
     return bool(median(train[seen.top : seen.top + 3]) - train[seen.before] > shared * unit)

@@ -58,7 +58,10 @@ def discriminator_wins(
     """
     if not features.is_duel:
         raise CannotJudge("needs the losses of a generator and of a discriminator")
-    losers, others = of_player(features, "discriminator", least), of_player(features, "generator", least)
+    losers, others = (
+        player_losses(features, "discriminator", least),
+        player_losses(features, "generator", least),
+    )
     for curve in losers:
         tail = curve.values[-(curve.n // 3) :]
         if curve.values.min() < 0 or float(np.mean(tail <= max(nothing, gone * curve.start))) < stays:
@@ -69,7 +72,7 @@ def discriminator_wins(
                 return
 
 
-def of_player(features: Features, player: str, least: float) -> list[Curve]:
+def player_losses(features: Features, player: str, least: float) -> list[Curve]:
     """The losses of one player with enough points."""
     named = [n for n in features.run.series if player_of(n) == player and n.endswith(("loss", "_d", "_g"))]
     return [c for n in named if (c := features.curve(n)) is not None and c.n >= least]

@@ -16,7 +16,7 @@ from traindx.rules.api import (
     threshold,
 )
 
-# A rise that lasts longer than this is no spike, as in `features.spikes`: points, share of the points.
+# A rise that lasts longer than this is no spike (points, share of the points), as in `curves.spikes`.
 PATIENCE, PATIENT = 12, 0.05
 SMALL = 0.1  # of a rise: where it has visibly begun, and (from above) nearly ended
 
@@ -79,8 +79,12 @@ def loss_diverges(
     minimum means nothing near a loss of zero.
     """
     curve = features.needed_curve("objective")
-    climb = (climbs(curve, times, 1 + visible) or steps_up(curve, times)) if curve.n < few else None
-    climb = climb or next((e for p in perplexities(features, few) if (e := climbs(p, times, times))), None)
+    climb = (
+        (steady_climb(curve, times, 1 + visible) or lasting_jump(curve, times)) if curve.n < few else None
+    )
+    climb = climb or next(
+        (e for p in perplexities(features, few) if (e := steady_climb(p, times, times))), None
+    )
     if climb is not None or curve.n < 2 * 3:
         yield from [climb] if climb is not None else []
         return
@@ -107,7 +111,8 @@ def loss_diverges(
 
 
 def perplexities(features: Features, few: float) -> list[Curve]:
-    """Short curves of perplexity: a loss that rises by a third can be a perplexity of fifty times."""
+    """Short curves of perplexity. They are exponential, so a loss that rises by a third may be 50 times the
+    perplexity."""
     found = [features.curve(f"{split}/perplexity") for split in ("train", "val")]
     return [c for c in found if c is not None and 2 < c.n < few]
 
@@ -134,7 +139,7 @@ def divergence(
     )
 
 
-def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
+def steady_climb(curve: Curve, times: float, less: float) -> Evidence | None:
     """A short log whose end rises at every point, to `times` its level or more.
 
     Two points must differ by the fourth power of that. If nothing in the log falls, four rises in a row are
@@ -160,7 +165,7 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
     above = float(y[-1] / y[0]) >= enough
     return Evidence(
         onset=curve.step_at(low),
-        last=float(curve.raw.steps[-1]),  # up to where it breaks, where it does
+        last=float(curve.raw.steps[-1]),  # including points that are not finite
         severity="high" if above else "medium",
         strength=0.5,
         aspects=("from-start" if above else "late", "short"),
@@ -170,7 +175,7 @@ def climbs(curve: Curve, times: float, less: float) -> Evidence | None:
     )
 
 
-def steps_up(curve: Curve, times: float) -> Evidence | None:
+def lasting_jump(curve: Curve, times: float) -> Evidence | None:
     """A short log that jumps to another level: at least two points before and two after, and each later one
     at least `times` as high as all earlier ones."""
     y = curve.oriented

@@ -83,7 +83,7 @@ def loss_flat_from_start(
     %.
     """
     curve = features.needed_curve("objective")
-    if why := says_nothing(run, features):
+    if why := why_not_shown(run, features):
         raise CannotJudge(why)
     level = float(median(np.abs(curve.values))) - features.floor(curve.name)
     constant = bool(np.ptp(curve.values) == 0)
@@ -96,7 +96,7 @@ def loss_flat_from_start(
     if short and not (constant or (rests and (curve.sign < 0 or is_late(features, epochs, steps)))):
         raise CannotJudge(f"{curve.n} points are too few for a trend")
     if curve.sign < 0 and not constant:
-        yield from scattered(curve, many, surely, some, same)
+        yield from flat_score(curve, many, surely, some, same)
         return
     if not constant and moves(curve, moved * level, dip * level, power * level, surely):
         return
@@ -106,7 +106,7 @@ def loss_flat_from_start(
     )
 
 
-def says_nothing(run: Run, features: Features) -> str:
+def why_not_shown(run: Run, features: Features) -> str:
     """Why the log does not show whether anything is learned ("" if it does)."""
     if any(e.code == "late-start" for e in run.events):
         return "the log does not show the start of the run"
@@ -152,7 +152,7 @@ def evidence(curve: Curve, marks: tuple[str, ...], *, sure: bool, short: bool) -
 
 def moves(curve: Curve, moved: float, dip: float, hidden: float, surely: float) -> bool:
     """Whether the level went down (by `moved`, or by less but surely), was lower in between, or went up.
-    Raises CannotJudge where noise may hide a fall."""
+    Raises CannotJudge if noise may hide a fall."""
     fall, error = improvement(curve)
     fell_at_once = float(curve.oriented[0]) - curve.end  # a level averages such a fall away
     fall = max(fall, fell_at_once) if fell_at_once > 2 * surely * curve.spread else fall
@@ -174,14 +174,15 @@ def falls(
     *,
     clear: float = threshold(4.0, "x standard error", "theory", "the slope of all points is no noise"),
 ) -> bool:
-    """Whether all points together fall, where the `ends` of the run do by themselves."""
+    """Whether all points together fall, if the `ends` of the run do."""
     tilt = slope(curve.oriented)
     return ends and -tilt.change > clear * tilt.error > 0
 
 
-def scattered(curve: Curve, many: float, surely: float, some: float, same: float) -> Iterator[Evidence]:
-    """A reward or another score, which has no zero to be measured from, that has gained nothing against its
-    own scatter: neither at the end nor anywhere. Of fewer points, no third may be better than the first."""
+def flat_score(curve: Curve, many: float, surely: float, some: float, same: float) -> Iterator[Evidence]:
+    """A reward or another score that gained nothing compared with its own scatter, neither at the end nor in
+    between. A score has no zero, so its level cannot be the unit. With fewer points than `many`, no third
+    may be better than the first."""
     fall, error = improvement(curve)
     scatter = float(np.std(curve.values))
     if 4 <= curve.n < some and float(np.ptp(curve.values)) < same * abs(float(np.mean(curve.values))):

@@ -68,10 +68,10 @@ def loss_not_finite(
     Micikevicius et al. (2018), Mixed precision training, arXiv:1710.03740. PyTorch, anomaly detection:
     https://docs.pytorch.org/docs/stable/autograd.html#anomaly-detection.
     """
-    yield from said_by_crash(run)
+    yield from crash_evidence(run)
     broken = [c for c in losses(features) if len(c.nonfinite_steps)]
     if broken:
-        yield judged(run, features, broken[0], early, grown, often)
+        yield curve_evidence(run, features, broken[0], early, grown, often)
 
 
 def losses(features: Features) -> Iterator[Curve]:
@@ -90,14 +90,16 @@ def losses(features: Features) -> Iterator[Curve]:
             yield curve
 
 
-def judged(run: Run, features: Features, curve: Curve, early: float, grown: float, often: float) -> Evidence:
+def curve_evidence(
+    run: Run, features: Features, curve: Curve, early: float, grown: float, often: float
+) -> Evidence:
     """The evidence of one curve with values that are not finite."""
     raw = curve.raw.values
     bad = ~np.isfinite(raw)
     first = int(np.argmax(bad))
     tail = len(raw) - 1 - int(np.flatnonzero(~bad)[-1]) if (~bad).any() else len(raw)
-    aspects = [when(first, len(raw), tail, early)]
-    aspects += before(run, features, curve, float(curve.raw.steps[first]), grown)
+    aspects = [onset_aspect(first, len(raw), tail, early)]
+    aspects += aspects_before(run, features, curve, float(curve.raw.steps[first]), grown)
     persistent = tail > 0
     share = float(bad.mean())
     severity: Severity = "critical" if persistent else ("medium" if share > often else "low")
@@ -113,13 +115,13 @@ def judged(run: Run, features: Features, curve: Curve, early: float, grown: floa
         aspects=tuple(aspects),
         values={
             "name": curve.name,
-            "how": lasting(run, float(curve.raw.steps[first]), persistent, int(bad.sum()), len(raw)),
+            "how": duration_words(run, float(curve.raw.steps[first]), persistent, int(bad.sum()), len(raw)),
         },
         points=(EvidencePoint(curve.name, float(curve.raw.steps[first]), float(raw[first])),),
     )
 
 
-def lasting(run: Run, step: float, persistent: bool, count: int, of: int) -> str:
+def duration_words(run: Run, step: float, persistent: bool, count: int, of: int) -> str:
     """Since when, or how often, a curve is not finite."""
     if persistent and count == of:
         return "in its only point" if of == 1 else f"in all of its {of} points"
@@ -128,7 +130,7 @@ def lasting(run: Run, step: float, persistent: bool, count: int, of: int) -> str
     return f"at {count} of {of} points (first at {run.axis} {step:g})"
 
 
-def said_by_crash(run: Run) -> Iterator[Evidence]:
+def crash_evidence(run: Run) -> Iterator[Evidence]:
     """The run ended with an error that names a non-finite loss."""
     for event in run.events:
         if event.kind == "crash" and any(w in event.message.lower() for w in WORDS):
@@ -141,14 +143,14 @@ def said_by_crash(run: Run) -> Iterator[Evidence]:
             return
 
 
-def when(first: int, n: int, tail: int, early: float) -> str:
+def onset_aspect(first: int, n: int, tail: int, early: float) -> str:
     """The aspect that says when it began."""
     if first == 0 and tail >= n:
         return "from-start"
     return "early" if first <= max(2, early * n) else "late"
 
 
-def before(run: Run, features: Features, curve: Curve, onset: float, grown: float) -> Iterator[str]:
+def aspects_before(run: Run, features: Features, curve: Curve, onset: float, grown: float) -> Iterator[str]:
     """Aspects that say whether the gradient norm and the loss grew before the first bad value."""
     norm = features.curve("grad_norm")
     if norm is not None:

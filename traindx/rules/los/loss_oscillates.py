@@ -87,16 +87,18 @@ def loss_oscillates(
     )
     yield from held_out
     curve = features.needed_curve("objective")
-    tossed = None if features.is_duel else thrown(features, curve, few, wild, often)
+    tossed = None if features.is_duel else tossed_mean(features, curve, few, wild, often)
     if tossed is not None:
         yield tossed
     elif curve.n >= few:
-        yield from regular(features, curve, (chance, explained, large, growing))
+        yield from regular_oscillation(features, curve, (chance, explained, large, growing))
     elif not held_out:
         raise CannotJudge("too few points to exclude an oscillation")
 
 
-def regular(features: Features, curve: Curve, bars: tuple[float, float, float, float]) -> Iterator[Evidence]:
+def regular_oscillation(
+    features: Features, curve: Curve, bars: tuple[float, float, float, float]
+) -> Iterator[Evidence]:
     """An oscillation with a period, or from point to point, in the later two thirds of a curve."""
     chance, explained, large, growing = bars
     y = curve.oriented[curve.n // 3 :]
@@ -112,7 +114,7 @@ def regular(features: Features, curve: Curve, bars: tuple[float, float, float, f
     ):
         return
     if found.kind != "alternating" or stuck:
-        yield swings(curve, y, found, scale, stuck=stuck, growing=grows(y, growing))
+        yield oscillation_evidence(curve, y, found, scale, stuck=stuck, growing=is_growing(y, growing))
 
 
 def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> bool:
@@ -127,7 +129,7 @@ def is_part_of_longer(y: np.ndarray, period: float, *, sigmas: float = 3.0) -> b
     )
 
 
-def swings(
+def oscillation_evidence(
     curve: Curve, y: np.ndarray, found: Swing, scale: float, *, stuck: bool, growing: bool
 ) -> Evidence:
     """The evidence of an oscillation of `y`, the later points of a curve. `scale` is what its size is
@@ -150,7 +152,7 @@ def swings(
     )
 
 
-def thrown(features: Features, curve: Curve, few: float, wild: float, often: float) -> Evidence | None:
+def tossed_mean(features: Features, curve: Curve, few: float, wild: float, often: float) -> Evidence | None:
     """A mean (over an epoch, over episodes) or a short curve that oscillates over a large range without a
     gain. Single batches and single episodes scatter as widely in healthy runs."""
     words = features.run.originals.get(curve.name, curve.name).lower()
@@ -255,7 +257,7 @@ def point(name: str, step: float, found: Swing) -> tuple[EvidencePoint, ...]:
     return (EvidencePoint(name, step, found.share, None, "share of variance in the swing"),)
 
 
-def grows(y: np.ndarray, factor: float) -> bool:
+def is_growing(y: np.ndarray, factor: float) -> bool:
     """Whether the second half scatters `factor` times as much as the first."""
     half = len(y) // 2
     first, second = np.std(np.diff(y[:half])), np.std(np.diff(y[half:]))

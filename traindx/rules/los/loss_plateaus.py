@@ -97,7 +97,7 @@ def loss_plateaus(
         aspects=marks,
         severity=severity(marks),
         strength=min(1.0, 0.5 + flat.share / 2),
-        values=numbers(curve, flat, level),
+        values=message_values(curve, flat, level),
         points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
     )
 
@@ -106,7 +106,7 @@ def begins_late(run: Run) -> bool:
     return any(event.code == "late-start" for event in run.events)
 
 
-def numbers(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
+def message_values(curve: Curve, flat: Flat, level: float) -> dict[str, object]:
     """The values of the message about a flat stretch."""
     onset = curve.step_at(flat.first)
     return {"name": curve.name, "level": level * curve.sign, "onset": onset, "share": flat.share}
@@ -131,7 +131,7 @@ def level_validation(
             severity="info",
             strength=0.5,
             aspects=("validation",),
-            values=numbers(curve, flat, level),
+            values=message_values(curve, flat, level),
             points=(curve.point(flat.first, level), curve.point(-1, curve.end, level)),
         )
         return
@@ -143,8 +143,8 @@ def repeated(curve: Curve) -> Flat | None:
 
 
 def at_rest(curve: Curve, moved: float) -> Flat | None:
-    """The last two thirds of a few points, where these end within `moved` of the level at which they begin,
-    were not better in between, and no more than `moved` of all that was gained is gained there."""
+    """The last two thirds of a few points, if they end within `moved` of the level at which they begin, were
+    not better in between, and make no more than `moved` of the whole gain."""
     first = curve.n // 3
     y = curve.oriented[first:]
     begin, end = float(y[0]), float(median(y[-3:]))
@@ -166,7 +166,7 @@ def late_start(run: Run, curve: Curve, moved: float) -> Flat | None:
 
 
 def severity(marks: tuple[str, ...]) -> Severity:
-    """Medium only where the level itself is known to be bad and no schedule explains it."""
+    """Medium only if the level itself is known to be bad and no schedule explains it."""
     return "medium" if "at-chance" in marks and "lr-decayed" not in marks else "low"
 
 

@@ -109,7 +109,7 @@ def is_mixed(
         "losses of samples spread by one to three times their mean",
     ),
 ) -> bool:
-    """Whether the losses at the places of an epoch, over all epochs, are in no order: neighbours differ as
+    """Whether the losses at the places of an epoch, over all epochs, are in no order: neighbors differ as
     much as any two (von Neumann's ratio, 1 within `similar` standard errors), and by no more than batches of
     so many samples."""
     epochs = len(values) // period
@@ -153,6 +153,6 @@ def steps_per_epoch(epoch: Curve) -> float:
 
 
 def is_skewed(y: Floats) -> bool:
-    """Whether a loss runs over orders of magnitude, so that its pattern is one of factors: not below
-    zero, and its mean far above its median."""
+    """Whether a loss spans orders of magnitude, so that its pattern consists of factors: it is not below
+    zero, and its mean is far above its median."""
     return bool(y.min() >= 0 and y.max() > 0 and float(np.mean(y)) > 2 * float(median(y)))

@@ -35,7 +35,9 @@ def loss_spikes_and_recovers(
     many: float = threshold(3, "spikes", "convention", "three recur"),
     clear: float = threshold(0.25, "of the range of a score", "convention", "scores wander more"),
     enough: float = threshold(20, "points", "convention", "of a curve that is not the objective"),
-    large: float = threshold(3.0, "x the level before", "convention", "2-3x the running average does no harm"),
+    large: float = threshold(
+        3.0, "x the level before", "convention", "2-3x the running average does no harm"
+    ),
     start: float = threshold(0.03, "of the points", "convention", "the warm-up"),
     past: float = threshold(0.25, "of the points", "convention", "most of the run came after it"),
 ) -> Iterator[Evidence]:

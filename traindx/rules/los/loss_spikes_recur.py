@@ -39,7 +39,9 @@ def loss_spikes_recur(
     visibly: float = threshold(0.5, "of the level", "convention", "half as much again"),
     seldom: float = threshold(0.01, "of the points", "convention", "rarer ones cost no progress"),
     late: float = threshold(0.5, "of the run", "convention", "later ones are not due to the warm-up"),
-    large: float = threshold(3.0, "x the level before", "convention", "2-3x the running average does no harm"),
+    large: float = threshold(
+        3.0, "x the level before", "convention", "2-3x the running average does no harm"
+    ),
     enough: float = threshold(50, "points", "convention", "of a curve that is not the objective"),
 ) -> Iterator[Evidence]:
     """The loss spikes three times or more.

@@ -61,7 +61,7 @@ def loss_still_falling_at_end(
     """
     curve = features.needed_curve("objective")
     if curve.n < few:
-        yield from every_time(curve, gained)
+        yield from improves_every_time(curve, gained)
         return
     tail = slope(curve.oriented[min(int(curve.n * (1 - last)), curve.n - 4) :])
     total = curve.start - curve.end
@@ -75,7 +75,7 @@ def loss_still_falling_at_end(
         onset=curve.step_at(int(curve.n * (1 - last))),
         last=float(curve.steps[-1]),
         strength=min(1.0, 0.5 + share),
-        values={"name": curve.name, "share": min(share, 1.0), "ahead": continued(run, curve)},
+        values={"name": curve.name, "share": min(share, 1.0), "ahead": forecast_words(run, curve)},
         points=(
             EvidencePoint(
                 curve.name,
@@ -88,7 +88,7 @@ def loss_still_falling_at_end(
     )
 
 
-def continued(run: Run, curve: Curve) -> str:
+def forecast_words(run: Run, curve: Curve) -> str:
     """The forecast for the planned end, or for the same time again, as part of a sentence."""
     target = target_step(run, curve)
     ahead = forecast_curve(curve, target)
@@ -98,7 +98,7 @@ def continued(run: Run, curve: Curve) -> str:
     return f"; expect about {ahead[0]:.3g} by {run.axis} {target:.6g}" if better > 0 else ""
 
 
-def every_time(curve: Curve, gained: float) -> Iterator[Evidence]:
+def improves_every_time(curve: Curve, gained: float) -> Iterator[Evidence]:
     """Every point of a short log improves, the last by a large part of the whole gain."""
     changes = np.diff(curve.oriented)
     total = float(curve.oriented[0] - curve.oriented[-1])

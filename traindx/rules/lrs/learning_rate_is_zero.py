@@ -70,14 +70,14 @@ def learning_rate_is_zero(
             continue
         found = [] if coarsely_printed(curve.values) else stretches(still)
         for stretch in sorted(found, key=lambda s: -s.length):
-            place = where(stretch, curve.n)
+            place = place_in_run(stretch, curve.n)
             enough = max(short, (end if place == "at-end" else part) * curve.n)
             if stretch.length > enough and not improves(features.objective, curve, stretch, sure, learns):
                 yield evidence(curve, stretch, place, "medium" if place == "middle" else "low")
                 return
 
 
-def where(stretch: Stretch, n: int) -> str:
+def place_in_run(stretch: Stretch, n: int) -> str:
     if stretch.start == 0:
         return "at-start"
     return "at-end" if stretch.stop == n else "middle"

@@ -84,7 +84,7 @@ def steps_skipped_often(
     https://docs.pytorch.org/docs/stable/amp.html.
     """
     if run.points < few:
-        yield from burst(run, in_a_row, search, usual, lost)
+        yield from skips_in_a_row(run, in_a_row, search, usual, lost)
         return
     steps, shares = skipped_shares(run, features)
     n = len(shares)
@@ -115,7 +115,9 @@ COUNT = re.compile(r"^(\d+) skipped")
 SCALE = re.compile(r"\bscale\b.*?\bto:?\s*([-+\d.e]+?)\.?$", re.IGNORECASE)
 
 
-def burst(run: Run, in_a_row: float, search: float, usual: float, lost: float) -> Iterator[Evidence]:
+def skips_in_a_row(
+    run: Run, in_a_row: float, search: float, usual: float, lost: float
+) -> Iterator[Evidence]:
     """Skips that a short log reports one after the other, and the loss scale that its last line names."""
     events = [e for e in run.events if e.kind == "skipped-step"]
     count = sum(int(m[1]) if (m := COUNT.match(e.message)) else 1 for e in events)

@@ -83,8 +83,8 @@ def quantized_gradients_imbalanced(
     )
     through = by_module(features, "quant/gradient")
     if through is not None and np.isfinite(through.values).any():
-        found = list(straight(through, by_module(features, "quant/kept"), passed, next_to_none))
-        found, direct = found or list(of_scales(features, through.modules, ratio)), not scale_free
+        found = list(through_quantizer(through, by_module(features, "quant/kept"), passed, next_to_none))
+        found, direct = found or list(fast_scales(features, through.modules, ratio)), not scale_free
     else:
         found, direct = list(compared_with_float(features, ratio, dead, int(rows))), False
     for one in found:
@@ -95,7 +95,7 @@ def quantized_gradients_imbalanced(
         )
 
 
-def straight(found: Panel, kept: Panel | None, passed: float, lost: float) -> Iterator[Evidence]:
+def through_quantizer(found: Panel, kept: Panel | None, passed: float, lost: float) -> Iterator[Evidence]:
     """How the backward pass through the quantizer changes the size of a gradient, for the worst module. A
     quantizer that scales weights (to the range -1 .. 1) rightly scales the gradient by as much ("kept")."""
     third = max(1, len(found.steps) // 3)
@@ -122,7 +122,7 @@ def straight(found: Panel, kept: Panel | None, passed: float, lost: float) -> It
     )
 
 
-def of_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> Iterator[Evidence]:
+def fast_scales(features: Features, quantized: tuple[str, ...], ratio: float) -> Iterator[Evidence]:
     """Learned scales that change far faster than the weights that they quantize, relative to their sizes,
     from the start. A scale belongs to a module inside the one that holds the weights."""
     found = by_module(features, "update_ratio")

@@ -92,9 +92,11 @@ def quantized_much_worse(
         raise CannotJudge("needs a metric with and without quantization, or measured quantized weights")
     seen = list(metrics_apart(features, lost))
     if not seen and only_used:
-        seen = list(in_use(features, lost)) or list(other_weights(features, changed, tail))
+        seen = list(worse_in_evaluation(features, lost)) or list(other_weights(features, changed, tail))
     elif not seen:
-        seen = list(since(features, begun, fallen, soon, hasty)) or list(lost_weights(features, kept, tail))
+        seen = list(worse_since_quantization(features, begun, fallen, soon, hasty)) or list(
+            lost_weights(features, kept, tail)
+        )
     yield from seen[:1]
 
 
@@ -112,8 +114,8 @@ def metrics_apart(features: Features, lost: float) -> Iterator[Evidence]:
         )
 
 
-def in_use(features: Features, lost: float) -> Iterator[Evidence]:
-    """Trained in floating point, evaluated quantized."""
+def worse_in_evaluation(features: Features, lost: float) -> Iterator[Evidence]:
+    """Metrics of a network that is trained in floating point and quantized in evaluation."""
     for pair in pairs(features, min_points=FEW // 2):
         train = pair.train_at_val()
         few = max(1, pair.val.n // 3)
@@ -144,12 +146,14 @@ def other_weights(features: Features, changed: float, tail: float) -> Iterator[E
     )
 
 
-def since(
+def worse_since_quantization(
     features: Features, begun: float | None, fallen: float, soon: float, hasty: float
 ) -> Iterator[Evidence]:
-    """Quantization begins in the middle of a run, and the objective (the training loss, where that has too
-    few points there) does not come back to where it was. With little of the run left it is late; while the
-    curve still fell fast, early."""
+    """Quantization begins in the middle of a run, and the objective does not return to its level.
+
+    The training loss is used if the objective has too few points there. It is late if little of the run is
+    left, and early if the curve still fell fast.
+    """
     if begun is None:
         return
     for curve in (features.objective, features.curve("train/loss")):

@@ -67,12 +67,12 @@ def updates_too_large(
     if not np.isfinite(values).any():
         raise CannotJudge("no finite update was measured")
     learning = is_learning(features)
-    level = middle(typical(after_warm_up(found, warm).values))
-    early = max((middle(row) for row in values[: int(head)]), default=0.0)
+    level = positive_median(typical(after_warm_up(found, warm).values))
+    early = max((positive_median(row) for row in values[: int(head)]), default=0.0)
     if learning or (level < usual and early < first):
         return
     lasting = level >= usual
-    at = 0 if lasting else int(np.argmax([middle(row) for row in values[: int(head)]]))
+    at = 0 if lasting else int(np.argmax([positive_median(row) for row in values[: int(head)]]))
     shown = level if lasting else early
     yield Evidence(
         onset=float(found.steps[at]),
@@ -85,7 +85,7 @@ def updates_too_large(
     )
 
 
-def middle(values: Floats) -> float:
+def positive_median(values: Floats) -> float:
     """Median of the finite values above zero; 0 where there are none."""
     known = values[np.isfinite(values) & (values > 0)]
     return float(median(known)) if len(known) else 0.0
