@@ -43,7 +43,7 @@ def listed() -> tuple[Rule, ...]:
 
     If the index does not name exactly the files of the package, all are imported.
     """
-    known = index_entries()
+    known = indexed()
     there = modules_of(__name__, __path__, families=True)
     if there != {home for home, *_ in known}:
         return catalogue()
@@ -150,7 +150,7 @@ def available(name: str, features: Features) -> bool:
     return features.curve(name) is not None
 
 
-def index_entries() -> tuple[tuple[Any, ...], ...]:
+def indexed() -> tuple[tuple[Any, ...], ...]:
     """The generated index of all rules, or nothing if it has not been generated."""
     try:
         from traindx.rules.index import RULES

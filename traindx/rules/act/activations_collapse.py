@@ -1,20 +1,16 @@
 """ACT004 activations-collapse."""
 
+from traindx.features.per_module.panels import at_end, before_break, named, panel, typical
 from traindx.rules.api import (
     Evidence,
     Features,
     Iterator,
     Run,
-    at_end,
-    before_break,
     by_progress,
     is_learning,
-    named,
     np,
-    panel,
     rule,
     threshold,
-    typical,
 )
 
 

@@ -2,7 +2,8 @@
 
 from numpy.typing import NDArray
 
-from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, panel, rule, threshold
+from traindx.features.per_module.panels import panel
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(

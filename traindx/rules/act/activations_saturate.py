@@ -1,21 +1,16 @@
 """ACT002 activations-saturate."""
 
+from traindx.features.per_module.panels import after_warm_up, at_end, first_known, named, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
     Features,
     Iterator,
     Run,
-    after_warm_up,
-    at_end,
-    first_known,
     is_learning,
-    named,
     np,
-    panel,
     rule,
     threshold,
-    typical,
 )
 
 

@@ -1,5 +1,6 @@
 """ACT001 relu-units-dead."""
 
+from traindx.features.per_module.panels import at_end, before_break, first_known, least, named, panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -7,15 +8,9 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
-    at_end,
-    before_break,
     by_progress,
-    first_known,
     is_learning,
-    least,
-    named,
     np,
-    panel,
     rule,
     threshold,
 )

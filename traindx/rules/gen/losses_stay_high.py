@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from traindx.features.curves.generalization import reached
 from traindx.rules.api import (
     CannotJudge,
     Curve,
@@ -15,7 +16,6 @@ from traindx.rules.api import (
     accuracy,
     median,
     np,
-    reached,
     rule,
     slope,
     threshold,

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from traindx.features.curves.generalization import BLOCKS, reached, reached_again, valley_noise
 from traindx.rules.api import (
-    BLOCKS,
     CannotJudge,
     Curve,
     Evidence,
@@ -15,11 +15,8 @@ from traindx.rules.api import (
     block_medians,
     np,
     pairs,
-    reached,
-    reached_again,
     rule,
     threshold,
-    valley_noise,
 )
 
 MIN_POINTS = 10

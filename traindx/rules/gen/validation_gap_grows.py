@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from traindx.features.curves.generalization import Rise, rise_after_low
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -10,14 +11,12 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Pair,
-    Rise,
     Run,
     Severity,
     best_skill,
     median,
     np,
     pairs,
-    rise_after_low,
     rule,
     scale_of,
     score,

@@ -1,15 +1,14 @@
 """GEN003 validation-rises-then-falls."""
 
+from traindx.features.curves.generalization import Hump, hump
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
     EvidencePoint,
     Features,
-    Hump,
     Iterator,
     Pair,
     Run,
-    hump,
     median,
     pairs,
     rule,

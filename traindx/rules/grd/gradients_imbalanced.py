@@ -1,5 +1,6 @@
 """GRD008 gradients-imbalanced."""
 
+from traindx.features.per_module.panels import after_warm_up, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -7,13 +8,10 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
-    after_warm_up,
     is_learning,
     np,
-    panel,
     rule,
     threshold,
-    typical,
 )
 
 

@@ -1,5 +1,6 @@
 """GRD001 gradients-vanish-with-depth."""
 
+from traindx.features.per_module.panels import panel, typical
 from traindx.features.statistics.trends import rank_correlation
 from traindx.rules.api import (
     CannotJudge,
@@ -11,10 +12,8 @@ from traindx.rules.api import (
     is_learning,
     median,
     np,
-    panel,
     rule,
     threshold,
-    typical,
 )
 
 

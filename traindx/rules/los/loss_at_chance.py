@@ -1,5 +1,6 @@
 """LOS011 loss-at-chance."""
 
+from traindx.features.curves.chance_level import chance_classes, chance_loss
 from traindx.features.curves.score_scales import is_late, late, scale_of, scores, skill
 from traindx.rules.api import (
     Curve,
@@ -8,8 +9,6 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
-    chance_classes,
-    chance_loss,
     median,
     np,
     robust_sigma,

@@ -1,5 +1,6 @@
 """LOS003 loss-flat-from-start."""
 
+from traindx.features.curves.chance_level import chance_classes
 from traindx.rules.api import (
     TREND_PARTS,
     CannotJudge,
@@ -10,7 +11,6 @@ from traindx.rules.api import (
     Run,
     best_skill,
     block_medians,
-    chance_classes,
     improvement,
     is_late,
     median,

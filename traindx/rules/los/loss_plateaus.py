@@ -1,5 +1,6 @@
 """LOS004 loss-plateaus."""
 
+from traindx.features.curves.chance_level import chance_classes
 from traindx.rules.api import (
     TREND_PARTS,
     Curve,
@@ -10,7 +11,6 @@ from traindx.rules.api import (
     Run,
     Severity,
     best_skill,
-    chance_classes,
     flat_tail,
     improvement,
     median,

@@ -1,20 +1,8 @@
 """LOS007 loss-spikes-and-recovers."""
 
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    Spike,
-    beside_objective,
-    curve_spikes,
-    is_rough,
-    np,
-    rule,
-    threshold,
-)
+from traindx.features.curves.spike_outcomes import beside_objective, curve_spikes, is_rough
+from traindx.features.curves.spikes import Spike
+from traindx.rules.api import Curve, Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(

@@ -1,21 +1,14 @@
 """LOS008 loss-spikes-recur."""
 
-from traindx.rules.api import (
-    Curve,
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    Severity,
-    Spike,
+from traindx.features.curves.spike_outcomes import (
     beside_objective,
     curve_spikes,
     is_rough,
     regular_interval,
-    rule,
-    threshold,
     towers,
 )
+from traindx.features.curves.spikes import Spike
+from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, rule, threshold
 
 
 @rule(

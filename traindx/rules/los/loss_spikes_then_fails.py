@@ -1,17 +1,8 @@
 """LOS009 loss-spikes-then-fails."""
 
-from traindx.rules.api import (
-    RETURN,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    curve_spikes,
-    fails_after,
-    rule,
-    threshold,
-)
+from traindx.features.curves.spike_outcomes import curve_spikes, fails_after
+from traindx.features.curves.spikes import RETURN
+from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(

@@ -1,17 +1,8 @@
 """QNT001 quantization-gap-widens."""
 
+from traindx.features.curves.generalization import rise_after_low
 from traindx.features.per_module.quantization import gaps
-from traindx.rules.api import (
-    CannotJudge,
-    Evidence,
-    EvidencePoint,
-    Features,
-    Iterator,
-    Run,
-    rise_after_low,
-    rule,
-    threshold,
-)
+from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 
 @rule(

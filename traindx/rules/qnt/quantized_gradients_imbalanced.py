@@ -2,6 +2,7 @@
 
 import msgspec
 
+from traindx.features.per_module.panels import at_end, panel, typical
 from traindx.features.per_module.quantization import by_module
 from traindx.rules.api import (
     CannotJudge,
@@ -11,14 +12,11 @@ from traindx.rules.api import (
     Panel,
     Run,
     Severity,
-    at_end,
     is_learning,
     median,
     np,
-    panel,
     rule,
     threshold,
-    typical,
 )
 
 

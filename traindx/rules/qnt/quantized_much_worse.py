@@ -2,6 +2,7 @@
 
 import msgspec
 
+from traindx.features.per_module.panels import at_end, named
 from traindx.features.per_module.quantization import FEW, by_module, gaps, late, onset
 from traindx.rules.api import (
     CannotJudge,
@@ -10,10 +11,8 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
-    at_end,
     is_learning,
     median,
-    named,
     np,
     pairs,
     rule,

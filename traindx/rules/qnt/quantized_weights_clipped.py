@@ -1,5 +1,6 @@
 """QNT007 quantized-weights-clipped."""
 
+from traindx.features.per_module.panels import at_end, named
 from traindx.features.per_module.quantization import late, onset, trained_quantized
 from traindx.rules.api import (
     Evidence,
@@ -7,10 +8,8 @@ from traindx.rules.api import (
     Iterator,
     Panel,
     Run,
-    at_end,
     is_learning,
     median,
-    named,
     np,
     rule,
     threshold,

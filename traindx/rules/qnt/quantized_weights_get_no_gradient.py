@@ -1,17 +1,8 @@
 """QNT005 quantized-weights-get-no-gradient."""
 
+from traindx.features.per_module.panels import at_end, named
 from traindx.features.per_module.quantization import late, trained_quantized
-from traindx.rules.api import (
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    at_end,
-    named,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules.api import Evidence, Features, Iterator, Run, np, rule, threshold
 
 
 @rule(

@@ -1,18 +1,8 @@
 """QNT006 quantized-weights-oscillate."""
 
+from traindx.features.per_module.panels import at_end, named
 from traindx.features.per_module.quantization import late, trained_quantized
-from traindx.rules.api import (
-    Evidence,
-    Features,
-    Iterator,
-    Run,
-    at_end,
-    median,
-    named,
-    np,
-    rule,
-    threshold,
-)
+from traindx.rules.api import Evidence, Features, Iterator, Run, median, np, rule, threshold
 
 
 @rule(

@@ -1,5 +1,6 @@
 """QNT002 ternary-weights-collapse."""
 
+from traindx.features.per_module.panels import at_end, named
 from traindx.features.per_module.quantization import by_module, late, onset
 from traindx.rules.api import (
     CannotJudge,
@@ -7,10 +8,8 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
-    at_end,
     is_learning,
     median,
-    named,
     np,
     rule,
     threshold,

@@ -1,5 +1,6 @@
 """WGT003 parameters-never-change."""
 
+from traindx.features.per_module.panels import named, panel
 from traindx.rules.api import (
     Evidence,
     EvidencePoint,
@@ -7,9 +8,7 @@ from traindx.rules.api import (
     Iterator,
     Run,
     is_learning,
-    named,
     np,
-    panel,
     rule,
     threshold,
 )

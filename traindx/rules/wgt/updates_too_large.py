@@ -1,5 +1,6 @@
 """WGT001 updates-too-large."""
 
+from traindx.features.per_module.panels import after_warm_up, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -8,14 +9,11 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
-    after_warm_up,
     is_learning,
     median,
     np,
-    panel,
     rule,
     threshold,
-    typical,
 )
 
 

@@ -1,5 +1,6 @@
 """WGT002 updates-too-small."""
 
+from traindx.features.per_module.panels import after_warm_up, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -7,14 +8,11 @@ from traindx.rules.api import (
     Features,
     Iterator,
     Run,
-    after_warm_up,
     is_learning,
     median,
     np,
-    panel,
     rule,
     threshold,
-    typical,
 )
 
 

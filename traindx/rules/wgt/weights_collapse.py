@@ -1,18 +1,15 @@
 """WGT005 weights-collapse."""
 
+from traindx.features.per_module.panels import at_end, first_known, named, panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
     Features,
     Iterator,
     Run,
-    at_end,
-    first_known,
     is_learning,
     median,
-    named,
     np,
-    panel,
     rule,
     threshold,
 )

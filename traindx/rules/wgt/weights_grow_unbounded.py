@@ -1,5 +1,6 @@
 """WGT004 weights-grow-unbounded."""
 
+from traindx.features.per_module.panels import at_end, first_known, panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -7,12 +8,9 @@ from traindx.rules.api import (
     Floats,
     Iterator,
     Run,
-    at_end,
-    first_known,
     is_learning,
     median,
     np,
-    panel,
     rule,
     threshold,
 )

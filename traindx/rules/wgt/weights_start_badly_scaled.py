@@ -4,6 +4,7 @@ from itertools import chain, islice
 
 import msgspec
 
+from traindx.features.per_module.panels import panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -16,7 +17,6 @@ from traindx.rules.api import (
     by_progress,
     is_learning,
     np,
-    panel,
     rule,
     threshold,
 )
