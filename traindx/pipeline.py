@@ -259,7 +259,7 @@ def checked(
     experiments: Sequence[CheckExperiment] = (),
 ) -> Checked:
     """Judge a run that has the facts of its experiments: the ordinary diagnosis, and checks as views on it."""
-    from traindx.trials.check.judge import results
+    from traindx.checks.judge import results
 
     config = config or Config()
     diagnosis = diagnose(run, config)
@@ -296,11 +296,11 @@ def check(
     import time
 
     from traindx.capture.torch.checks.rehearsal import Rehearsal
-    from traindx.trials.check.catalogue import OF_SCRIPTS
-    from traindx.trials.check.facts import together
-    from traindx.trials.check.judge import picked
-    from traindx.trials.check.plan import planned
-    from traindx.trials.rooms import CHECK, room
+    from traindx.checks.catalogue import OF_SCRIPTS
+    from traindx.checks.facts import together
+    from traindx.checks.judge import picked
+    from traindx.checks.plan import planned
+    from traindx.temporary import CHECK, room
 
     checks, begun = picked(only, (*skip, *OF_SCRIPTS)), time.monotonic()
     rehearsal = Rehearsal(model, loss, loader, optimizer)
