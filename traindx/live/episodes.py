@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from traindx.live.persistence import Persistence, persistence_of
+from traindx.live.persistence import AT_ONCE, Persistence, persistence_of
 from traindx.vocabulary.diagnosis import SEVERITIES, Decision, Finding, RunDiagnosis, Severity
 from traindx.vocabulary.live import EventKind, LiveEvent
 
@@ -56,18 +56,21 @@ def key_of(finding: Finding) -> str:
 
 
 class Episodes:
-    """The findings of one run over time. `least` is the severity from which a finding is reported."""
+    """The findings of one run over time. `least` is the severity from which a finding is reported; `settled`: at once,
+    for there will be one look only."""
 
-    def __init__(self, state: State | None = None, least: Severity = "medium") -> None:
+    def __init__(
+        self, state: State | None = None, least: Severity = "medium", settled: bool = False
+    ) -> None:
         self.state = state or State()
         self.least = rank(least)
+        self.needed = (lambda _: AT_ONCE) if settled else persistence_of
 
     def update(self, points: int, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
         """The events that a diagnosis of the run at `points` points brings. The same diagnosis again brings none."""
-        run = diagnosis.run
         if not self.state.started:
             self.state.started, self.state.ended = True, False
-            yield event("run-started", diagnosis, f"{run.id}: started ({run.format}).")
+            yield event("run-started", diagnosis, f"Started ({diagnosis.run.format}).")
         yield from self.findings(points, diagnosis)
         yield from self.decide(points, diagnosis)
         yield from self.end(diagnosis)
@@ -89,11 +92,15 @@ class Episodes:
         if episode is None:
             self.state.count += 1
             episode = Episode(
-                id=f"{self.state.count}", state="pending", since=points, finding=finding, severity=finding.severity
+                id=f"{self.state.count}",
+                state="pending",
+                since=points,
+                finding=finding,
+                severity=finding.severity,
             )
             self.state.episodes[key] = episode
         episode.gone, episode.finding = None, finding
-        needed = persistence_of(finding)
+        needed = self.needed(finding)
         if episode.state == "pending":
             reported = any(other.finding.slug == finding.consequence_of for other in self.firing())
             if needed.met(episode.since, points) and not reported:
@@ -108,9 +115,7 @@ class Episodes:
             episode.severity, episode.worse = finding.severity, None
             yield event("escalated", diagnosis, finding.message, episode)
 
-    def miss(
-        self, points: int, diagnosis: RunDiagnosis, key: str, silent: set[str]
-    ) -> Iterator[LiveEvent]:
+    def miss(self, points: int, diagnosis: RunDiagnosis, key: str, silent: set[str]) -> Iterator[LiveEvent]:
         """The finding is not there at this look. Where its rule could not be asked, that says nothing."""
         episode = self.state.episodes[key]
         if episode.state == "pending":
@@ -134,10 +139,15 @@ class Episodes:
         if decision.action != state.other_action:
             state.other_action, state.other_since = decision.action, points
         supported = decision.action == "continue" or bool(self.firing())
-        at_once = any(persistence_of(episode.finding).growth <= 1 for episode in self.firing())
+        at_once = any(self.needed(episode.finding).growth <= 1 for episode in self.firing())
         if supported and (at_once or DECIDED_AFTER.met(state.other_since, points)):
             state.action, state.other_action = decision.action, ""
-            yield event("decision", diagnosis, f"{decision.action.capitalize()}: {decision.reason}", decision=decision)
+            yield event(
+                "decision",
+                diagnosis,
+                f"{decision.action.capitalize()}: {decision.reason}",
+                decision=decision,
+            )
 
     def end(self, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
         broken = [e for e in diagnosis.run.events if e["kind"] in BROKEN]

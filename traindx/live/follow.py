@@ -40,13 +40,20 @@ class Followed:
 
 
 class Follower:
-    """Everything below some paths. `keep` is given each event with the state after it, and numbers it."""
+    """Everything below some paths. `keep` is given each event with the state after it, and numbers it. `settled`:
+    there will be one look only, so every finding counts at once and the last line is read as it is."""
 
     def __init__(
-        self, paths: Sequence[str], config: Config, keep: Keep, states: Mapping[str, State] | None = None
+        self,
+        paths: Sequence[str],
+        config: Config,
+        keep: Keep,
+        states: Mapping[str, State] | None = None,
+        settled: bool = False,
     ) -> None:
         self.paths, self.config, self.keep = [Path(path) for path in paths], config, keep
-        self.states = dict(states or {})
+        self.states = {} if settled else dict(states or {})
+        self.settled = settled
         self.followed: dict[Path, Followed] = {}
         self.searched = float("-inf")
 
@@ -82,7 +89,9 @@ class Follower:
         begun = time.monotonic()
         size = followed.source.size
         try:
-            followed.runs = followed.source.runs(dict(self.config.aliases), followed.read_whole)
+            followed.runs = followed.source.runs(
+                dict(self.config.aliases), followed.read_whole or self.settled
+            )
             followed.diagnoses = pipeline.diagnose(followed.runs, self.config).document.runs
             followed.complaint = ""
         except ReadError as error:
@@ -96,7 +105,7 @@ class Follower:
     def report(self, followed: Followed, run: Run, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
         key = f"{followed.source.path.absolute()}\n{run.id}"
         if key not in followed.episodes:
-            followed.episodes[key] = Episodes(self.states.get(key), self.config.severity)
+            followed.episodes[key] = Episodes(self.states.get(key), self.config.severity, self.settled)
         episodes = followed.episodes[key]
         for event in episodes.update(run.points, diagnosis):
             yield self.keep(stamped(event), key, episodes.state)
@@ -104,12 +113,31 @@ class Follower:
     def complain(self, followed: Followed, error: ReadError) -> Iterator[LiveEvent]:
         """A file that cannot be read is reported once, and again when the reason changes."""
         why, path = why_unreadable(error), followed.source.path
-        too_early = isinstance(error, NotALog) and not followed.read_whole  # its first lines may be a banner
+        too_early = isinstance(error, NotALog) and not (
+            followed.read_whole or self.settled
+        )  # its first lines may be a banner
         if why == followed.complaint or too_early:
             return
         followed.complaint = why
         event = LiveEvent(run=path.name, source=str(path), kind="unreadable", text=f"{path}: {why}")
         yield self.keep(stamped(event), str(path.absolute()), State())
+
+    def unreported(self) -> dict[str, State]:
+        """The state of every run, for whoever goes on later."""
+        return (
+            {}
+            if self.settled
+            else {k: e.state for f in self.followed.values() for k, e in f.episodes.items()}
+        )
+
+    def status(self) -> int:
+        """The exit status: 0 or 1, whether a finding is firing; 2 where nothing could be read."""
+        episodes = [
+            episodes for followed in self.followed.values() for episodes in followed.episodes.values()
+        ]
+        if not episodes:
+            return 2
+        return int(any(one.firing() for one in episodes))
 
     @property
     def done(self) -> bool:

@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
 from traindx.errors import ConfigError
 from traindx.live.episodes import State
+from traindx.reports.json import unwrapped
 from traindx.vocabulary.live import LiveEvent
+
+LENGTH = 4  # bytes of the number before each line
 
 
 class Line(msgspec.Struct):
-    """One event with the state of its run after it."""
+    """One event with the state of its run after it; without an event, a state at the end of a watch."""
 
-    event: LiveEvent
     key: str
     state: State
+    event: LiveEvent | None = None
 
 
 def home(paths: Sequence[str]) -> Path:
@@ -34,48 +37,73 @@ def home(paths: Sequence[str]) -> Path:
 
 
 class Journal:
-    """Appends events to `folder/events.jsonl`. Raises OSError where it cannot be written."""
+    """Appends events to `folder/events`, each as its length and its msgpack, which unlike JSON has NaN and infinity.
+    Raises OSError where it cannot be written."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.file = folder / "events.jsonl"
-        self.lines: list[bytes] = []
+        file = folder / "events"
+        self.name = folder.name[:8]
         self.states: dict[str, State] = {}
         self.events: list[LiveEvent] = []
-        for raw in self.stored():
-            self.events.append(raw.event)
-            self.states[raw.key] = raw.state
-        self.name = folder.name[:8]
-        self.stream = self.file.open("ab")
-        if self.stream.tell() and not self.file.read_bytes().endswith(b"\n"):
-            self.stream.write(b"\n")  # what was cut by a crash stays a line of its own, and is skipped
-
-    def stored(self) -> Iterator[Line]:
-        """The whole lines of the file."""
-        if not self.file.exists():
-            return
-        for raw in self.file.read_bytes().split(b"\n"):
-            try:
-                yield msgspec.json.decode(raw, type=Line)
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                continue
+        data = file.read_bytes() if file.exists() else b""
+        whole = 0
+        for line, end in stored(data):
+            whole = end
+            self.events += [line.event] if line.event is not None else []
+            self.states[line.key] = line.state
+        self.stream = file.open("ab")
+        self.stream.truncate(whole)  # what was cut by a crash was never handed out
 
     def add(self, event: LiveEvent, key: str, state: State) -> LiveEvent:
         """Keep an event and return it with its cursor."""
-        numbered = msgspec.structs.replace(event, cursor=f"{self.name}:{len(self.events) + 1}")
-        self.stream.write(msgspec.json.encode(Line(numbered, key, state)) + b"\n")
+        numbered = msgspec.structs.replace(event, cursor=self.cursor(1))
+        self.write(Line(key, state, numbered))
+        self.events.append(numbered)
+        return numbered
+
+    def cursor(self, further: int = 0) -> str:
+        """The cursor of the last event, or of one that follows it."""
+        return f"{self.name}:{len(self.events) + further}"
+
+    def show(self, event: LiveEvent, key: str, state: State) -> LiveEvent:
+        """An event that is printed and not kept: its cursor is that of the last one that is."""
+        return msgspec.structs.replace(event, cursor=self.cursor())
+
+    def save(self, states: Mapping[str, State]) -> None:
+        """Keep what has not been reported yet, such as a finding that has not lasted long enough."""
+        for key, state in states.items():
+            self.write(Line(key, state))
+
+    def write(self, line: Line) -> None:
+        data = msgspec.msgpack.encode(line, enc_hook=unwrapped)
+        self.stream.write(len(data).to_bytes(LENGTH, "big") + data)
         self.stream.flush()
         os.fsync(self.stream.fileno())
-        self.events.append(numbered)
-        self.states[key] = state
-        return numbered
+        self.states[line.key] = line.state
 
     def since(self, cursor: str) -> list[LiveEvent]:
         """The events after a cursor. Raises ConfigError for one that this journal did not give."""
         name, _, number = cursor.partition(":")
         if name != self.name or not number.isdecimal() or int(number) > len(self.events):
-            raise ConfigError(f"--since {cursor!r}: not a cursor of these paths; cursors come from `traindx watch --json`")
+            raise ConfigError(
+                f"--since {cursor!r}: not a cursor of these paths; cursors come from `traindx watch --json`"
+            )
         return self.events[int(number) :]
 
     def close(self) -> None:
         self.stream.close()
+
+
+def stored(data: bytes) -> Iterator[tuple[Line, int]]:
+    """The whole lines of a journal, each with the place where it ends."""
+    at = 0
+    while at + LENGTH <= len(data):
+        end = at + LENGTH + int.from_bytes(data[at : at + LENGTH], "big")
+        if end > len(data):
+            return
+        try:
+            yield msgspec.msgpack.decode(data[at + LENGTH : end], type=Line), end
+        except msgspec.DecodeError:  # of another version, or damaged: what follows cannot be trusted
+            return
+        at = end

@@ -19,7 +19,9 @@ class Persistence(NamedTuple):
 
 AT_ONCE = Persistence(1.0, 0)  # one value that is not finite proves it
 BRIEF = Persistence(1.15, 5)  # an outlier is over by then
-RISING = Persistence(1.5, 12)  # a loss that rises for a while, as after a restart or a larger rate, comes back
+RISING = Persistence(
+    1.5, 12
+)  # a loss that rises for a while, as after a restart or a larger rate, comes back
 LONG = Persistence(5.0, 300)  # "has not learned yet" is true of every run at its start
 
 # Most findings are BRIEF. These say that something has not happened yet, or grows and shrinks as a run goes on.
@@ -27,7 +29,9 @@ SLOW = frozenset({
     "loss-flat-from-start", "loss-at-chance", "loss-plateaus", "losses-stay-high", "loss-falls-slowly",
     "validation-gap-grows", "metric-constant-or-impossible", "loss-oscillates",
 })  # fmt: skip
-TURNING = frozenset({"loss-diverges", "gradient-norm-grows", "weights-grow-unbounded", "loss-spikes-then-fails"})
+TURNING = frozenset(
+    {"loss-diverges", "gradient-norm-grows", "weights-grow-unbounded", "loss-spikes-then-fails"}
+)
 SUDDEN = frozenset({
     "loss-not-finite", "gradient-not-finite", "activations-not-finite", "inputs-not-finite", "out-of-memory",
     "checkpoint-not-finite",

@@ -15,7 +15,9 @@ from traindx.readers.assemble import assemble
 from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary.run import Run
 
-ROTATED = re.compile(r"(\.\d{1,3}|-\d{8})(\.gz)?$")  # train.log.1, train.log-20261125.gz: older parts of train.log
+ROTATED = re.compile(
+    r"(\.\d{1,3}|-\d{8})(\.gz)?$"
+)  # train.log.1, train.log-20261125.gz: older parts of train.log
 MOST_TAIL = 1 << 20  # bytes of what was appended that are searched for words of failure
 MOST_TEXT = 256 << 20  # bytes of a text that are held in memory; a longer one is read from its file
 
@@ -107,7 +109,9 @@ class Growing:
                 self.inode, self.offset = found.st_ino, 0
                 if self.text is None:
                     head = stream.read(HEAD_BYTES)
-                    self.text = bytearray() if head and is_text(head) and found.st_size <= MOST_TEXT else None
+                    self.text = (
+                        bytearray() if head and is_text(head) and found.st_size <= MOST_TEXT else None
+                    )
             if self.text is None:
                 return b""
             stream.seek(self.offset)
