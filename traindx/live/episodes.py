@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from traindx.live.persistence import AT_ONCE, Persistence, persistence_of
+from traindx.live.persistence import AT_ONCE, Persistence, is_mild, persistence_of
 from traindx.vocabulary.diagnosis import SEVERITIES, Decision, Finding, RunDiagnosis, Severity
 from traindx.vocabulary.live import EventKind, LiveEvent
 
@@ -64,16 +64,21 @@ class Episodes:
     ) -> None:
         self.state = state or State()
         self.least = rank(least)
-        self.needed = (lambda _: AT_ONCE) if settled else persistence_of
+        self.settled, self.over = settled, False
 
     def update(self, points: int, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
         """The events that a diagnosis of the run at `points` points brings. The same diagnosis again brings none."""
         if not self.state.started:
             self.state.started, self.state.ended = True, False
             yield event("run-started", diagnosis, f"Started ({diagnosis.run.format}).")
+        self.over = over(diagnosis)
         yield from self.findings(points, diagnosis)
         yield from self.decide(points, diagnosis)
         yield from self.end(diagnosis)
+
+    def needed(self, finding: Finding) -> Persistence:
+        """How long a finding must last; of a run that is over nothing more will come."""
+        return AT_ONCE if self.settled or self.over else persistence_of(finding)
 
     def findings(self, points: int, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
         seen: dict[str, Finding] = {}
@@ -138,9 +143,9 @@ class Episodes:
             return
         if decision.action != state.other_action:
             state.other_action, state.other_since = decision.action, points
-        supported = decision.action == "continue" or bool(self.firing())
+        supported = decision.action == "continue" or any(not is_mild(e.finding) for e in self.firing())
         at_once = any(self.needed(episode.finding).growth <= 1 for episode in self.firing())
-        if supported and (at_once or DECIDED_AFTER.met(state.other_since, points)):
+        if supported and (at_once or self.over or DECIDED_AFTER.met(state.other_since, points)):
             state.action, state.other_action = decision.action, ""
             yield event(
                 "decision",
@@ -150,14 +155,23 @@ class Episodes:
             )
 
     def end(self, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
-        broken = [e for e in diagnosis.run.events if e["kind"] in BROKEN]
-        if self.state.ended or not (broken or diagnosis.run.complete):
+        if self.state.ended or not self.over:
             return
         self.state.ended = True
+        broken = breaks(diagnosis)
         if broken:
             yield event("run-failed", diagnosis, f"The run failed: {broken[-1]['message']}")
         else:
             yield event("run-ended", diagnosis, "The run has ended.")
+
+
+def breaks(diagnosis: RunDiagnosis) -> list[dict[str, object]]:
+    """What ended a run before its time."""
+    return [e for e in diagnosis.run.events if e["kind"] in BROKEN]
+
+
+def over(diagnosis: RunDiagnosis) -> bool:
+    return bool(diagnosis.run.complete or breaks(diagnosis))
 
 
 def event(

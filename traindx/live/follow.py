@@ -31,7 +31,7 @@ class Followed:
 
     def __init__(self, path: Path) -> None:
         self.source, self.looks = Growing(path), Looks()
-        self.quiet_since = 0.0
+        self.quiet_since = float("inf")
         self.read_whole = False
         self.runs: tuple[Run, ...] = ()
         self.diagnoses: tuple[RunDiagnosis, ...] = ()
@@ -69,7 +69,7 @@ class Follower:
         waiting = sorted(self.followed.values(), key=lambda one: (not one.looks.urgent, one.looks.at))
         for followed in waiting:
             if followed.looks.due(now, followed.source.size, crowd):
-                yield from self.look(followed)
+                yield from self.look(followed, now)
 
     def search(self) -> None:
         for path in self.paths:
@@ -81,10 +81,10 @@ class Follower:
         if followed.source.changed():
             followed.looks.notice(followed.source.size, followed.source.take())
             followed.quiet_since, followed.read_whole = now, False
-        elif not followed.read_whole and followed.quiet_since and now - followed.quiet_since >= SETTLED:
+        elif not followed.read_whole and now - followed.quiet_since >= SETTLED:
             followed.read_whole = followed.looks.changed = True
 
-    def look(self, followed: Followed) -> Iterator[LiveEvent]:
+    def look(self, followed: Followed, now: float) -> Iterator[LiveEvent]:
         """Read and judge one source."""
         begun = time.monotonic()
         size = followed.source.size
@@ -99,8 +99,7 @@ class Follower:
         else:
             for run, diagnosis in zip(followed.runs, followed.diagnoses, strict=True):
                 yield from self.report(followed, run, diagnosis)
-        ended = time.monotonic()
-        followed.looks.looked(ended, size, ended - begun)
+        followed.looks.looked(now, size, time.monotonic() - begun)
 
     def report(self, followed: Followed, run: Run, diagnosis: RunDiagnosis) -> Iterator[LiveEvent]:
         key = f"{followed.source.path.absolute()}\n{run.id}"

@@ -19,10 +19,10 @@ class Persistence(NamedTuple):
 
 AT_ONCE = Persistence(1.0, 0)  # one value that is not finite proves it
 BRIEF = Persistence(1.15, 5)  # an outlier is over by then
-RISING = Persistence(
-    1.5, 12
-)  # a loss that rises for a while, as after a restart or a larger rate, comes back
+# A loss that rises for a while, as after a restart or a larger rate, comes back.
+RISING = Persistence(1.2, 20)
 LONG = Persistence(5.0, 300)  # "has not learned yet" is true of every run at its start
+MILD_RISE = 1.5  # a signal below so many times its earlier level is as often a warm-up that it gets over
 
 # Most findings are BRIEF. These say that something has not happened yet, or grows and shrinks as a run goes on.
 SLOW = frozenset({
@@ -42,5 +42,11 @@ def persistence_of(finding: Finding) -> Persistence:
     if finding.slug in SUDDEN:
         return AT_ONCE
     if finding.slug in TURNING:
-        return RISING
+        return LONG if is_mild(finding) else RISING
     return LONG if finding.slug in SLOW else BRIEF
+
+
+def is_mild(finding: Finding) -> bool:
+    """Whether a signal is less than `MILD_RISE` times as high as it was."""
+    ratios = [abs(point.value / point.expected) for point in finding.evidence if point.expected]
+    return bool(ratios) and ratios[-1] < MILD_RISE

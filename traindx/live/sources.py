@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -100,26 +101,23 @@ class Growing:
         return self.stamp.size if self.stamp else 0
 
     def take(self) -> bytes:
-        """Read what was appended to a plain text, and return its end; b"" for other sources."""
-        if self.path.is_dir() or not self.path.is_file():
+        """Read what was appended to a text of lines, and return its end; b"" for other sources."""
+        if not self.path.is_file():
             return b""
         with open(self.path, "rb") as stream:
             found = os.fstat(stream.fileno())
-            if found.st_ino != self.inode or found.st_size < self.offset:
-                self.inode, self.offset = found.st_ino, 0
-                if self.text is None:
-                    head = stream.read(HEAD_BYTES)
-                    self.text = (
-                        bytearray() if head and is_text(head) and found.st_size <= MOST_TEXT else None
-                    )
-            if self.text is None:
+            if self.text is None and not (found.st_size <= MOST_TEXT and is_lines(stream.read(HEAD_BYTES))):
                 return b""
+            before = self.text or bytearray()
+            if found.st_ino != self.inode or found.st_size < self.offset:
+                self.offset = 0  # rotated, truncated or replaced: what was read before stays
+            elif not same_end(stream, self.offset, before):
+                self.offset, before = 0, bytearray()  # written anew
+            self.inode = found.st_ino
             stream.seek(self.offset)
             new = stream.read()
-            self.offset += len(new)
-        self.text += new
-        if len(self.text) > MOST_TEXT:
-            self.text = None
+        self.offset += len(new)
+        self.text = before + new if len(before) + len(new) <= MOST_TEXT else None
         return new[-MOST_TAIL:]
 
     def runs(self, mapping: dict[str, str] | None = None, whole: bool = False) -> tuple[Run, ...]:
@@ -135,8 +133,27 @@ class Growing:
         return tuple(run for log in readers.merge_groups(logs) for run in assemble(log, mapping))
 
 
-def is_text(head: bytes) -> bool:
-    return b"\0" not in head and not head.startswith(b"\x1f\x8b")
+def same_end(stream: BinaryIO, offset: int, text: bytearray, most: int = 256) -> bool:
+    """Whether the bytes before `offset` still are those that were read last."""
+    size = min(offset, most, len(text))
+    stream.seek(offset - size)
+    return stream.read(size) == bytes(text[len(text) - size :])
+
+
+def is_lines(head: bytes) -> bool:
+    """Whether a file is text that grows line by line. A JSON document is written anew each time."""
+    start = head.lstrip()
+    if not start or b"\0" in head or head.startswith(b"\x1f\x8b"):
+        return False
+    if start.startswith(b"{"):
+        first, end, _ = start.partition(b"\n")
+        return bool(end) and first.rstrip().endswith(b"}")
+    return not start.startswith(b"[") or is_stamped(start)
+
+
+def is_stamped(start: bytes) -> bool:
+    """Whether a text begins with a time or level in brackets, as log lines do."""
+    return re.match(rb"\[[^\]{}\n]*\]\s*\S", start) is not None and not start.startswith((b"[{", b"[["))
 
 
 def why_unreadable(error: ReadError) -> str:
