@@ -12,7 +12,7 @@ import msgspec
 
 from traindx import readers
 from traindx.errors import NotALog, ReadError
-from traindx.readers.assemble import assemble
+from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import HEAD_BYTES, Source
 from traindx.vocabulary.run import Run
 
