@@ -2,10 +2,16 @@
 
 `read_all(paths)` is the way in. A format module has `NAME`, `sniff(source) -> 0..1` and
 `read(source) -> list[RawLog]`, and for formats that are folders `sniff_folder` and `read_folder`.
-It may say `MOST`, the most that it ever claims, and `ZEROS`: its beginning never is without a zero byte.
-`FILES` are patterns of file names, in lower case, that are worth opening in a folder (those of all formats are).
-The package is walked: a new format is one new file. An index of those constants lets a source be asked about
-without importing formats that could not win it.
+It may declare what saves importing it for files of other formats:
+
+- `MOST`, the most that it ever claims;
+- `BEGINS`, bytes with one of which every file of the format begins (byte order mark and blanks aside);
+- `HOLDS`, what the first 64 KiB of every such file hold, all of it, with `|` between alternatives;
+- `ZEROS = True`, that there is a zero byte near the beginning.
+
+`FILES` are patterns of file names, in lower case, that are worth opening in a folder.
+The package is walked: a new format is one new file. An index of these constants (`docs.generate` writes it)
+lets a reader be chosen without importing those that cannot win.
 """
 
 from __future__ import annotations
@@ -22,12 +28,12 @@ from typing import Any, NamedTuple
 from traindx.errors import NotALog, ReadError
 from traindx.installed import modules_of
 from traindx.readers.assembly.runs import assemble
+from traindx.readers.files.text_blocks import UTF16, plain
 from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
 from traindx.vocabulary.run import Event, Run
 
 Progress = Callable[[str], None]
 START = 4096  # bytes in which formats that have zero bytes have one
-UTF16 = (b"\xff\xfe", b"\xfe\xff")  # texts with zero bytes begin so
 SKIPPED_FOLDERS = frozenset(
     {".git", "__pycache__", "node_modules", ".venv", "venv", "site-packages", ".ipynb_checkpoints"}
 )
@@ -157,7 +163,7 @@ def read_source(source: Source) -> list[RawLog]:
 
 
 class Listed(NamedTuple):
-    """What the index says of a format module: its constants, and whether it sniffs files and folders."""
+    """The constants of a format module, and whether it reads files and folders."""
 
     home: str
     name: str
@@ -166,6 +172,16 @@ class Listed(NamedTuple):
     files: bool
     folders: bool
     patterns: tuple[str, ...]
+    begins: tuple[bytes, ...]
+    holds: tuple[bytes, ...]
+
+    def may_claim(self, head: bytes, text: bytes) -> bool:
+        """Whether a file may be of this format, by its first bytes as they are and as text without blanks before it."""
+        start = head[:START]
+        if self.zeros and (b"\0" not in start or start.startswith(UTF16)):
+            return False
+        begins = not self.begins or head.startswith(self.begins) or text.startswith(self.begins)
+        return begins and all(any(word in text for word in words.split(b"|")) for words in self.holds)
 
 
 @cache
@@ -183,17 +199,17 @@ def listed() -> tuple[Listed, ...]:
 def facts_of(module: ModuleType) -> Listed:
     most, zeros = getattr(module, "MOST", 1.0), getattr(module, "ZEROS", False)
     kinds = hasattr(module, "sniff"), hasattr(module, "sniff_folder")
-    return Listed(module.__name__, module.NAME, most, zeros, *kinds, getattr(module, "FILES", ()))
+    names = (getattr(module, constant, ()) for constant in ("FILES", "BEGINS", "HOLDS"))
+    return Listed(module.__name__, module.NAME, most, zeros, *kinds, *names)
 
 
 def claimants(source: Source) -> Iterator[ModuleType]:
-    """The formats that claim the bytes, the surest first (then by name). One is asked only when none of those
-    asked before is surer than it could be."""
-    start = source.head[:START]
-    zeros = b"\0" in start and not start.startswith(UTF16)
+    """The formats that claim the bytes, the surest first (then by name). A format is imported and asked only when
+    the bytes fit what it declares, and when none of those asked before is surer than it could be."""
+    text = plain(source.head).lstrip()
     asked: list[tuple[float, str, ModuleType]] = []
     for entry in sorted((e for e in listed() if e.files), key=lambda e: (-e.most, e.name)):
-        if entry.zeros and not zeros:
+        if not entry.may_claim(source.head, text):
             continue
         while asked and asked[0][:2] < (-entry.most, entry.name):
             yield asked.pop(0)[2]

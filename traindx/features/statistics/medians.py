@@ -1,10 +1,12 @@
-"""The median, without what numpy's costs beside the work: checks for masked arrays, and the import of those."""
+"""Medians, quantiles and counts without `numpy.ma`, which numpy's own functions import: 6 ms of a diagnosis."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from traindx.vocabulary.run import Floats
 
 
 def median(values: Any, axis: int | None = None) -> Any:
@@ -39,3 +41,10 @@ def quantile(values: Any, shares: float | tuple[float, ...]) -> Any:
         return np.full(at.shape, np.nan)[()]
     low, high = parted[below], parted[above]
     return np.where(low == high, low, low + (high - low) * (at - below))[()]
+
+
+def distinct(values: Floats) -> int:
+    """How many different numbers `values[n]` are, NaN counted once."""
+    ordered, missing = np.sort(values), np.isnan(values)
+    rises = np.count_nonzero(ordered[1:] > ordered[:-1])  # NaN, which comes last, is above nothing
+    return int(rises) + int(not missing.all()) + int(missing.any())

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 from msgspec.structs import replace
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics.medians import distinct, median
 from traindx.readers.names.aliases import words_of
 from traindx.readers.raw import RawColumn, RawLog
 from traindx.vocabulary.run import Floats, Ints
@@ -95,7 +95,7 @@ def is_shuffled(steps: Floats) -> bool:
     """Whether steps are all there but out of order: finite, none twice, and often falling."""
     if len(steps) < 4 or not np.isfinite(steps).all():
         return False
-    return bool((np.diff(steps) < 0).mean() > 0.2 and len(np.unique(steps)) == len(steps))
+    return bool((np.diff(steps) < 0).mean() > 0.2 and distinct(steps) == len(steps))
 
 
 def steps_of(column: RawColumn, axis: RawColumn | None) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from traindx.errors import NotALog
+from traindx.features.statistics.medians import distinct
 from traindx.readers.assembly.step_axis import find_axis, steps_of
 from traindx.readers.names.aliases import role_of
 from traindx.readers.raw import RawLog, Source
@@ -19,6 +20,7 @@ from traindx.vocabulary.signals import direction_of
 
 NAME = "csv"
 FILES = ("*.csv", "*.tsv")
+MOST = 0.5
 APART = 0.8  # of the rows, some are there twice
 SOME = 5  # rows that name something, below which they may differ by chance
 TIME = re.compile(r"\d:\d\d|\d{4}-\d\d|^\W*\d")
@@ -67,7 +69,7 @@ def read(source: Source) -> list[RawLog]:
 def counts(log: RawLog, axis: str | None) -> bool:
     """Whether the axis counts rows: two values and fewer in many rows (10 epochs or 100) are settings."""
     values = log.columns[axis].values if axis in log.columns else np.empty(0)
-    return axis is not None and not (len(values) >= SOME and len(np.unique(values)) < 3)
+    return axis is not None and not (len(values) >= SOME and distinct(values) < 3)
 
 
 def set_by_hand(axis: str, values: Floats) -> bool:

@@ -17,6 +17,8 @@ from traindx.readers.tables.columns import number
 from traindx.vocabulary.run import Event
 
 NAME = "hf-trainer"
+BEGINS = (b"{",)
+HOLDS = (b'"log_history"',)
 STATE = "trainer_state.json"
 CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 SUMMARY = frozenset(

@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Event
 NAME = "json"
 FILES = ("*.json",)
 MOST = 0.55
+BEGINS = (b"{", b"[")
 AXES = ("step", "steps", "global_step", "iteration", "iter", "epoch", "epochs")
 MAX_DEPTH = 4
 

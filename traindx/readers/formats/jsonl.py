@@ -13,6 +13,7 @@ from traindx.readers.tables.columns import SPLITS, in_split
 NAME = "jsonl"
 FILES = ("*.jsonl", "*.ndjson")
 MOST = 0.6
+BEGINS = (b"{",)
 META = frozenset({"meta", "config", "args", "hparams", "params", "hyperparameters", "summary", "env", "env_info",
                   "settings", "setup", "cfg", "arguments", "options"})  # fmt: skip
 SPLIT_KEYS = ("split", "mode", "phase", "stage", "subset")

@@ -10,6 +10,8 @@ from traindx.vocabulary.run import Event
 
 NAME = "keras-csv"
 MOST = 0.85
+BEGINS = (b"epoch", b'"epoch', b"#", b"%", b"//")  # perhaps under comments
+HOLDS = (b"loss",)
 
 
 def sniff(source: Source) -> float:

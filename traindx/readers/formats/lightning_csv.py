@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from traindx.features.statistics.medians import median
 from traindx.readers.raw import RawColumn, RawLog, Source, source_of
 from traindx.readers.setup_facts import facts_beside
 from traindx.readers.tables.layout import peek
@@ -15,6 +16,7 @@ from traindx.vocabulary.run import Event
 
 NAME = "lightning-csv"
 MOST = 0.9
+HOLDS = (b"epoch", b"step", b",")
 TABLE = "metrics.csv"
 VERSION = re.compile(r"version_(\d+)")
 
@@ -76,7 +78,7 @@ def goes_on(before: RawLog, after: RawLog) -> bool:
     if len(steps) < 2 or any(len(s) < 2 for s in steps):
         return False
     unique = np.unique(steps[0])
-    spacing = float(np.median(np.diff(unique))) if len(unique) > 1 else 1.0
+    spacing = float(median(np.diff(unique))) if len(unique) > 1 else 1.0
     first = float(steps[1][0])
     return float(steps[0][0]) + 2 * spacing < first <= float(steps[0].max()) + 3 * spacing
 

@@ -20,8 +20,7 @@ from traindx.vocabulary.run import Event, Floats
 NAME = "mlflow"
 FILES = ("*.db", "*.sqlite", "*.sqlite3")
 MOST = 0.95
-ZEROS = True
-SQLITE = b"SQLite format 3\0"
+BEGINS = (b"SQLite format 3\0",)
 LARGEST = np.finfo(np.float64).max  # how the SQLite store writes infinity
 MAX_DEPTH = 4  # folders between the given one and a run: mlruns/<experiment>/<run>
 ENDINGS = {
@@ -162,7 +161,7 @@ def points_of(file: Source, events: list[Event]) -> list[Point]:
 
 def sniff(source: Source) -> float:
     """An SQLite file in whose first bytes MLflow's tables are declared."""
-    if not source.head.startswith(SQLITE):
+    if not source.head.startswith(BEGINS):
         return 0.0
     named = all(word in source.head for word in (b"latest_metrics", b"run_uuid"))
     return 0.95 if named else 0.5

@@ -12,6 +12,8 @@ from traindx.readers.setup_facts import facts_from
 
 NAME = "mmengine-json"
 MOST = 0.95
+BEGINS = (b"{",)
+HOLDS = (b'"iter"|"env_info"',)
 STEP = "global_iter"
 SETTINGS = frozenset(
     {"env_info", "config", "exp_name", "mmdet_version", "mmseg_version", "CLASSES", "hook_msgs"}

@@ -18,6 +18,8 @@ from traindx.vocabulary.run import Event, Floats
 
 NAME = "sacred"
 MOST = 0.98
+BEGINS = (b"{",)
+HOLDS = (b'"steps"',)
 PARTS = ("steps", "timestamps", "values")
 ENDED = {"FAILED": "crash", "INTERRUPTED": "stopped", "TIMEOUT": "stopped"}
 

@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Event, Floats
 
 NAME = "stable-baselines"
 MOST = 0.98
+HOLDS = (b"#|%|//|rew|approx|Return",)  # the comment of a monitor file, or one of KNOWN
 AXES = (
     "time/total_timesteps",
     "total_timesteps",

@@ -22,8 +22,7 @@ from traindx.vocabulary.run import Event, Floats
 
 NAME = "sb3-evaluations"
 FILES = ("*.npz",)
-ZEROS = True
-ZIP = b"PK\x03\x04"
+BEGINS = (b"PK\x03\x04",)  # of a zip file
 LARGEST = 1 << 26  # bytes of one array
 MEMBERS = {
     "results": ("val/reward", "val/reward_std"),
@@ -34,7 +33,7 @@ MEMBERS = {
 
 def sniff(source: Source) -> float:
     """A zip whose first members are named as EvalCallback names them."""
-    if not source.head.startswith(ZIP):
+    if not source.head.startswith(BEGINS):
         return 0.0
     names = sum(name in source.head for name in (b"timesteps.npy", b"results.npy", b"ep_lengths.npy"))
     return 1.0 if names >= 2 or b"timesteps.npy" in source.head[:64] else 0.0

@@ -27,7 +27,7 @@ from traindx.vocabulary.run import Event, EventKind
 NAME = "traindx"
 FILES = ("*.arrows",)
 WHOLE = True  # what the script printed and the launcher's diary lie in the folder, too
-ZEROS = True
+BEGINS = (b"\xff\xff\xff\xff",)  # of an Arrow stream
 SCHEMA = "traindx.store/1"
 STREAM = re.compile(r"steps-(\d+)-(\d+)(?:\.(\d+))?\.arrows")
 EVENTS = re.compile(r"events-(\d+)-(\d+)\.jsonl")
@@ -40,7 +40,7 @@ EVENTS_BYTES = 1 << 26
 
 def sniff(source: Source) -> float:
     """One stream alone: an Arrow stream whose schema names the store."""
-    return 1.0 if source.head.startswith(b"\xff\xff\xff\xff") and MARK in source.head[:8192] else 0.0
+    return 1.0 if source.head.startswith(BEGINS) and MARK in source.head[:8192] else 0.0
 
 
 def read(source: Source) -> list[RawLog]:

@@ -15,6 +15,8 @@ from traindx.readers.traces.split import Split
 from traindx.vocabulary.run import Event
 
 NAME = "torch-trace"
+BEGINS = (b"{",)
+HOLDS = (b'"traceEvents"',)
 LIST = re.compile(rb'"traceEvents"\s*:')
 OURS = re.compile(
     rb'"(schemaVersion|deviceProperties|baseTimeNanoseconds)"|"cat"\s*:\s*"(cpu_op|kernel|Operator)"'

@@ -27,7 +27,7 @@ from traindx.vocabulary.run import Event, Floats
 
 NAME = "wandb"
 FILES = ("*.wandb",)
-ZEROS = True
+BEGINS = (MAGIC,)
 HISTORY, SUMMARY, CONFIG, STATS, METRIC, OUTPUT, RUN, EXIT = 2, 3, 5, 7, 12, 13, 17, 18
 MOST_NAMES = 20_000
 TOLD = 20
@@ -44,7 +44,7 @@ INTERRUPTED = 255  # exit code that W&B writes after Ctrl-C
 
 
 def sniff(source: Source) -> float:
-    return 1.0 if source.head.startswith(MAGIC) else 0.0
+    return 1.0 if source.head.startswith(BEGINS) else 0.0
 
 
 def read(source: Source) -> list[RawLog]:

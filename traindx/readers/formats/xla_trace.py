@@ -15,6 +15,8 @@ from traindx.readers.traces.programs import columns_of
 from traindx.vocabulary.run import Event
 
 NAME = "xla-trace"
+BEGINS = (b"{",)
+HOLDS = (b'"traceEvents"', b'"process_name"')
 OURS = (b'"/host:CPU', b'"/device:')  # names of processes
 
 

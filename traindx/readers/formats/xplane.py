@@ -18,6 +18,7 @@ from traindx.vocabulary.run import Event
 
 NAME = "xplane"
 FILES = ("*.xplane.pb",)
+BEGINS = (b"\n",)  # the key of the first field, a plane
 SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
 JAX = re.compile(r"PjitFunction|jit\(|pjit|jax")
 KNOWN = (b"/host:", b"/device:", b"Task Environment", b"/task:", b"#Chip")  # how planes are called

@@ -17,6 +17,7 @@ from traindx.vocabulary.run import Event
 
 NAME = "yolo-csv"
 MOST = 0.95
+HOLDS = (b"/",)  # in the names of columns, or in `epoch/last`
 SCORES = ("metrics/map", "metrics/accuracy_top", "metrics/precision")
 SETTINGS = ("args.yaml", "opt.yaml", "hyp.yaml")
 OLD_LINE = re.compile(rb"\s*\d+/\d+\s+[\d.]+G(?:\s+(?:[-+.\deE]+|-?nan|-?inf)){8,15}\s*")

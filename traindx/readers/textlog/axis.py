@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from traindx.features.statistics.medians import median
 from traindx.readers.textlog.counting import Count
 from traindx.readers.textlog.grammar import is_loose
 from traindx.readers.textlog.shapes import Shape
@@ -35,7 +36,7 @@ class Axis:
             beyond = index >= len(self.rows)
             found = self.steps[np.minimum(index, len(self.rows) - 1)]
             gaps = np.diff(self.steps)
-            gap = float(np.median(gaps[gaps > 0])) if (gaps > 0).any() else 0.0
+            gap = float(median(gaps[gaps > 0])) if (gaps > 0).any() else 0.0
             return np.where(beyond, found + gap, found)
         index = np.clip(np.searchsorted(self.rows, rows, side="right") - 1, 0, None)
         return self.steps[index]
@@ -114,7 +115,7 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
             or (count.label != label and not comparable(count, largest[1]))
         ):
             continue
-        if not shape.metrics() and np.median(shape.rows) < rows[0]:
+        if not shape.metrics() and median(shape.rows) < rows[0]:
             continue  # `step = 0` somewhere before the first record
         if goes_with(rows, steps, shape.rows, count.values, same=count.label == label):
             joined.append((shape, count))
