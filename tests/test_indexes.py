@@ -22,7 +22,7 @@ def facts(rule: Rule) -> tuple[Any, ...]:
 
 def test_listed_rules_are_the_rules() -> None:
     assert [facts(r) for r in rules.listed()] == [facts(r) for r in rules.catalogue()]
-    assert [r.whole for r in rules.listed()] == list(rules.catalogue())
+    assert [r.loaded for r in rules.listed()] == list(rules.catalogue())
     assert rules.listed()[0].thresholds == rules.catalogue()[0].thresholds
 
 

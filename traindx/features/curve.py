@@ -1,4 +1,4 @@
-"""One scalar signal, prepared once for all rules that look at it."""
+"""One scalar signal, prepared once for all rules that read it."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def size_of(place: str) -> str:
 
 
 def with_own_words(run: Run) -> Run:
-    """A recorded run with what the script itself logged and printed, which lies in the same folder."""
+    """A recorded run with what the script itself logged and printed, which is in the same folder."""
     if run.format != RECORDED or not Path(run.source).is_dir():
         return run
     from traindx.readers.assembly import script_output
@@ -109,7 +109,7 @@ def with_own_words(run: Run) -> Run:
 
 
 def expand(path: str) -> list[str]:
-    """A path as given, or what a glob that the shell did not expand stands for."""
+    """A path as given, or the matches of a glob that the shell did not expand."""
     if path == "-" or Path(path).exists():
         return [path]
     import glob
@@ -176,7 +176,8 @@ class Listed(NamedTuple):
     holds: tuple[bytes, ...]
 
     def may_claim(self, head: bytes, text: bytes) -> bool:
-        """Whether a file may be of this format, by its first bytes as they are and as text without blanks before it."""
+        """Whether a file may be of this format, by its first bytes as they are and as text without blanks
+        before it."""
         start = head[:START]
         if self.zeros and (b"\0" not in start or start.startswith(UTF16)):
             return False
@@ -204,8 +205,8 @@ def facts_of(module: ModuleType) -> Listed:
 
 
 def claimants(source: Source) -> Iterator[ModuleType]:
-    """The formats that claim the bytes, the surest first (then by name). A format is imported and asked only when
-    the bytes fit what it declares, and when none of those asked before is surer than it could be."""
+    """The formats that claim the bytes, the surest first (then by name). A format is imported and asked only
+    when the bytes fit what it declares, and when none of those asked before is surer than it could be."""
     text = plain(source.head).lstrip()
     asked: list[tuple[float, str, ModuleType]] = []
     for entry in sorted((e for e in listed() if e.files), key=lambda e: (-e.most, e.name)):
@@ -238,16 +239,16 @@ def read_folder(path: Path) -> list[RawLog]:
     return logs
 
 
-SURE = 0.3  # a claim from which on a file is a log of its own
+SURE = 0.3  # a claim from which on a file is a separate log
 SMALLER = "allow more (ulimit -v), or cut out a part of it"
 RECORDED = "traindx"  # the format of recorded runs
-FOREIGN = 5  # logs of other formats beside a run's own files: more than any tool leaves in one folder
+FOREIGN = 5  # logs of other formats next to a run's own files: more than any tool leaves in one folder
 
 
 def is_collection(path: Path, module: ModuleType) -> bool:
-    """Whether a folder that `module` claims as a run of its own holds many unrelated logs: at least
+    """Whether a folder that `module` claims as one run holds many unrelated logs: at least
     five files that other formats claim surely. Then each is read by itself. A format that is `WHOLE`
-    owns whatever lies in its folder."""
+    owns everything in its folder."""
     if getattr(module, "WHOLE", False):
         return False
     foreign = 0
@@ -291,7 +292,7 @@ def looks_like_log(path: Path) -> bool:
 
 
 def note_damage(logs: list[RawLog], error: ReadError) -> None:
-    """A broken file beside whole ones is told, not fatal."""
+    """A broken file next to whole ones is reported, not fatal."""
     if logs and not isinstance(error, NotALog):
         logs[-1].events.append(
             Event("parse-warning", f"{Path(error.path).name}: {error.why}", place=error.where)

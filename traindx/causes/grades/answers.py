@@ -152,13 +152,13 @@ def broken_first(
 
 def beside_simple(run: Run, features: Features) -> float | None:
     """What the net has gained over the trivial answer, of what simple predictors on its own samples gain."""
-    found = predictor_gap.beside(run, features) if not features.is_game else None
+    found = predictor_gap.predictor_gap(run, features) if not features.is_game else None
     return None if found is None else found.share
 
 
 def val_beside_simple(run: Run, features: Features) -> float | None:
     """The same of the accuracy on validation data."""
-    found = predictor_gap.beside(run, features, "val/accuracy") if not features.is_game else None
+    found = predictor_gap.predictor_gap(run, features, "val/accuracy") if not features.is_game else None
     return None if found is None else found.share
 
 

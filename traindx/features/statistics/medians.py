@@ -1,4 +1,5 @@
-"""Medians, quantiles and counts without `numpy.ma`, which numpy's own functions import: 6 ms of a diagnosis."""
+"""Medians, quantiles and counts without `numpy.ma`, which numpy's own functions import: 6 ms of a
+diagnosis."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ from traindx.vocabulary.run import Floats
 
 
 def median(values: Any, axis: int | None = None) -> Any:
-    """The median of `values`, of all of them or along `axis`: NaN where one is NaN, or where there are none."""
+    """The median of `values`, of all of them or along `axis`: NaN where one is NaN, or where there are
+    none."""
     array = np.asarray(values)
     if axis is None:
         parted = array.flatten()
-    else:  # the last place is where the numbers of one median lie together
+    else:  # in the last place the numbers of one median are contiguous
         parted = (array if axis == array.ndim - 1 else np.moveaxis(array, axis, -1)).copy()
     n = parted.shape[-1]
     if n == 0:
@@ -29,7 +31,8 @@ def median(values: Any, axis: int | None = None) -> Any:
 
 
 def quantile(values: Any, shares: float | tuple[float, ...]) -> Any:
-    """The quantiles of `values[n]` at `shares` in 0..1, interpolated between neighbours as numpy does by default."""
+    """The quantiles of `values[n]` at `shares` in 0..1, interpolated between neighbours as numpy does by
+    default."""
     array = np.asarray(values, dtype=np.float64).ravel()
     at = np.asarray(shares, dtype=np.float64) * (len(array) - 1)
     below = np.floor(at).astype(np.int64)

@@ -16,7 +16,7 @@ def robust_sigma(values: Floats) -> float:
     than half the values are equal (coarse number formats)."""
     if len(values) == 0:
         return 0.0
-    if len(values) > 2 * SAMPLE:  # an even sample tells a scale to one percent
+    if len(values) > 2 * SAMPLE:  # an even sample gives the scale to one percent
         values = values[:: len(values) // SAMPLE]
     centred = np.abs(values - median(values))
     mad = float(median(centred))

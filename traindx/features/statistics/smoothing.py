@@ -17,8 +17,9 @@ def block_edges(n: int, blocks: int) -> np.ndarray:
 
 
 def block_medians(values: Floats, blocks: int) -> Floats:
-    """Median of each of `blocks` consecutive blocks of `values[n]`; shape `[min(blocks, n)]`. Of blocks of more than
-    a thousand points an even sample is taken, which tells a median to a twentieth of the scatter."""
+    """Median of each of `blocks` consecutive blocks of `values[n]`; shape `[min(blocks, n)]`. Of blocks of
+    more than a thousand points an even sample is taken, which gives the median to a twentieth of the
+    scatter."""
     n = len(values)
     if n == 0:
         return np.empty(0)

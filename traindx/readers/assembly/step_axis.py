@@ -110,8 +110,8 @@ def steps_of(column: RawColumn, axis: RawColumn | None) -> Floats:
 
 
 def spread(axis: RawColumn, reference: RawColumn | None) -> RawColumn:
-    """The axis; where it counts epochs and most rows of `reference` share theirs with the next one (a loss for every
-    batch, beside the epoch only), rows of an epoch are spread over it."""
+    """The axis; where it counts epochs and most rows of `reference` share theirs with the next one (a loss
+    for every batch, next to the epoch only), rows of an epoch are spread over it."""
     if reference is None or reference.steps is not None:
         return axis
     steps = steps_of(reference, axis)
@@ -130,7 +130,7 @@ def back_jumps(steps: Floats) -> Ints:
 
 
 def densest(raw: RawLog, axis: str | None) -> RawColumn | None:
-    """The column with most points besides the axis: its steps tell where runs begin."""
+    """The column with most points except the axis: its steps show where runs begin."""
     others = [c for n, c in raw.columns.items() if n != axis]
     return max(others, key=lambda c: len(c.rows), default=None)
 

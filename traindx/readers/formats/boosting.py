@@ -115,7 +115,7 @@ def read_errors(source: Source) -> RawLog:
     table = read_table(source)
     if {"passed", "remaining"} <= table.layout.lowered:
         raise NotALog(
-            source.name, "time_left.tsv holds only times", hint=f"read {LEARN} and {TEST} beside it"
+            source.name, "time_left.tsv holds only times", hint=f"read {LEARN} and {TEST} next to it"
         )
     steps = table.columns.pop("iter", None)
     if steps is None:

@@ -37,7 +37,7 @@ def sniff(source: Source) -> float:
 
 
 def read(source: Source) -> list[RawLog]:
-    """One log. Scalars beside the history become facts."""
+    """One log. Scalars next to the history become facts."""
     events: list[Event] = []
     value = document(source, events)
     log = RawLog(source.name, NAME, events=events)

@@ -1,4 +1,4 @@
-"""Lightning's CSVLogger: a wide, sparse metrics.csv in a version_N folder, hparams.yaml beside it."""
+"""Lightning's CSVLogger: a wide, sparse metrics.csv in a version_N folder, hparams.yaml next to it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from traindx.features.statistics.medians import median
 from traindx.readers.raw import RawColumn, RawLog, Source, source_of
-from traindx.readers.setup_facts import facts_beside
+from traindx.readers.setup_facts import facts_from_files
 from traindx.readers.tables.layout import peek
 from traindx.readers.tables.parsing import read_table
 from traindx.vocabulary.run import Event
@@ -36,7 +36,7 @@ def sniff(source: Source) -> float:
 def read(source: Source) -> list[RawLog]:
     """One log; the x axis is the global `step`, and `x_step`, `x_epoch` stay two series."""
     table = read_table(source)
-    facts = facts_beside(source.path, "hparams.yaml")
+    facts = facts_from_files(source.path, "hparams.yaml")
     axis = "step" if "step" in table.columns else None
     return [table.log(source, NAME, framework="lightning", axis=axis, facts=facts)]
 

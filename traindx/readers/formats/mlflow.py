@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers.files.text_blocks import whole
+from traindx.readers.files.text_blocks import whole_text
 from traindx.readers.raw import RawColumn, RawLog, Source
 from traindx.readers.setup_facts import facts_from, flat_yaml, small_text
 from traindx.readers.tables.columns import text_number
@@ -142,7 +142,7 @@ def files_under(folder: Path) -> Iterator[tuple[str, Path]]:
 def points_of(file: Source, events: list[Event]) -> list[Point]:
     """The lines `time value step` of a metric file (old stores leave the step out)."""
     points, broken = [], 0
-    text = whole(file, events).decode("utf-8", "replace")
+    text = whole_text(file, events).decode("utf-8", "replace")
     for i, line in enumerate(text.splitlines()):
         numbers = [text_number(word) for word in line.split()]
         if len(numbers) in (2, 3) and None not in numbers:

@@ -63,7 +63,7 @@ def counted(lines: Lines) -> RawColumn:
 
     mmcv counts `iter` within an epoch, and in a validation row gives the size of the validation
     set; MMEngine counts over the run, but gives the epoch as the `step` of a validation row. A
-    validation row therefore stands at the training row before it, or, between epochs of mmcv, at
+    validation row therefore belongs to the training row before it, or, between epochs of mmcv, at
     the end of its epoch. Epochs of mmcv are as long as the longest one logged.
     """
     values = {

@@ -129,7 +129,7 @@ def monitor_files(path: Path) -> list[Source]:
 
 
 def read_folder(path: Path) -> list[RawLog]:
-    """The episodes of all monitor files as one log, then the logger's files beside them."""
+    """The episodes of all monitor files as one log, then the logger's other files."""
     parts, events = [], []
     for source in monitor_files(path):
         try:

@@ -2,7 +2,7 @@
 
 `timesteps[n]`, `results[n, episodes]` (returns), `ep_lengths[n, episodes]`, perhaps
 `successes[n, episodes]`. Every evaluation becomes one point: the mean over its episodes, and the
-standard deviation as a signal of its own. Nothing is unpickled: arrays of Python objects, which
+standard deviation as a separate signal. Nothing is unpickled: arrays of Python objects, which
 older versions wrote when evaluations had different numbers of episodes, are refused by name.
 """
 

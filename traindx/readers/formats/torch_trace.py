@@ -32,7 +32,8 @@ def sniff(source: Source) -> float:
 
 
 def read(source: Source) -> list[RawLog]:
-    """One run, its steps those that were traced. Errors: NotALog where nothing in it is a training of PyTorch."""
+    """One run, its steps those that were traced. Errors: NotALog where nothing in it is a training of
+    PyTorch."""
     refuse_non_text(source)
     events: list[Event] = []
     found = columns_of(source, events)
@@ -51,10 +52,10 @@ def facts(source: Source, split: Split) -> dict[str, object]:
     """The device, and what the trace spans."""
     head = source.head.decode("utf-8", "replace").partition('"traceEvents"')[0]
     device = DEVICE.search(head.partition('"deviceProperties"')[2])
-    told: dict[str, object] = {"traced_steps": len(split.numbers), "traced_events": len(split.table.kind)}
+    known: dict[str, object] = {"traced_steps": len(split.numbers), "traced_events": len(split.table.kind)}
     if device is not None:
         with suppress(ValueError):  # a damaged name is no fact; the events behind it are read
-            told["device"] = json.loads(device[1])
+            known["device"] = json.loads(device[1])
     elif not split.on_device:
-        told["device"] = "cpu"
-    return told
+        known["device"] = "cpu"
+    return known

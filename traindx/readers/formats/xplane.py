@@ -22,7 +22,7 @@ BEGINS = (b"\n",)  # the key of the first field, a plane
 SUFFIXES = (".xplane.pb", ".xplane.pb.gz")
 JAX = re.compile(r"PjitFunction|jit\(|pjit|jax")
 KNOWN = (b"/host:", b"/device:", b"Task Environment", b"/task:", b"#Chip")  # how planes are called
-BEFORE = 64  # bytes of a plane that its name stands in
+BEFORE = 64  # bytes of a plane that hold its name
 
 
 def sniff(source: Source) -> float:
@@ -43,7 +43,7 @@ def sniff(source: Source) -> float:
 
 
 def sniff_folder(path: Path) -> float:
-    """Whether profiles lie in it. What lies beside them was made of them."""
+    """Whether it holds profiles. The other files in it were made from them."""
     return 0.9 if any(True for _ in profiles(path)) else 0.0
 
 

@@ -1,7 +1,7 @@
 """Columns that slipped under another name: what append mode leaves when the list of metrics changed.
 
 A callback that appends writes no second header. If a later run logs an accuracy before its loss,
-the accuracy stands under `loss`, and the loss under the next name. Seen at a restart: the column
+the accuracy is under `loss`, and the loss under the next name. It shows at a restart: the column
 called a loss suddenly rises within 0..1 where the first run fell, on another level, while another
 column goes the way of the first run's loss.
 """

@@ -72,7 +72,7 @@ def has_own_name(shape: Shape) -> bool:
 
 
 def served(label: str, shapes: list[Shape], counts: list[Count | None]) -> float:
-    """How many rows of lines without a counter stand one by one between lines that only count."""
+    """How many rows of lines without a counter come one by one between lines that only count."""
     marks = [s.rows for s, c in zip(shapes, counts, strict=True) if c is not None and c.label == label]
     rows = np.sort(np.concatenate(marks))
     total = 0.0
@@ -101,7 +101,7 @@ def axis_of(label: str, shapes: list[Shape], counts: list[Count | None]) -> Axis
     ]
     named = [(s, c) for s, c in chosen if s.metrics()] or chosen
     core = named if any(s.strength() for s, _ in named) else chosen
-    # A bar that redraws a rate a thousand times is no record where others tell losses.
+    # A bar that redraws a rate a thousand times is no record where others report losses.
     if any(s.strength() == 2 and len(s) >= ENOUGH for s, _ in core):
         core = [(s, c) for s, c in core if has_own_name(s)]
     largest = max(core, key=lambda item: len(item[0]))

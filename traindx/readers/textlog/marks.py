@@ -1,4 +1,4 @@
-"""Lines at which a text may begin to tell of another run: headings, banners, printed options."""
+"""Lines at which a text may begin to report another run: headings, banners, printed options."""
 
 from __future__ import annotations
 

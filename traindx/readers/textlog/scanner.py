@@ -1,7 +1,7 @@
 """One pass over the lines: each goes by its signature to the template or form that reads it.
 
 The signature of a line is the line without digits and blanks. A line whose signature is new is
-studied once (`Scanner.learn`); all that follow cost one dictionary look-up and one match. Lines
+studied once (`Scanner.learn`); all that follow cost one dictionary access and one match. Lines
 that hold nothing are remembered as such.
 """
 
@@ -28,14 +28,14 @@ Handler = Callable[[str, int], None]
 HOLDS_VALUE = re.compile(r"\d|nan|inf", re.IGNORECASE)
 MOST_SIGNATURES = 50_000  # remembered at a time
 MOST_VARIANTS = 20_000  # templates with numbers kept in all
-# Lines of new shapes that are taken apart whatever they say, and those that speak of training: a log repeats its
+# Lines of new shapes that are always taken apart, and those that mention training: a log repeats its
 # shapes, prose and code do not.
 STUDIED, MOST_STUDIED = 5_000, 20_000
 MOST_STRAYS = 40_000  # lines of a known signature that no template fits
-SPEAKS = re.compile(r"loss|acc|epoch|step|iter|rew|error|\blr\b", re.IGNORECASE)
-MOST_ALIKE = 64  # templates of one signature
+MENTIONS = re.compile(r"loss|acc|epoch|step|iter|rew|error|\blr\b", re.IGNORECASE)
+MOST_TEMPLATES = 64  # templates of one signature
 FRUITLESS = (
-    2_000  # lines of one signature, one after the other, that fit none of so many: each has names of its own
+    2_000  # lines of one signature, one after the other, that fit none of so many: each has its own names
 )
 WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
 MOST_WRAPS = 12  # lines that one record can be wrapped over
@@ -47,8 +47,8 @@ class Scanner:
 
     def __init__(self, stream: Iterator[tuple[int, tuple[str, bytes]]]) -> None:
         self.stream = stream
-        self.seen: dict[bytes, Handler | None] = {}
-        self.alike: dict[bytes, list[Variant]] = {}
+        self.handlers: dict[bytes, Handler | None] = {}
+        self.templates: dict[bytes, list[Variant]] = {}
         self.fruitless: dict[bytes, int] = {}
         self.variants: list[Variant] = []
         self.records = Records()
@@ -64,7 +64,7 @@ class Scanner:
 
     def run(self) -> None:
         """Read the whole stream."""
-        get, learn = self.seen.get, self.learn
+        get, learn = self.handlers.get, self.learn
         row = 0
         for row, (line, mark) in self.stream:
             handler = get(mark, learn)
@@ -78,7 +78,7 @@ class Scanner:
 
     def dispatch(self, line: str, row: int) -> None:
         """Read one line out of turn."""
-        handler = self.seen.get(signature(line), self.learn)
+        handler = self.handlers.get(signature(line), self.learn)
         if handler is not None:
             handler(line, row)
 
@@ -90,7 +90,7 @@ class Scanner:
         mark = signature(line)
         handler = self.form_of(line)
         if handler is None and not (
-            self.studied < STUDIED or (self.studied < MOST_STUDIED and SPEAKS.search(line))
+            self.studied < STUDIED or (self.studied < MOST_STUDIED and MENTIONS.search(line))
         ):
             self.dropped += bool(HOLDS_VALUE.search(line))
             return
@@ -132,40 +132,40 @@ class Scanner:
 
     def remember(self, mark: bytes, handler: Handler | None) -> None:
         """Keep a signature; when there are too many, forget those that hold nothing."""
-        if len(self.seen) >= MOST_SIGNATURES:
-            kept = {s: h for s, h in self.seen.items() if s in self.alike}
-            self.seen.clear()
-            self.seen.update(kept)
-        if len(self.seen) < 2 * MOST_SIGNATURES:
-            self.seen[mark] = handler
+        if len(self.handlers) >= MOST_SIGNATURES:
+            kept = {s: h for s, h in self.handlers.items() if s in self.templates}
+            self.handlers.clear()
+            self.handlers.update(kept)
+        if len(self.handlers) < 2 * MOST_SIGNATURES:
+            self.handlers[mark] = handler
 
     def add_variant(self, mark: bytes, line: str, parsed: Parsed, row: int) -> None:
         """A new template for lines of this signature."""
         if len(self.variants) >= MOST_VARIANTS:
             self.dropped += 1
             return
-        alike = self.alike.setdefault(mark, [])
+        templates = self.templates.setdefault(mark, [])
 
         def another(text: str, number: int) -> None:
-            self.next_alike(mark, text, number)
+            self.next_template(mark, text, number)
 
         variant = Variant(line, parsed, another)
         variant.put(line, parsed, row)
-        alike.append(variant)
+        templates.append(variant)
         self.variants.append(variant)
-        self.seen[mark] = variant.take
+        self.handlers[mark] = variant.take
 
-    def next_alike(self, mark: bytes, line: str, row: int) -> None:
+    def next_template(self, mark: bytes, line: str, row: int) -> None:
         """A line whose signature is known and whose template does not fit: another of the same
         signature may, else it is studied."""
-        alike = self.alike[mark]
+        templates = self.templates[mark]
         if self.fruitless.get(mark, 0) >= FRUITLESS:
             self.dropped += 1
             return
-        for variant in alike:
+        for variant in templates:
             if variant.fits(line):
                 variant.take(line, row)
-                self.seen[mark] = variant.take
+                self.handlers[mark] = variant.take
                 self.fruitless[mark] = 0
                 return
         self.strays += 1
@@ -173,14 +173,14 @@ class Scanner:
             self.dropped += 1
             return
         parsed = parse(line)
-        if len(alike) < MOST_ALIKE:
+        if len(templates) < MOST_TEMPLATES:
             if parsed.fields:
                 self.add_variant(mark, line, parsed, row)
             return
         same = next(
             (
                 v
-                for v in alike
+                for v in templates
                 if v.fields == parsed.fields and v.parsed.rank == parsed.rank and v.accepts(line, parsed)
             ),
             None,
@@ -212,9 +212,9 @@ class Scanner:
     def read_plain(self, line: str, row: int) -> None:
         """Read a line by templates only, past the special forms."""
         mark = b"\n" + signature(line)
-        alike = self.alike.get(mark)
-        if alike:
-            alike[0].take(line, row)
+        templates = self.templates.get(mark)
+        if templates:
+            templates[0].take(line, row)
         elif (parsed := parse(line[:LONGEST_LINE])).fields:
             self.add_variant(mark, line, parsed, row)
 

@@ -63,7 +63,7 @@ def by_rank(kept: list[Shape]) -> list[Shape]:
 
 
 def belongs(shape: Shape, count: Count | None, axis: Axis) -> bool:
-    """Whether lines without a step of the axis belong to its record: they stand between step
+    """Whether lines without a step of the axis belong to its record: they are between step
     lines, about one each time, and know a metric's name or come regularly. Options that are
     printed at the start of each of several runs do neither."""
     if count is not None and count.kind == "global" and count.label != "row":
@@ -83,8 +83,8 @@ def belongs(shape: Shape, count: Count | None, axis: Axis) -> bool:
 
 
 def tell_apart(shape: Shape, kept: list[Shape]) -> None:
-    """Give another name to a metric that stands beside one of the same name at the same steps
-    (Caffe's `Train net output #0: loss` beside the smoothed loss): its own words before it."""
+    """Give another name to a metric that is logged with one of the same name at the same steps
+    (Caffe's `Train net output #0: loss` and the smoothed loss): its own words before it."""
     own = {shape.fields[i].name for i in shape.metrics()}
     for other in kept:
         both = own & {other.fields[i].name for i in other.metrics()}

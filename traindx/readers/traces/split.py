@@ -32,7 +32,7 @@ WAITS = ("cudaStreamSynchronize", "cudaDeviceSynchronize", "cudaEventSynchronize
          "hipDeviceSynchronize", "hipEventSynchronize")  # fmt: skip
 MARKS = (STEP, LOADER, *OPTIMIZER, BACKWARD)
 COLLECTIVE = ("nccl", "rccl", "gloo:", "nccl:")
-TOP = 20  # operators and kernels that are told by name
+TOP = 20  # operators and kernels that are listed by name
 
 
 @dataclass(frozen=True)
@@ -43,23 +43,24 @@ class Split:
 
     @cached_property
     def host(self) -> Ints:
-        return self.table.of("host")
+        return self.table.rows_of_kind("host")
 
     @cached_property
     def kernels(self) -> Ints:
-        return np.sort(np.concatenate([self.table.of("kernel"), self.table.of("copy")]))
+        return np.sort(np.concatenate([self.table.rows_of_kind("kernel"), self.table.rows_of_kind("copy")]))
 
     @cached_property
     def on_device(self) -> bool:
         """Whether an accelerator computed anything."""
-        return len(self.table.of("kernel")) > 0
+        return len(self.table.rows_of_kind("kernel")) > 0
 
     def stretches(self, rows: Ints) -> Stretches:
         return Stretches(self.table.starts[rows], self.table.stops[rows])
 
     @cached_property
     def windows(self) -> Stretches:
-        """The steps: the profiler's own, or from one step of the optimizer to the next, or the trace as one."""
+        """The steps: the profiler's own, or from one step of the optimizer to the next, or the trace as
+        one."""
         table, marks = self.table, self.table.named(self.host, STEP)
         optimizer = table.named(self.host, OPTIMIZER[0])
         if len(marks):
@@ -79,11 +80,11 @@ class Split:
     def numbers(self) -> Floats:
         """The steps' numbers: the profiler's, or 0, 1, 2 ..."""
         marks = self.table.named(self.host, STEP)
-        told = {
+        numbers = {
             float(self.table.starts[i]): self.table.names[self.table.name[i]].partition("#")[2]
             for i in marks
         }
-        words = [told.get(float(start), "") for start in self.windows.starts]
+        words = [numbers.get(float(start), "") for start in self.windows.starts]
         if words and all(word.isdecimal() and len(word) < 16 for word in words):
             return np.array([float(word) for word in words])
         return np.arange(len(words), dtype=np.float64)
@@ -114,7 +115,8 @@ class Split:
 
     @cached_property
     def phases(self) -> dict[str, Stretches]:
-        """What the host does: data, optimizer, backward, and all other operators, the forward pass and the loss."""
+        """What the host does: data, optimizer, backward, and all other operators, the forward pass and the
+        loss."""
         table = self.table
         data, update = (
             self.stretches(table.named(self.host, LOADER)),
@@ -137,7 +139,7 @@ class Split:
     def columns(self) -> dict[str, Floats]:
         """Every signal, shape `[steps]`, under its name."""
         windows = self.windows
-        waits = self.table.named(self.table.of("runtime"), *WAITS)
+        waits = self.table.named(self.table.rows_of_kind("runtime"), *WAITS)
         split = exclusive({"synchronize": self.stretches(waits), **self.phases}, windows)
         out = {"time/step": windows.stops - windows.starts}
         out |= {f"time/{name}": split[name] for name in ("data", "forward", "backward", "optimizer")}
@@ -146,9 +148,9 @@ class Split:
         out |= self.idle(out["time/step"] - covered(self.work, windows))
         out["util/device"] = 1.0 - out["time/idle"] / np.maximum(out["time/step"], np.finfo(float).tiny)
         out["time/synchronize"] = split["synchronize"]
-        out["time/transfer"] = covered(self.stretches(self.table.of("copy")), windows)
+        out["time/transfer"] = covered(self.stretches(self.table.rows_of_kind("copy")), windows)
         out["calls/synchronize"] = self.count(waits)
-        together = self.table.named(self.table.of("kernel"), *COLLECTIVE)
+        together = self.table.named(self.table.rows_of_kind("kernel"), *COLLECTIVE)
         if len(together):
             out["time/collective"] = covered(self.stretches(together), windows)
         when, used = self.table.memory
@@ -182,13 +184,14 @@ class Split:
         return by_name(self.table, self.windows, rows, weights, ranked=ranked)
 
     def gaps(self, most: int = 3) -> list[tuple[float, float, str, str]]:
-        """The longest idle times: (step, seconds, what the host ended last before, what it began first after)."""
+        """The longest idle times: (step, seconds, what the host ended last before, what it began first
+        after)."""
         tops = self.host[self.calls.top == 1] if self.on_device else self.main
         return longest(self.table, between(self.work, self.windows), tops, self.numbers, most)
 
 
 def step_of(when: Floats, windows: Stretches) -> Ints:
-    """The step in which each moment lies; -1 for none."""
+    """The step to which each moment belongs; -1 for none."""
     at = np.searchsorted(windows.starts, when, side="right") - 1
     inside = (at >= 0) & (when <= windows.stops[np.maximum(at, 0)])
     return np.where(inside, at, -1)
@@ -212,19 +215,20 @@ def by_name(
 def longest(
     table: Table, gaps: tuple[Stretches, Ints], tops: Ints, numbers: Floats, most: int
 ) -> list[tuple[float, float, str, str]]:
-    """The longest of the gaps: (step, seconds, which of the rows `tops` ended last before, which began first after)."""
+    """The longest of the gaps: (step, seconds, which of the rows `tops` ended last before, which began first
+    after)."""
     found, at = gaps
     lengths = found.stops - found.starts
     ends = np.sort(table.stops[tops])
     by_end = tops[np.argsort(table.stops[tops], kind="stable")]
-    told = []
+    gaps = []
     for i in np.argsort(-lengths, kind="stable")[:most]:
         before = int(np.searchsorted(ends, found.starts[i], side="right")) - 1
         after = int(np.searchsorted(table.starts[tops], found.stops[i], side="left"))
         names = [table.names[table.name[rows[j]]] if 0 <= j < len(rows) else ""
                  for rows, j in ((by_end, before), (tops, after))]  # fmt: skip
-        told.append((float(numbers[at[i]]), float(lengths[i]), *names))
-    return told  # type: ignore[return-value]
+        gaps.append((float(numbers[at[i]]), float(lengths[i]), *names))
+    return gaps  # type: ignore[return-value]
 
 
 def peaks(when: Floats, values: Floats, windows: Stretches) -> Floats:
