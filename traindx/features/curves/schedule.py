@@ -110,15 +110,10 @@ def coarsely_printed(rates: Floats) -> bool:
     positive = rates[rates > 0]
     if not len(positive):
         return True
-    for unit in 10.0 ** -np.arange(3, 9):
-        multiples = positive / unit
-        if (
-            multiples.max() < 99.5
-            and multiples.min() < 3.5
-            and np.all(np.abs(multiples - multiples.round()) < 1e-6)
-        ):
-            return True
-    return False
+    least, most = positive.min(), positive.max()
+    units = [u for u in 10.0 ** -np.arange(3, 9) if most / u < 99.5 and least / u < 3.5]
+    multiples = (positive / unit for unit in units)
+    return any(bool(np.all(np.abs(m - m.round()) < 1e-6)) for m in multiples)
 
 
 def vanishes_at(rates: Floats, share: float) -> int:

@@ -72,6 +72,10 @@ def durations(features: Features) -> Duration:
     """Step times as logged, or else the inverse of the throughput; empty when neither is known. Less the
     time that a step was without a processor, where that is known: what else runs on a machine says nothing
     of the training."""
+    return features.derived("durations", lambda: read_durations(features))
+
+
+def read_durations(features: Features) -> Duration:
     for name in ("time/step", "throughput"):
         curve = features.curve(name)
         if curve is None:
