@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from traindx.vocabulary.run import Floats
+from traindx.vocabulary.run import Floats, Ints
 
 
 def median(values: Any, axis: int | None = None) -> Any:
@@ -41,8 +41,7 @@ def quantile(values: Any, shares: float | tuple[float, ...]) -> Any:
     return np.where(low == high, low, low + (high - low) * (at - below))[()]
 
 
-def distinct(values: Floats) -> int:
-    """How many different numbers `values[n]` are, NaN counted once."""
-    ordered, missing = np.sort(values), np.isnan(values)
-    rises = np.count_nonzero(ordered[1:] > ordered[:-1])  # NaN, which comes last, is above nothing
-    return int(rises) + int(not missing.all()) + int(missing.any())
+def distinct(values: Floats | Ints) -> int:
+    """How many different numbers `values[n]` are, NaN counted once. Without the counts, which nobody asked for,
+    `np.unique` would import `numpy.ma`."""
+    return len(np.unique(values, return_counts=True)[0])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from traindx.errors import NotALog, ReadError
-from traindx.readers.raw import RawColumn, RawLog, Source, column
+from traindx.readers.raw import RawLog, Source, column
 from traindx.vocabulary.run import Event, Floats
 
 NAME = "sb3-evaluations"
@@ -71,13 +71,10 @@ def _add(
     if not count or not values.size:
         return
     table = values[:count].astype(np.float64).reshape(count, -1)
-    log.columns[mean] = _column(table.mean(axis=1), steps[:count])
+    rows = np.arange(count)
+    log.columns[mean] = column(table.mean(axis=1), rows, steps[:count])
     if spread and table.shape[1] > 1:
-        log.columns[spread] = _column(table.std(axis=1), steps[:count])
-
-
-def _column(values: Floats, steps: Floats) -> RawColumn:
-    return column(values, np.arange(len(values)), steps)
+        log.columns[spread] = column(table.std(axis=1), rows, steps[:count])
 
 
 def _members(source: Source, events: list[Event]) -> dict[str, NDArray[np.generic]]:

@@ -113,10 +113,6 @@ def read(source: Source) -> list[RawLog]:
         raise ReadError(
             source.name, "is not text", hint="give the log itself, not a checkpoint or an archive"
         )
-    if source.head.startswith(b"version https://git-lfs.github.com/spec"):
-        raise ReadError(
-            source.name, "is a Git LFS pointer, not the log itself", hint="fetch it with `git lfs pull`"
-        )
     scanner, damage = scan(source)
     if not scanner.last_row:
         raise ReadError(source.name, "is empty", hint="the run may not have written anything yet")
@@ -211,7 +207,7 @@ def boundaries(scanner: Scanner, axis: Axis) -> list[int]:
     found = []
     for i in falls:
         before, after = int(axis.rows[i]), int(axis.rows[i + 1])
-        place = bisect_left(scanner.marks.rows, before)
-        if place < len(scanner.marks.rows) and scanner.marks.rows[place] < after:
+        place = bisect_left(scanner.marks, before)
+        if place < len(scanner.marks) and scanner.marks[place] < after:
             found.append(after)
     return found

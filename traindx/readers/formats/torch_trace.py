@@ -38,7 +38,7 @@ def read(source: Source) -> list[RawLog]:
     events: list[Event] = []
     found = columns_of(source, events)
     split = Split(found.table())
-    if not len(found) or not (len(split.operators) or split.on_device):
+    if not len(found) or not (len(split.operators) or split.table.on_device):
         raise NotALog(
             source.name,
             "a trace without operators of PyTorch",
@@ -56,6 +56,6 @@ def facts(source: Source, split: Split) -> dict[str, object]:
     if device is not None:
         with suppress(ValueError):  # a damaged name is no fact; the events behind it are read
             known["device"] = json.loads(device[1])
-    elif not split.on_device:
+    elif not split.table.on_device:
         known["device"] = "cpu"
     return known

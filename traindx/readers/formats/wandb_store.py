@@ -14,6 +14,7 @@ import struct
 from array import array
 from collections import deque
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -295,17 +296,11 @@ def _item(buffer: bytes, start: int, stop: int) -> tuple[str, object]:
 
 def _json(text: bytes) -> object:
     """A JSON value; numbers, by far the most, without the parser. None for what is no JSON."""
-    try:
+    with suppress(ValueError):
         return float(text)
-    except ValueError:
-        return _parsed(text)
-
-
-def _parsed(text: bytes) -> object:
-    try:
+    with suppress(ValueError, RecursionError):
         return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return None
 
 
 def _numbers(name: str, value: object, depth: int = 0) -> Iterator[tuple[str, float]]:

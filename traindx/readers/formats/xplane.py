@@ -66,7 +66,7 @@ def read(source: Source) -> list[RawLog]:
 def profile_log(source: Source, name: str, found: Columns, events: list[Event]) -> RawLog:
     """What was traced as a log. Errors: NotALog where nothing was computed."""
     made = Programs(found.table())
-    if not len(made.operators) and not made.on_device:
+    if not len(made.operators) and not made.table.on_device:
         raise NotALog(
             source.name,
             "a profile without operations of JAX or TensorFlow",
@@ -74,6 +74,6 @@ def profile_log(source: Source, name: str, found: Columns, events: list[Event]) 
             final=True,
         )
     facts: dict[str, object] = {"traced_steps": len(made.numbers), "traced_events": len(found)}
-    facts |= {} if made.on_device else {"device": "cpu"}
+    facts |= {} if made.table.on_device else {"device": "cpu"}
     framework = "jax" if any(JAX.search(n) for n in made.table.names) else "tensorflow"
     return log_of(source.name, name, framework, made, facts, events)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from traindx.features.statistics.medians import median
+from traindx.features.statistics.medians import distinct, median
 from traindx.readers.textlog.counting import Count
 from traindx.readers.textlog.grammar import is_loose
 from traindx.readers.textlog.shapes import Shape
@@ -88,7 +88,7 @@ def intervals(marks: Ints, rows: Ints) -> tuple[int, float]:
     inside = places[places > 0]
     if not len(inside):
         return 0, float("inf")
-    occupied = len(np.unique(inside))
+    occupied = distinct(inside)
     return occupied, len(rows) / occupied
 
 

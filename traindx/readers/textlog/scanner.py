@@ -8,6 +8,7 @@ that hold nothing are remembered as such.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterator
 
 from traindx.readers.textlog.boxes import Boxes
@@ -17,7 +18,6 @@ from traindx.readers.textlog.facts import Facts
 from traindx.readers.textlog.grammar import LONGEST_LINE, Parsed, parse
 from traindx.readers.textlog.histories import Histories
 from traindx.readers.textlog.lines import signature
-from traindx.readers.textlog.marks import Marks
 from traindx.readers.textlog.records import Records
 from traindx.readers.textlog.tables import Tables
 from traindx.readers.textlog.variants import Variant
@@ -36,6 +36,13 @@ MENTIONS = re.compile(r"loss|acc|epoch|step|iter|rew|error|\blr\b", re.IGNORECAS
 MOST_TEMPLATES = 64  # templates of one signature
 FRUITLESS = (
     2_000  # lines of one signature, one after the other, that fit none of so many: each has its own names
+)
+# Headings, banners and printed options: at these a text may begin to report another run.
+MARK = re.compile(
+    r"^#{1,6}\s+\S|Namespace\(|Initializing solver|^\$ |^Command line|\brun (?:id|name)\s*[:=]"
+    r"|^(?:-{3,}|={3,}|\*{3,})\s*\w.*\w\s*(?:-{3,}|={3,}|\*{3,})?$"
+    r"|^\s*(?:start(?:ing|ed)?\s+(?:training|run)|train(?:ing)?\s+start(?:s|ed)?|begin(?:ning)?\s+training|new run)\b",
+    re.IGNORECASE,
 )
 WRAPPED = re.compile(r"^\s*(?:\[\w+\]:)?\s*iteration\s+\d+/\s*\d+\s*\|.*[^|\s]\s*$")
 MOST_WRAPS = 12  # lines that one record can be wrapped over
@@ -58,7 +65,7 @@ class Scanner:
         self.histories = Histories(self.records)
         self.events = EventLog(stream, self.dispatch)
         self.facts = Facts()
-        self.marks = Marks()
+        self.marks = array("q")
         self.last_row = 0
         self.dropped = self.studied = self.strays = 0
 
@@ -96,11 +103,9 @@ class Scanner:
             return
         self.studied += handler is None
         self.facts.offer(line, row)
-        if handler is None:
-            handler = self.marks.claims(line)
-            if handler is not None:
-                self.mark_and_read(mark, line, row)
-                return
+        if handler is None and MARK.search(line[:300]):
+            self.mark_and_read(mark, line, row)
+            return
         if handler is None and HOLDS_VALUE.search(line):
             parsed = parse(line)
             if parsed.fields:
@@ -115,7 +120,7 @@ class Scanner:
         """A banner may hold a counter, too (`===== Step 100 =====`): note it and read it."""
 
         def both(text: str, number: int) -> None:
-            self.marks.take(text, number)
+            self.marks.append(number)
             self.read_plain(text, number)
 
         self.remember(mark, both)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from traindx.features.statistics.medians import distinct
 from traindx.readers.names.aliases import role_of
 from traindx.readers.textlog.axis import Axis, intervals
 from traindx.readers.textlog.counting import Count
@@ -115,7 +116,7 @@ def without_axis(shapes: list[Shape]) -> list[Shape]:
     for shape in kept:
         assert leader is not None
         place = np.clip(np.searchsorted(leader.rows, shape.rows, side="right") - 1, 0, None)
-        alone = len(np.unique(place)) < len(place)
+        alone = distinct(place) < len(place)
         shape.steps = np.arange(len(shape), dtype=np.float64) if alone else place.astype(np.float64)
     return kept
 

@@ -7,11 +7,13 @@ import json
 import re
 from array import array
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from traindx.errors import NotALog
+from traindx.features.performance.intervals import Stretches
 from traindx.readers.files.text_blocks import chunks
 from traindx.readers.raw import Source
 from traindx.vocabulary.run import Event, Floats, Ints
@@ -195,6 +197,19 @@ class Table:
     def rows_of_kind(self, kind: str) -> Ints:
         """The rows of a kind."""
         return np.flatnonzero(self.kind == CODES[kind])
+
+    @cached_property
+    def kernels(self) -> Ints:
+        """Everything that an accelerator did, copies too."""
+        return np.sort(np.concatenate([self.rows_of_kind("kernel"), self.rows_of_kind("copy")]))
+
+    @cached_property
+    def on_device(self) -> bool:
+        """Whether an accelerator computed anything."""
+        return len(self.rows_of_kind("kernel")) > 0
+
+    def stretches(self, rows: Ints) -> Stretches:
+        return Stretches(self.starts[rows], self.stops[rows])
 
     def named(self, rows: Ints, *beginnings: str) -> Ints:
         """Those of the rows whose name begins so."""

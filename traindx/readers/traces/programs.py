@@ -78,17 +78,8 @@ class Programs:
     table: Table
 
     @cached_property
-    def kernels(self) -> Ints:
-        return np.sort(np.concatenate([self.table.rows_of_kind("kernel"), self.table.rows_of_kind("copy")]))
-
-    @cached_property
     def operators(self) -> Ints:
         return self.table.rows_of_kind("operator")
-
-    @cached_property
-    def on_device(self) -> bool:
-        """Whether an accelerator computed anything."""
-        return len(self.table.rows_of_kind("kernel")) > 0
 
     @cached_property
     def marks(self) -> Ints:
@@ -110,7 +101,7 @@ class Programs:
 
     def outermost(self, rows: Ints) -> Ints:
         """Those that are not within another."""
-        found: Ints = rows[nested(self.stretches(rows), self.table.thread[rows]).top == 1]
+        found: Ints = rows[nested(self.table.stretches(rows), self.table.thread[rows]).top == 1]
         return found
 
     @cached_property
@@ -132,28 +123,25 @@ class Programs:
             return np.array([float(word) for word in words])
         return np.arange(len(words), dtype=np.float64)
 
-    def stretches(self, rows: Ints) -> Stretches:
-        return Stretches(self.table.starts[rows], self.table.stops[rows])
-
     @cached_property
     def work(self) -> Stretches:
         """When anything was computed: on the accelerator, where there is one."""
-        return self.stretches(self.kernels if self.on_device else self.operators)
+        return self.table.stretches(self.table.kernels if self.table.on_device else self.operators)
 
     def columns(self) -> dict[str, Floats]:
         """Every signal, shape `[steps]`, under its name."""
         windows, table = self.windows, self.table
-        kinds = {kind: self.stretches(table.rows_of_kind(kind)) for kind in ("compile", "data")}
+        kinds = {kind: self.table.stretches(table.rows_of_kind(kind)) for kind in ("compile", "data")}
         split = exclusive({"compute": self.work, **kinds}, windows)
         out = {"time/step": windows.stops - windows.starts}
         out |= {f"time/{name}": split[name] for name in ("compute", "compile", "data")}
-        out["time/idle"] = out["time/step"] - split["compute"] if self.on_device else split[""]
+        out["time/idle"] = out["time/step"] - split["compute"] if self.table.on_device else split[""]
         gaps, at = self.idle
         out["time/idle_longest"] = np.zeros(len(windows.starts))
         np.maximum.at(out["time/idle_longest"], at, gaps.stops - gaps.starts)
-        if self.on_device:
+        if self.table.on_device:
             out["util/device"] = split["compute"] / np.maximum(out["time/step"], np.finfo(float).tiny)
-            out["time/transfer"] = covered(self.stretches(table.rows_of_kind("copy")), windows)
+            out["time/transfer"] = covered(self.table.stretches(table.rows_of_kind("copy")), windows)
         return out
 
     @cached_property
@@ -164,16 +152,16 @@ class Programs:
     def panels(self) -> Iterator[tuple[str, tuple[str, ...], Floats]]:
         """(signal, names, values `[steps, names]`): own time and calls of operations, and time of
         kernels."""
-        for kind, rows in (("operator", self.operators), ("kernel", self.kernels)):
+        for kind, rows in (("operator", self.operators), ("kernel", self.table.kernels)):
             if kind == "operator" or len(rows):
-                own = nested(self.stretches(rows), self.table.thread[rows]).own
+                own = nested(self.table.stretches(rows), self.table.thread[rows]).own
                 for signal, weights in ((f"{kind}_time", own), (f"{kind}_calls", np.ones(len(own)))):
                     yield signal, *by_name(self.table, self.windows, rows, weights, ranked=own)
 
     def gaps(self, most: int = 3) -> list[tuple[float, float, str, str]]:
         """The longest of the gaps: (step, seconds, what the thread that trains ended before, what it began
         after)."""
-        host = np.flatnonzero(~np.isin(self.table.kind, self.table.kind[self.kernels]))
+        host = np.flatnonzero(~np.isin(self.table.kind, self.table.kind[self.table.kernels]))
         if len(self.marks):
             host = host[self.table.thread[host] == self.table.thread[self.marks[0]]]
         return longest(self.table, self.idle, host, self.numbers, most)
