@@ -113,6 +113,10 @@ def read(source: Source) -> list[RawLog]:
         raise ReadError(
             source.name, "is not text", hint="give the log itself, not a checkpoint or an archive"
         )
+    if source.head.startswith(b"version https://git-lfs.github.com/spec"):
+        raise ReadError(
+            source.name, "is a Git LFS pointer, not the log itself", hint="fetch it with `git lfs pull`"
+        )
     scanner, damage = scan(source)
     if not scanner.last_row:
         raise ReadError(source.name, "is empty", hint="the run may not have written anything yet")
