@@ -95,7 +95,10 @@ def of_things(layout: Layout, setting: str | None) -> str:
             return name
     if len(words) < 2:
         return ""
-    columns = [*words.values(), *(layout.samples[i] for i, name in enumerate(layout.names) if name == setting)]
+    columns = [
+        *words.values(),
+        *(layout.samples[i] for i, name in enumerate(layout.names) if name == setting),
+    ]
     rows = list(zip(*columns, strict=True))
     return " with ".join(words) if len({*rows}) > APART * len(rows) else ""
 
