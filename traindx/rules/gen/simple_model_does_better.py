@@ -1,6 +1,6 @@
 """GEN010 simple-model-does-better."""
 
-from traindx.features.comparisons.predictor_gap import Beside, beside
+from traindx.features.comparisons.predictor_gap import PredictorGap, predictor_gap
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
@@ -68,14 +68,14 @@ def simple_model_does_better(
     Karpathy (2019), A recipe for training neural networks (baselines first),
     https://karpathy.github.io/2019/04/25/recipe/.
     """
-    found = beside(run, features)
+    found = predictor_gap(run, features)
     if features.is_game:
         raise CannotJudge("several networks play against each other")
     if found is None:
         raise CannotJudge("the predictions of the network and of simple models cannot be compared")
     if found.behind < surely or found.share >= most:
         return
-    held_out = beside(run, features, "val/accuracy")
+    held_out = predictor_gap(run, features, "val/accuracy")
     if held_out is not None and held_out.share >= most:
         return  # the training data are made harder on purpose
     named = aspects(found)
@@ -89,6 +89,6 @@ def simple_model_does_better(
     )  # fmt: skip
 
 
-def aspects(found: Beside, nothing: float = 0.1) -> tuple[str, ...]:
+def aspects(found: PredictorGap, nothing: float = 0.1) -> tuple[str, ...]:
     """Whether the network gained almost nothing, and which predictor is better."""
     return (NOTHING, found.which) if found.share < nothing else (found.which,)
