@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -64,7 +64,8 @@ class Family:
     """`kind` names its readings. `due`: at every step, at steps that are timed by their phases, at sampled steps, or
     aside from them when something happens; `apart`: every so-manieth time of those. `optional`: left out first, the
     dearest first, where a recording must cost less; `asks` are the causes that cannot be told without it.
-    `by_parameter`: read of every parameter after the step, by the backend's reader of that kind."""
+    `by_parameter`: read of every parameter after the step, by the backend's reader of that kind. `panels` turns one
+    reading into signals: it gets the `Modules` of the parameters, or the names of the modules that were called."""
 
     kind: str
     signals: tuple[str, ...]
@@ -75,4 +76,4 @@ class Family:
     optional: bool = False
     asks: tuple[str, ...] = ()
     by_parameter: bool = False
-    panels: Callable[[Modules, Floats], Iterator[Panel]] | None = None
+    panels: Callable[[Any, Any], Iterator[Panel]] | None = None
