@@ -15,9 +15,9 @@ def test_each_observer_has_a_family_with_panels() -> None:
     assert "attention" in found
     for kind, observer in found.items():
         family = by_kind().get(kind)
-        assert family is not None and family.panels is not None, (
-            f"by_pass/{kind}.py needs traindx/capture/signals/{kind}.py with FAMILY = Family({kind!r}, ..., panels=panels)"
-        )
+        missing = f"by_pass/{kind}.py needs traindx/capture/signals/{kind}.py with a FAMILY of this kind and its panels"
+        assert family is not None, missing
+        assert family.panels is not None, missing
         observer.arm([])
         observer.disarm()
         assert observer.take() == {}
