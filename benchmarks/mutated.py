@@ -58,7 +58,7 @@ def logs_of(kind: str, place: Path, logs: Path = LOGS) -> list[Path]:
 
 
 def write_records(place: Path) -> None:
-    from tests.readers.store_writer import rows, write_setup, write_stream
+    from tests.readers.writers.store import rows, write_setup, write_stream
 
     for name, ranks in (("one", 1), ("two", 2)):
         folder = place / name
@@ -75,8 +75,8 @@ def write_records(place: Path) -> None:
 
 
 def write_traces(place: Path) -> None:
-    from tests.readers.traces import document, host_step
-    from tests.readers.xplane_writer import host_steps, space
+    from tests.readers.writers.traces import document, host_step
+    from tests.readers.writers.xplane import host_steps, space
 
     steps = [e for i in range(8) for e in host_step(1000.0 + 500 * i, i)]
     (place / "x.pt.trace.json").write_text(document(steps, "H200"))
@@ -168,12 +168,12 @@ def read_source(path: Path) -> None:
     """What `fix` and `check` do with a script before they run it."""
     from traindx.lab.conduct.environment import imported
     from traindx.lab.conduct.surroundings import leads_out
-    from traindx.lab.conduct.warm import behind, imports
+    from traindx.lab.conduct.warm import imported_files, imports
     from traindx.lab.edits import edit
     from traindx.lab.edits.files import read_tree
 
     folder = path.parent
-    for found, text in behind(path, folder):
+    for found, text in imported_files(path, folder):
         list(imports(text))
         imported(found)
     leads_out(folder, ("python", path.name), lambda _: False)

@@ -15,10 +15,10 @@ import msgspec
 from traindx import causes, fixes, readers, rules
 from traindx.config import Config
 from traindx.errors import ConfigError
-from traindx.features.forecast import forecast
-from traindx.features.lies import repaired, suspicions
-from traindx.features.memory import memory_of
-from traindx.features.profile import profile_of
+from traindx.features.curves.forecast import forecast
+from traindx.features.log_artifacts import repaired, suspicions
+from traindx.features.performance.memory import memory_of
+from traindx.features.performance.profile import profile_of
 from traindx.features.shared import Features
 from traindx.own import VERSION
 from traindx.redaction import redact

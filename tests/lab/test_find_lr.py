@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from traindx.errors import ExperimentFailed
-from traindx.features.sweep import Suggestion
+from traindx.features.comparisons.rate_sweep import Suggestion
 from traindx.lab.conduct.attempts import Attempt
 from traindx.lab.conduct.experiment import Conducted
 from traindx.lab.find_lr import TRIED, Plan, Start, good, search, try_rates
@@ -80,7 +80,7 @@ def test_a_short_script_is_swept_in_fewer_steps() -> None:
 
 def test_a_script_that_is_much_too_short() -> None:
     start, _ = training(0.1, limit=20)
-    with pytest.raises(ExperimentFailed, match="came to its end, with 19 steps"):
+    with pytest.raises(ExperimentFailed, match="finished, with 19 usable steps"):
         search(Plan(), start, lambda _: None)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from traindx import pipeline
+from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
-from traindx.capture.launch.stages import EXPERIMENTS, note_end, recorded, why_nothing
+from traindx.capture.launch.stages import note_end, recorded, why_nothing
 from traindx.checks import facts as check_facts
 from traindx.checks.catalogue import BLANK, FIRST, ONE_BATCH
 from traindx.checks.plan import Planned, limit, steps_for
@@ -134,7 +135,9 @@ class Bench:
         if not recorded(conducted.out):
             failed = conducted.ended != "finished" or bool(ended.shell_status)
             why = (
-                conducted.words() if failed else why_nothing(conducted.out, self.command, ended, EXPERIMENTS)
+                conducted.words()
+                if failed
+                else why_nothing(conducted.out, self.command, ended, frameworks("experiment"))
             )
             self.reasons[planned.name] = f"the script {why}" if failed else why
             return 0

@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from traindx import pipeline
+from traindx.capture.framework import frameworks
 from traindx.capture.launch.command import Request
-from traindx.capture.launch.stages import PYTORCH, note_end, recorded, why_nothing
+from traindx.capture.launch.stages import note_end, recorded, why_nothing
 from traindx.checks.facts import memory_for
 from traindx.cli.diagnose import rendered, status
 from traindx.cli.options import Output, config_options, full_option, output_options
@@ -89,7 +90,8 @@ def memory(
     folder = start.folder
     ended = start.launch_apart(Request(folder, steps, probes="room"), out, **reach)
     if not recorded(folder):
-        return start.nothing(f"nothing was measured: {why_nothing(folder, command, ended, PYTORCH)}", ended)
+        unmeasured = why_nothing(folder, command, ended, frameworks("memory"))
+        return start.nothing(f"nothing was measured: {unmeasured}", ended)
     note_end(folder, ended)
     runs = [with_limit(run, limit) for run in pipeline.read_capture(folder, mapping=config.aliases)]
     diagnosis = pipeline.diagnose(runs, config)

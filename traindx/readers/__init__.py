@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from traindx.errors import NotALog, ReadError
 from traindx.installed import modules_of
-from traindx.readers.assemble import assemble
+from traindx.readers.assembly.runs import assemble
 from traindx.readers.raw import RawColumn, RawLog, Source, piped, reason, source_of
 from traindx.vocabulary.run import Event, Run
 
@@ -97,9 +97,9 @@ def with_own_words(run: Run) -> Run:
     """A recorded run with what the script itself logged and printed, which lies in the same folder."""
     if run.format != RECORDED or not Path(run.source).is_dir():
         return run
-    from traindx.readers import beside
+    from traindx.readers.assembly import script_output
 
-    return beside.completed(run, Path(run.source), read_file)
+    return script_output.completed(run, Path(run.source), read_file)
 
 
 def expand(path: str) -> list[str]:
@@ -244,13 +244,21 @@ def is_collection(path: Path, module: ModuleType) -> bool:
     return False
 
 
-def walk(path: Path) -> list[RawLog]:
+def folder_format(path: Path) -> ModuleType | None:
+    """The format that reads a folder as one run; None where its files are read one by one."""
     folders = [importlib.import_module(entry.home) for entry in listed() if entry.folders]
     claims = sorted(((m.sniff_folder(path), m.NAME, m) for m in folders), key=lambda c: (-c[0], c[1]))
     if claims and claims[0][0] > 0.5 and not is_collection(path, claims[0][2]):
-        logs: list[RawLog] = claims[0][2].read_folder(path)
+        return claims[0][2]
+    return None
+
+
+def walk(path: Path) -> list[RawLog]:
+    module = folder_format(path)
+    logs: list[RawLog] = []
+    if module is not None:
+        logs = module.read_folder(path)
         return logs
-    logs = []
     try:
         entries = sorted(path.iterdir())
     except OSError as error:

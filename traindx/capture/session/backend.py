@@ -2,20 +2,19 @@
 
 Models, optimizers, parameters and losses are objects that are passed through; only a backend looks into them. What a
 framework does not have is left as it is here: a backend begins with the module tree, the optimizer's parameters and
-the sums of squares, and is recorded from the first step on. `Looks` are the further things that only hooks inside of
-a framework can see (activations, batches, graphs); a backend without any is blind to them and no worse for the rest.
+the sums of squares, and is recorded from the first step on. Observers (`observers.py`) record what only hooks inside of
+a framework can see: activations, batches, graphs. A backend without observers records everything else.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from traindx.capture.session.layout import Layout, Part
-from traindx.capture.signals.family import Panel
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 
@@ -53,85 +52,8 @@ class Updates(Protocol):
         ...
 
 
-class Looks(Protocol):
-    """What is seen of a training besides parameters, gradients and updates. Every method may do nothing."""
-
-    @property
-    def curious(self) -> bool:
-        """What a loss is fed with is still worth telling."""
-        ...
-
-    @property
-    def wants_losses(self) -> bool:
-        """`before_backward` has something to look for."""
-        ...
-
-    @property
-    def waiting(self) -> bool:
-        """There is something to do at the next step though it is not sampled."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """Spent on what is looked at on sampled steps only."""
-        ...
-
-    def add_model(self, model: Any, name: str) -> None: ...
-    def called(self, part: Any) -> None: ...
-    def add_optimizer(self, optimizer: Any) -> None: ...
-    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None: ...
-    def outputs(self, output: Any) -> None: ...
-    def origin(self, loss: Any) -> None: ...
-    def before_backward(self, loss: Any, factor: float, step: int) -> dict[str, float]: ...
-    def backward_begin(self) -> None: ...
-    def abandon(self) -> None: ...
-    def let_go(self) -> None: ...
-    def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None: ...
-    def local_norm(self, optimizer: Any, factor: float) -> Any: ...
-    def finish(self) -> None: ...
-    def answers(self) -> dict[str, Any]: ...
-    def sample(self, before: bool, sampling: bool, phases: bool) -> None: ...
-    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]: ...
-    def facts(self) -> dict[str, Fact]: ...
-    def release(self) -> None: ...
-
-
-class Blind:
-    """Looks that see nothing."""
-
-    curious = wants_losses = waiting = False
-    seconds = 0.0
-
-    def add_model(self, model: Any, name: str) -> None: ...
-    def called(self, part: Any) -> None: ...
-    def add_optimizer(self, optimizer: Any) -> None: ...
-    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None: ...
-    def outputs(self, output: Any) -> None: ...
-    def origin(self, loss: Any) -> None: ...
-    def before_backward(self, loss: Any, factor: float, step: int) -> dict[str, float]:
-        return {}
-
-    def backward_begin(self) -> None: ...
-    def abandon(self) -> None: ...
-    def let_go(self) -> None: ...
-    def step_begins(self, optimizer: Any, sampled: bool, factor: float, scalars: dict[str, Any]) -> None: ...
-    def local_norm(self, optimizer: Any, factor: float) -> Any: ...
-    def finish(self) -> None: ...
-    def answers(self) -> dict[str, Any]:
-        return {}
-
-    def sample(self, before: bool, sampling: bool, phases: bool) -> None: ...
-    def panels(self, kind: str, about: Any, values: Any) -> Iterator[Panel]:
-        return iter(())
-
-    def facts(self) -> dict[str, Fact]:
-        return {}
-
-    def release(self) -> None: ...
-
-
 class View(Protocol):
-    """What looks may read and use of the session that they look for."""
+    """What observers may read and use of their session."""
 
     @property
     def clock(self) -> Clock: ...
@@ -198,6 +120,9 @@ class Backend(Protocol):
     """One framework. `parameters` are in its own form, here and everywhere."""
 
     name: str  # as the record gives it: "torch"
+    libraries: tuple[
+        str, ...
+    ] = ()  # modules whose versions are recorded, where they are loaded, with numpy's
 
     # The module tree, and what optimizers hold.
 
@@ -256,6 +181,10 @@ class Backend(Protocol):
         """The scale that the optimizer itself will take out of the gradients."""
         return None
 
+    def scale_of(self, scaler: Any) -> Any:
+        """The current scale of a loss scaler, as `number` returns it; None where it has none yet."""
+        return None
+
     def updates(self, elsewhere: bool) -> Updates | None:
         """None where the weights before and after a step are not at hand."""
         return None
@@ -292,7 +221,6 @@ class Backend(Protocol):
         """Entered while capture is at work: its operations are then not those of the script."""
         return nullcontext()
 
-    # What else can be seen.
-
-    def looks(self, view: View) -> Looks:
-        return Blind()
+    def observers(self, view: View) -> Sequence[object]:
+        """Objects that implement some of the protocols of `observers.py`."""
+        return ()

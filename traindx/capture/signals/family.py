@@ -64,8 +64,7 @@ class Family:
     """`kind` names its readings. `due`: at every step, at steps that are timed by their phases, at sampled steps, or
     aside from them when something happens; `apart`: every so-manieth time of those. `optional`: left out first, the
     dearest first, where a recording must cost less; `asks` are the causes that cannot be told without it.
-    `by_parameter`: read of every parameter after the step, by the backend's reader of that kind. `panels` turns one
-    reading into signals: it gets the `Modules` of the parameters, or the names of the modules that were called."""
+    `by_parameter`: read of every parameter after the step, by the backend's reader of that kind."""
 
     kind: str
     signals: tuple[str, ...]
@@ -76,4 +75,4 @@ class Family:
     optional: bool = False
     asks: tuple[str, ...] = ()
     by_parameter: bool = False
-    panels: Callable[[Any, Any], Iterator[Panel]] | None = None
+    panels: Callable[[Any, Floats], Iterator[Panel]] | None = None

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.capture.session.backend import Backend, Looks, Rate, View
+from traindx.capture.session.backend import Backend, Rate, View
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
-from traindx.capture.torch.looks import TorchLooks
 from traindx.capture.torch.measure.gradients.norms_and_updates import (
     Updates,
     gradient_norms,
@@ -24,6 +23,7 @@ from traindx.capture.torch.measure.gradients.norms_and_updates import (
 from traindx.capture.torch.measure.models.tree import Tree, architecture
 from traindx.capture.torch.measure.tensors.isolation import isolated
 from traindx.capture.torch.measure.tensors.shards import replicated_number
+from traindx.capture.torch.observer import TorchObserver
 from traindx.vocabulary.run import Floats
 from traindx.vocabulary.setup import Fact
 
@@ -46,6 +46,7 @@ class TorchBackend(Backend):
     """Modules, `torch.optim` and tensors; one backend for each session."""
 
     name = "torch"
+    libraries = ("torch", "lightning", "transformers", "accelerate")
 
     def __init__(self) -> None:
         self.tree = Tree()
@@ -126,6 +127,12 @@ class TorchBackend(Backend):
     def whole(self, value: Any) -> Any:
         return replicated_number(value)
 
+    def scale_of(self, scaler: Any) -> Any:
+        scale = getattr(
+            scaler, "_scale", None
+        )  # `get_scale()` reads it on the host, which waits for the device
+        return None if scale is None else self.number(scale)
+
     def number(self, value: Any) -> Any:
         """A float where it is on the host; else a copy, for the loop may write over its own."""
         if hasattr(value, "detach"):
@@ -156,5 +163,5 @@ class TorchBackend(Backend):
     def apart(self) -> AbstractContextManager[object]:
         return isolated()
 
-    def looks(self, view: View) -> Looks:
-        return TorchLooks(view, self.tree)
+    def observers(self, view: View) -> Sequence[object]:
+        return [TorchObserver(view, self.tree)]

@@ -1,6 +1,6 @@
 """ACT004 activations-collapse."""
 
-from traindx.features.panels import at_end, before_break, named, panel, typical
+from traindx.features.per_module.panels import at_end, before_break, named, panel, typical
 from traindx.rules.api import Evidence, Features, Iterator, Run, Severity, is_learning, np, rule, threshold
 
 

@@ -2,7 +2,7 @@
 
 from numpy.typing import NDArray
 
-from traindx.features.panels import panel
+from traindx.features.per_module.panels import panel
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 

@@ -1,6 +1,6 @@
 """ACT002 activations-saturate."""
 
-from traindx.features.panels import after_warm_up, at_end, first_known, named, panel, typical
+from traindx.features.per_module.panels import after_warm_up, at_end, first_known, named, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

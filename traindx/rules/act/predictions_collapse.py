@@ -1,6 +1,6 @@
 """ACT005 predictions-collapse."""
 
-from traindx.features.progress import young
+from traindx.features.curves.progress import young
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

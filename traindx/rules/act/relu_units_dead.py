@@ -1,6 +1,6 @@
 """ACT001 relu-units-dead."""
 
-from traindx.features.panels import at_end, before_break, first_known, least, named, panel
+from traindx.features.per_module.panels import at_end, before_break, first_known, least, named, panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from traindx.features.generalization import reached
-from traindx.features.pairs import accuracy
+from traindx.features.curves.generalization import reached
+from traindx.features.curves.signal_pairs import accuracy
 from traindx.rules.api import (
     CannotJudge,
     Curve,

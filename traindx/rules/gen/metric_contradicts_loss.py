@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from traindx.features.pairs import score
+from traindx.features.curves.signal_pairs import score
 from traindx.rules.api import (
     CannotJudge,
     Curve,

@@ -1,7 +1,7 @@
 """GEN010 simple-model-does-better."""
 
-from traindx.features.progress import young
-from traindx.features.yardstick import Beside, beside
+from traindx.features.comparisons.predictor_gap import Beside, beside
+from traindx.features.curves.progress import young
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 NOTHING = "no-better-than-trivial"

@@ -1,7 +1,7 @@
 """GEN005: the held-out metric is clearly better than the training metric."""
 
-from traindx.features.noise import robust_sigma
-from traindx.features.pairs import Pair, pairs
+from traindx.features.curves.signal_pairs import Pair, pairs
+from traindx.features.statistics.noise import robust_sigma
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

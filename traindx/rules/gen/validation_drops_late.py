@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from traindx.features.generalization import BLOCKS, reached, reached_again, valley_noise
-from traindx.features.pairs import Pair, pairs
-from traindx.features.smoothing import block_medians
+from traindx.features.curves.generalization import BLOCKS, reached, reached_again, valley_noise
+from traindx.features.curves.signal_pairs import Pair, pairs
+from traindx.features.statistics.smoothing import block_medians
 from traindx.rules.api import (
     CannotJudge,
     Curve,

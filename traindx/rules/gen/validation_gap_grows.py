@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from traindx.features.generalization import Rise, rise_after_low
-from traindx.features.pairs import Pair, pairs, score
-from traindx.features.scores import best_skill, scale_of
+from traindx.features.curves.generalization import Rise, rise_after_low
+from traindx.features.curves.score_scales import best_skill, scale_of
+from traindx.features.curves.signal_pairs import Pair, pairs, score
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,7 +1,7 @@
 """GEN003: a hump in the held-out loss that is taken back."""
 
-from traindx.features.generalization import Hump, hump
-from traindx.features.pairs import Pair, pairs
+from traindx.features.curves.generalization import Hump, hump
+from traindx.features.curves.signal_pairs import Pair, pairs
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

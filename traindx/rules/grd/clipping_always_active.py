@@ -1,7 +1,7 @@
 """GRD009 clipping-always-active."""
 
-from traindx.features.gradients import clip_ratios
-from traindx.features.systems import start_up
+from traindx.features.curves.gradient_norms import clip_ratios
+from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """GRD010 clipping-never-active."""
 
-from traindx.features.gradients import clip_ratios
+from traindx.features.curves.gradient_norms import clip_ratios
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

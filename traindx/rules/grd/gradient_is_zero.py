@@ -1,7 +1,7 @@
 """GRD007 gradient-is-zero."""
 
-from traindx.features.gradients import improved, printed_step, shed
-from traindx.features.systems import stretches
+from traindx.features.curves.gradient_norms import improved, printed_step, shed
+from traindx.features.performance.level_shifts import stretches
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """GRD011 gradient-noise-dominates."""
 
-from traindx.features.systems import start_up
+from traindx.features.performance.level_shifts import start_up
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """GRD002 gradient-norm-explodes."""
 
-from traindx.features.gradients import early_level, far_above, worsened_after
+from traindx.features.curves.gradient_norms import early_level, far_above, worsened_after
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, np, rule, threshold
 
 

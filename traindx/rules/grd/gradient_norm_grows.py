@@ -1,7 +1,7 @@
 """GRD003 gradient-norm-grows."""
 
-from traindx.features.gradients import usual_level, worsened_after
-from traindx.features.systems import growth, start_up
+from traindx.features.curves.gradient_norms import usual_level, worsened_after
+from traindx.features.performance.level_shifts import growth, start_up
 from traindx.rules.api import (
     Evidence,
     EvidencePoint,

@@ -1,6 +1,6 @@
 """GRD004 gradient-norm-spikes."""
 
-from traindx.features.gradients import excursions
+from traindx.features.curves.gradient_norms import excursions
 from traindx.rules.api import (
     Curve,
     Evidence,

@@ -1,7 +1,7 @@
 """GRD005 gradient-norm-vanishes."""
 
-from traindx.features.gradients import improved, shed, usual_level
-from traindx.features.smoothing import trend
+from traindx.features.curves.gradient_norms import improved, shed, usual_level
+from traindx.features.statistics.smoothing import trend
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """GRD006 gradient-not-finite."""
 
-from traindx.features.systems import stretches
+from traindx.features.performance.level_shifts import stretches
 from traindx.rules.api import (
     CannotJudge,
     Curve,

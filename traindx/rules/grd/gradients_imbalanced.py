@@ -1,6 +1,6 @@
 """GRD008 gradients-imbalanced."""
 
-from traindx.features.panels import after_warm_up, panel, typical
+from traindx.features.per_module.panels import after_warm_up, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,7 +1,7 @@
 """GRD001 gradients-vanish-with-depth."""
 
-from traindx.features.panels import panel, typical
-from traindx.features.trends import rank_correlation
+from traindx.features.per_module.panels import panel, typical
+from traindx.features.statistics.trends import rank_correlation
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,7 +1,7 @@
 """LOS002: the loss ends far above what it had reached."""
 
-from traindx.features.noise import difference_noise, median_error
-from traindx.features.smoothing import TREND_PARTS
+from traindx.features.statistics.noise import difference_noise, median_error
+from traindx.features.statistics.smoothing import TREND_PARTS
 from traindx.rules.api import Curve, Evidence, Features, Iterator, Run, Severity, median, np, rule, threshold
 
 # A rise that lasts longer than this is no spike, as in `features.spikes`: points, share of the points.

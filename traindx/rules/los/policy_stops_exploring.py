@@ -1,7 +1,7 @@
 """LOS020 policy-stops-exploring."""
 
-from traindx.features.scores import words_of
-from traindx.features.smoothing import running_median
+from traindx.features.curves.score_scales import words_of
+from traindx.features.statistics.smoothing import running_median
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,6 +1,6 @@
 """LRS004: the learning rate is zero, always or for long."""
 
-from traindx.features.schedule import Stretch, coarsely_printed, stretches, traces
+from traindx.features.curves.schedule import Stretch, coarsely_printed, stretches, traces
 from traindx.rules.api import (
     Curve,
     Evidence,

@@ -1,6 +1,6 @@
 """LRS001: the learning rate changes by a large factor from one point to the next."""
 
-from traindx.features.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
+from traindx.features.curves.schedule import Jump, coarsely_printed, jumps, restarts, traces, warmup_end
 from traindx.rules.api import (
     Curve,
     Evidence,

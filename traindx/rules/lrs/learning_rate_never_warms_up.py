@@ -1,6 +1,6 @@
 """LRS003: full learning rate from the first step, and an early jump of the loss."""
 
-from traindx.features.schedule import traces
+from traindx.features.curves.schedule import traces
 from traindx.rules.api import (
     CannotJudge,
     Curve,

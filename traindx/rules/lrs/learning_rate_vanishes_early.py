@@ -1,6 +1,6 @@
 """LRS002: the learning rate is next to nothing for a long rest of the run."""
 
-from traindx.features.schedule import traces, vanishes_at
+from traindx.features.curves.schedule import traces, vanishes_at
 from traindx.rules.api import (
     Curve,
     Evidence,

@@ -1,7 +1,7 @@
 """PRC001 half-precision-overflows."""
 
-from traindx.features.gradients import suffers
-from traindx.features.systems import halvings, settles
+from traindx.features.curves.gradient_norms import suffers
+from traindx.features.performance.level_shifts import halvings, settles
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

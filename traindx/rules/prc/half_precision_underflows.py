@@ -1,6 +1,6 @@
 """PRC002 half-precision-underflows."""
 
-from traindx.features.gradients import shed
+from traindx.features.curves.gradient_norms import shed
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

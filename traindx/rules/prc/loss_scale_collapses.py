@@ -1,7 +1,7 @@
 """PRC003 loss-scale-collapses."""
 
-from traindx.features.gradients import suffers
-from traindx.features.systems import settles
+from traindx.features.curves.gradient_norms import suffers
+from traindx.features.performance.level_shifts import settles
 from traindx.rules.api import Evidence, EvidencePoint, Features, Iterator, Run, median, np, rule, threshold
 
 

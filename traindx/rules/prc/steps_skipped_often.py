@@ -2,7 +2,7 @@
 
 import re
 
-from traindx.features.systems import per_row
+from traindx.features.performance.level_shifts import per_row
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

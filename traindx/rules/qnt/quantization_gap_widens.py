@@ -1,7 +1,7 @@
 """QNT001 quantization-gap-widens."""
 
-from traindx.features.generalization import rise_after_low
-from traindx.features.quantization import gaps
+from traindx.features.curves.generalization import rise_after_low
+from traindx.features.per_module.quantization import gaps
 from traindx.rules.api import CannotJudge, Evidence, EvidencePoint, Features, Iterator, Run, rule, threshold
 
 

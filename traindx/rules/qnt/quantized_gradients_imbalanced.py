@@ -2,8 +2,8 @@
 
 import msgspec
 
-from traindx.features.panels import at_end, panel, typical
-from traindx.features.quantization import by_module
+from traindx.features.per_module.panels import at_end, panel, typical
+from traindx.features.per_module.quantization import by_module
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

@@ -1,7 +1,7 @@
 """QNT008 quantized-inputs-clipped."""
 
-from traindx.features.panels import at_end, named
-from traindx.features.quantization import by_module, late, onset
+from traindx.features.per_module.panels import at_end, named
+from traindx.features.per_module.quantization import by_module, late, onset
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

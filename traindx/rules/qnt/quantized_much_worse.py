@@ -2,9 +2,9 @@
 
 import msgspec
 
-from traindx.features.pairs import pairs
-from traindx.features.panels import at_end, named
-from traindx.features.quantization import FEW, by_module, gaps, late, onset
+from traindx.features.curves.signal_pairs import pairs
+from traindx.features.per_module.panels import at_end, named
+from traindx.features.per_module.quantization import FEW, by_module, gaps, late, onset
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

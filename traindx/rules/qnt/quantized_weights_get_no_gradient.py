@@ -1,7 +1,7 @@
 """QNT005 quantized-weights-get-no-gradient."""
 
-from traindx.features.panels import at_end, named
-from traindx.features.quantization import by_module, late
+from traindx.features.per_module.panels import at_end, named
+from traindx.features.per_module.quantization import by_module, late
 from traindx.rules.api import CannotJudge, Evidence, Features, Iterator, Run, np, rule, threshold
 
 

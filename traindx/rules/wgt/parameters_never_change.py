@@ -1,6 +1,6 @@
 """WGT003 parameters-never-change."""
 
-from traindx.features.panels import named, panel
+from traindx.features.per_module.panels import named, panel
 from traindx.rules.api import (
     Evidence,
     EvidencePoint,

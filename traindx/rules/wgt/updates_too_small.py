@@ -1,6 +1,6 @@
 """WGT002 updates-too-small."""
 
-from traindx.features.panels import after_warm_up, panel, typical
+from traindx.features.per_module.panels import after_warm_up, panel, typical
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

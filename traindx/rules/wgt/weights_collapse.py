@@ -1,6 +1,6 @@
 """WGT005 weights-collapse."""
 
-from traindx.features.panels import at_end, first_known, named, panel
+from traindx.features.per_module.panels import at_end, first_known, named, panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

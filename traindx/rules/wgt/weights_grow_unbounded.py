@@ -1,6 +1,6 @@
 """WGT004 weights-grow-unbounded."""
 
-from traindx.features.panels import at_end, first_known, panel
+from traindx.features.per_module.panels import at_end, first_known, panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,

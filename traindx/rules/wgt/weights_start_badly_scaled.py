@@ -4,7 +4,7 @@ from itertools import chain, islice
 
 import msgspec
 
-from traindx.features.panels import panel
+from traindx.features.per_module.panels import panel
 from traindx.rules.api import (
     CannotJudge,
     Evidence,
