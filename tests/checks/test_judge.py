@@ -39,9 +39,7 @@ def test_every_new_rule_is_asked_by_a_check() -> None:
     asked = {slug for check in CHECKS for slug in check.rules}
     families = {r.slug for r in rules.catalogue() if r.family == "ENV"}
     assert families <= asked
-    needs_check = {
-        r.slug for r in rules.catalogue() if "(made by traindx check)" in " ".join(r.page.split())
-    }
+    needs_check = {r.slug for r in rules.catalogue() if "(`traindx check`)" in " ".join(r.page.split())}
     assert needs_check
     assert needs_check <= asked
 
