@@ -261,13 +261,21 @@ def is_collection(path: Path, module: ModuleType) -> bool:
     return False
 
 
-def walk(path: Path) -> list[RawLog]:
+def folder_format(path: Path) -> ModuleType | None:
+    """The format that reads a folder as one run; None where its files are read one by one."""
     folders = [importlib.import_module(entry.home) for entry in listed() if entry.folders]
     claims = sorted(((m.sniff_folder(path), m.NAME, m) for m in folders), key=lambda c: (-c[0], c[1]))
     if claims and claims[0][0] > 0.5 and not is_collection(path, claims[0][2]):
-        logs: list[RawLog] = claims[0][2].read_folder(path)
+        return claims[0][2]
+    return None
+
+
+def walk(path: Path) -> list[RawLog]:
+    module = folder_format(path)
+    logs: list[RawLog] = []
+    if module is not None:
+        logs = module.read_folder(path)
         return logs
-    logs = []
     try:
         entries = sorted(path.iterdir())
     except OSError as error:
