@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from traindx.capture.session.backend import View
+from traindx.capture.session.watched import Watched
 from traindx.capture.torch.hooks import CALLS, LAST_MOMENTS
 from traindx.capture.torch.measure.batches.arrays import data, outputs_of
 from traindx.capture.torch.measure.forward_pass.module_outputs import ForwardProbe
@@ -29,7 +29,7 @@ CLOSE_LOOKS = 20  # first outputs that are all looked at; of n later ones about 
 class TorchObserver:
     """Listens to the calls of whole models, and implements every protocol of `session/observers.py`."""
 
-    def __init__(self, view: View, tree: Tree) -> None:
+    def __init__(self, view: Watched, tree: Tree) -> None:
         self._view, self.tree = view, tree
         self.probe = ForwardProbe(tree, view.dropped, view.clock)
         self.data = data(patient=view.patient)
@@ -127,7 +127,7 @@ class TorchObserver:
         self._habits.forward(grad, model.training, tells)
         if not self._told_batches:
             targets = kwargs.get("labels", kwargs.get("targets")) if kwargs else None
-            self.batch(args or kwargs, targets, grad, told=False)
+            self.batch(args or kwargs, targets, grad, reported=False)
         if not grad:
             self._clock.interrupted = True
             self._hear_ends(True)  # the outputs of evaluations are looked at
@@ -161,10 +161,10 @@ class TorchObserver:
             if outermost:
                 self._clock.leave()
 
-    def batch(self, inputs: Any, targets: Any, training: bool | None, told: bool, *whose: Any) -> None:
+    def batch(self, inputs: Any, targets: Any, training: bool | None, reported: bool, *whose: Any) -> None:
         """A batch passes by; once one was told, the models' own inputs are not looked at. `whose`: a mark
         of its data set, and whether that is trained on."""
-        self._told_batches = self._told_batches or (told and inputs is not None)
+        self._told_batches = self._told_batches or (reported and inputs is not None)
         training = torch.is_grad_enabled() if training is None else training
         if self.wants_outputs or not training:
             self._view.attempt(

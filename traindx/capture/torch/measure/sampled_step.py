@@ -15,7 +15,7 @@ import torch
 from torch import nn
 
 from traindx.capture.arrays.batch import Data
-from traindx.capture.session.backend import View
+from traindx.capture.session.watched import Watched
 from traindx.capture.torch.measure.batches.outputs import Answers, class_counts, rows_of, sample_spread
 from traindx.capture.torch.measure.batches.targets import Matched
 from traindx.capture.torch.measure.by_pass.attention import Attention
@@ -50,7 +50,7 @@ START_SECONDS, SHARE = 0.05, 0.003  # time for the answers of evaluation passes,
 class Closer:
     """`waiting`: there is something to do at the next step though it is not sampled."""
 
-    def __init__(self, view: View, tree: Tree, data: Data) -> None:
+    def __init__(self, view: Watched, tree: Tree, data: Data) -> None:
         self._view, self._tree, self._data, self._habits, self._tell = (
             view,
             tree,
