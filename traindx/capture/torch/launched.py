@@ -14,7 +14,7 @@ from traindx.capture.torch.backend import TorchBackend
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
 from traindx.capture.torch.interventions import parse
-from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.isolation import isolated
 
 VARIABLE = "TRAINDX_CAPTURE"
 BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
@@ -23,7 +23,7 @@ BOOTSTRAP = Path(__file__).parents[1] / "launch" / "bootstrap"
 def attach(process: RecordedProcess) -> None:
     """Look for trainings in PyTorch from here on."""
     request, stream = process.request, process.stream(TorchBackend)
-    stream.apart = apart
+    stream.apart = isolated
     discovery = Discovery(stream)
     if request.get("probes"):
         from traindx.capture.torch.checks.last_step import Live

@@ -1,75 +1,89 @@
-"""Measures behind the grades that curves and panels give; each a number in the unit of its scale, or None."""
+"""Measures of curves and panels behind the grades; each a number in the unit of its scale, or None."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
+from traindx.causes.grades.setup import Measure
 from traindx.features.curve import Curve
-from traindx.features.performance.level_shifts import growth as grown
-from traindx.features.performance.level_shifts import start_up
+from traindx.features.performance.level_shifts import growth, start_up
 from traindx.features.shared import Features
 from traindx.features.statistics.medians import median
 from traindx.vocabulary.rule import threshold
 from traindx.vocabulary.run import Floats, Run
 
-LEAST = 4  # points below which a curve has no shape
+CurveMeasure = Callable[[Curve], float | None]
+NumberMeasure = Callable[[Run, Features], float | None]
+LEAST = 4  # a curve with fewer points has no shape
 TINY = 1e-12  # keeps quotients finite
 
 
-def loss(features: Features, least: int = LEAST) -> Curve | None:
-    """The training loss where it has a shape."""
-    curve = features.curve("train/loss")
+def curve_of(features: Features, name: str, least: int = LEAST) -> Curve | None:
+    """The curve of a signal, if it has at least `least` points."""
+    curve = features.curve(name)
     return curve if curve is not None and curve.n >= least else None
 
 
+def of_curve(name: str, least: int = LEAST) -> Callable[[CurveMeasure], NumberMeasure]:
+    """Turns a measure of one curve into one of the run; None where the curve has too few points."""
+
+    def decorate(measure: CurveMeasure) -> NumberMeasure:
+        def measure_run(run: Run, features: Features) -> float | None:
+            curve = curve_of(features, name, least)
+            return None if curve is None else measure(curve)
+
+        return measure_run
+
+    return decorate
+
+
+def typical(name: str) -> Measure:
+    """The median of a curve."""
+    return of_curve(name)(lambda curve: float(median(curve.values)))
+
+
 def fall_of(curve: Curve) -> float:
-    """By how much a curve got better at its best."""
+    """How far a curve fell to its best value."""
     return max(curve.start - curve.best, 0.0)
 
 
-def loss_fall(run: Run, features: Features) -> float | None:
-    curve = loss(features)
-    return None if curve is None or curve.start <= 0 else (curve.start - curve.end) / curve.start
+@of_curve("train/loss")
+def loss_fall(curve: Curve) -> float | None:
+    return (curve.start - curve.end) / curve.start if curve.start > 0 else None
 
 
-def loss_speed(run: Run, features: Features) -> float | None:
-    curve = loss(features, 8)
-    if curve is None or fall_of(curve) <= 4 * curve.noise / math.sqrt(curve.n):
+@of_curve("train/loss", 8)
+def loss_speed(curve: Curve) -> float | None:
+    if fall_of(curve) <= 4 * curve.noise / math.sqrt(curve.n):
         return None
     half = curve.start - fall_of(curve) / 2
     return float(np.argmax(curve.trend <= half)) / curve.n
 
 
-def loss_noise(run: Run, features: Features) -> float | None:
-    curve = loss(features, 8)
-    return None if curve is None else curve.noise / max(fall_of(curve), TINY)
+@of_curve("train/loss")
+def loss_leap(curve: Curve) -> float | None:
+    return float(curve.values.max()) / curve.start if curve.start > 0 else None
 
 
-def loss_leap(run: Run, features: Features) -> float | None:
-    curve = loss(features)
-    return None if curve is None or curve.start <= 0 else float(curve.values.max()) / curve.start
-
-
-def loss_lost(run: Run, features: Features) -> float | None:
-    curve = loss(features)
-    if curve is None or fall_of(curve) <= 2 * curve.noise:
+@of_curve("train/loss")
+def loss_lost(curve: Curve) -> float | None:
+    if fall_of(curve) <= 2 * curve.noise:
         return None
     return (curve.end - curve.best) / fall_of(curve)
 
 
-def loss_tail(run: Run, features: Features) -> float | None:
-    curve = loss(features, 12)
-    if curve is None:
-        return None
+@of_curve("train/loss", 12)
+def loss_tail(curve: Curve) -> float:
     quarter = 3 * curve.n // 4
     before, after = median(curve.oriented[quarter - curve.n // 8 : quarter]), curve.end
     return float(after - before) / max(fall_of(curve), curve.noise, TINY)
 
 
 def guessing(run: Run, features: Features) -> float | None:
-    """The loss of guessing among the classes, in nats; none for the players of a game."""
+    """The loss of guessing among the classes, in nats; None for the networks of a game."""
     if features.is_game:
         return None
     classes = run.setup.number("classes")
@@ -77,32 +91,37 @@ def guessing(run: Run, features: Features) -> float | None:
 
 
 def loss_start(run: Run, features: Features) -> float | None:
-    curve, chance = loss(features, 1), guessing(run, features)
+    curve, chance = curve_of(features, "train/loss", 1), guessing(run, features)
     return None if curve is None or chance is None else curve.start / chance
 
 
 def loss_end(run: Run, features: Features) -> float | None:
-    curve, chance = loss(features), guessing(run, features)
+    curve, chance = curve_of(features, "train/loss"), guessing(run, features)
     return None if curve is None or chance is None else curve.end / chance
 
 
-def loss_first(run: Run, features: Features) -> float | None:
-    curve = loss(features, 1)
-    return None if curve is None else abs(curve.start)
+@of_curve("train/loss", 1)
+def loss_first(curve: Curve) -> float:
+    return abs(curve.start)
 
 
-def loss_last(run: Run, features: Features) -> float | None:
-    curve = loss(features, 1)
-    return None if curve is None else abs(curve.end)
+@of_curve("train/loss", 1)
+def loss_last(curve: Curve) -> float:
+    return abs(curve.end)
+
+
+@of_curve("train/loss", 8)
+def loss_noise(curve: Curve) -> float:
+    return curve.noise / max(fall_of(curve), TINY)
 
 
 def loss_broken(
     run: Run,
     features: Features,
     *,
-    early: float = threshold(0.2, "of the run", basis="convention", source="a first fifth is early"),
+    early: float = threshold(0.2, "of the run", basis="convention", source="the first fifth is early"),
 ) -> str | None:
-    """Where the loss first was not finite: from the first row, early, late, or never."""
+    """When the loss was first not finite: in the first row, early, late, or never."""
     raw = run.series.get("train/loss")
     if raw is None or len(raw) == 0:
         return None
@@ -116,8 +135,8 @@ def loss_broken(
 
 
 def loss_tooth(run: Run, features: Features) -> float | None:
-    """Jump of the loss at the borders of epochs against its spread within them: per-step losses only."""
-    curve, per = loss(features, 24), run.setup.number("steps_per_epoch")
+    """How much the loss varies with the position in an epoch, relative to noise; per-step losses only."""
+    curve, per = curve_of(features, "train/loss", 24), run.setup.number("steps_per_epoch")
     if curve is None or not per or per < 6 or curve.steps[-1] < 3 * per:
         return None
     late = curve.steps > per
@@ -132,21 +151,21 @@ def loss_tooth(run: Run, features: Features) -> float | None:
     return (max(levels) - min(levels)) / max(curve.noise, TINY)
 
 
-def beside(train: Curve, val: Curve) -> Floats:
-    """Training's level at the steps of validation."""
+def training_at(train: Curve, val: Curve) -> Floats:
+    """The level of the training loss at the steps of validation."""
     return np.interp(val.steps, train.steps, train.trend)
 
 
 def pair(features: Features) -> tuple[Curve, Curve] | None:
-    train, val = loss(features), features.curve("val/loss")
-    return (train, val) if train is not None and val is not None and val.n >= 2 else None
+    train, val = curve_of(features, "train/loss"), curve_of(features, "val/loss", 2)
+    return None if train is None or val is None else (train, val)
 
 
 def val_first(run: Run, features: Features) -> float | None:
     both = pair(features)
     if both is None:
         return None
-    level = float(beside(*both)[0])
+    level = float(training_at(*both)[0])
     return float(both[1].values[0]) / level if level > 0 else None
 
 
@@ -154,93 +173,70 @@ def val_last(run: Run, features: Features) -> float | None:
     both = pair(features)
     if both is None:
         return None
-    level = float(beside(*both)[-1])
+    level = float(training_at(*both)[-1])
     return both[1].end / level if level > TINY else None
 
 
-def val_rise(run: Run, features: Features) -> float | None:
-    curve = features.curve("val/loss")
-    if curve is None or curve.n < LEAST:
-        return None
+@of_curve("val/loss")
+def val_rise(curve: Curve) -> float:
     low = float(curve.oriented.min())
     return (curve.end - low) / max(float(curve.oriented[0]) - low, 0.1 * abs(low), TINY)
 
 
-def val_best(run: Run, features: Features) -> float | None:
-    curve = features.curve("val/loss")
-    return None if curve is None or curve.n < LEAST else int(np.argmin(curve.oriented)) / (curve.n - 1)
+@of_curve("val/loss")
+def val_best(curve: Curve) -> float:
+    return int(np.argmin(curve.oriented)) / (curve.n - 1)
 
 
-def val_fall(run: Run, features: Features) -> float | None:
-    curve = features.curve("val/loss")
-    if curve is None or curve.n < LEAST or curve.values[0] <= 0:
-        return None
-    return float(curve.values[0] - curve.end) / float(curve.values[0])
+@of_curve("val/loss")
+def val_fall(curve: Curve) -> float | None:
+    first = float(curve.values[0])
+    return float(curve.values[0] - curve.end) / first if first > 0 else None
 
 
-def val_noise(run: Run, features: Features) -> float | None:
-    curve = features.curve("val/loss")
-    return (
-        None if curve is None or curve.n < 6 else curve.noise / max(abs(float(median(curve.values))), TINY)
-    )
+@of_curve("val/loss", 6)
+def val_noise(curve: Curve) -> float:
+    return curve.noise / max(abs(float(median(curve.values))), TINY)
 
 
-def accuracy(features: Features) -> Floats | None:
-    """Validation accuracy as shares of 1."""
-    curve = features.curve("val/accuracy")
-    if curve is None or curve.n < 2:
-        return None
+def accuracies(curve: Curve) -> Floats:
+    """Accuracies as shares of 1; logs have them in percent, too."""
     return curve.values / 100.0 if curve.values.max() > 1.5 else curve.values
 
 
-def val_accuracy(run: Run, features: Features) -> float | None:
-    values = accuracy(features)
-    return None if values is None else float(median(values[-max(1, len(values) // 5) :]))
+@of_curve("val/accuracy", 2)
+def val_accuracy(curve: Curve) -> float:
+    return float(median(accuracies(curve)[-max(1, curve.n // 5) :]))
 
 
 def val_skill(run: Run, features: Features) -> float | None:
-    values, classes = accuracy(features), run.setup.number("classes")
-    if values is None or not classes or classes < 2:
+    level, classes = val_accuracy(run, features), run.setup.number("classes")
+    if level is None or not classes or classes < 2:
         return None
-    majority = run.setup.number("class_majority_share")
-    chance = max(1 / classes, majority if majority is not None else 0.0)
-    return (float(median(values[-max(1, len(values) // 5) :])) - chance) / max(1 - chance, TINY)
+    chance = max(1 / classes, run.setup.number("class_majority_share") or 0.0)
+    return (level - chance) / max(1 - chance, TINY)
 
 
-def val_still(run: Run, features: Features) -> float | None:
-    values = accuracy(features)
-    if values is None or len(values) < LEAST:
-        return None
-    return int(np.unique(values, return_counts=True)[1].max()) / len(values)
+@of_curve("val/accuracy")
+def val_still(curve: Curve) -> float:
+    return int(np.unique(accuracies(curve), return_counts=True)[1].max()) / curve.n
 
 
-def norms(features: Features) -> Floats | None:
-    curve = features.curve("grad_norm")
-    return curve.values if curve is not None and curve.n >= LEAST else None
+@of_curve("grad_norm")
+def norm_level(curve: Curve) -> float:
+    return math.log10(max(float(median(curve.values)), TINY))
 
 
-def norm_level(run: Run, features: Features) -> float | None:
-    values = norms(features)
-    return None if values is None else math.log10(max(float(median(values)), TINY))
+@of_curve("grad_norm")
+def norm_change(curve: Curve) -> float:
+    part = max(1, curve.n // 10)
+    start, end = (max(float(median(v)), TINY) for v in (curve.values[:part], curve.values[-part:]))
+    return math.log10(end / start)
 
 
-def norm_change(run: Run, features: Features) -> float | None:
-    values = norms(features)
-    if values is None:
-        return None
-    part = max(1, len(values) // 10)
-    ends = [max(float(median(v)), TINY) for v in (values[:part], values[-part:])]
-    return math.log10(ends[1] / ends[0])
-
-
-def norm_tail(run: Run, features: Features) -> float | None:
-    values = norms(features)
-    return None if values is None else float(values.max()) / max(float(median(values)), TINY)
-
-
-def clipped(run: Run, features: Features) -> float | None:
-    curve = features.curve("clip_ratio")
-    return None if curve is None or curve.n < LEAST else float(median(curve.values))
+@of_curve("grad_norm")
+def norm_tail(curve: Curve) -> float:
+    return float(curve.values.max()) / max(float(median(curve.values)), TINY)
 
 
 def rate_shape(
@@ -248,16 +244,18 @@ def rate_shape(
     features: Features,
     *,
     low: float = threshold(
-        0.01, "of the peak", basis="convention", source="two decades down is next to nothing"
+        0.01, "of the peak", basis="convention", source="two decades down is almost zero"
     ),
     lower: float = threshold(0.5, "of the peak", basis="convention", source="clearly decayed"),
-    jump: float = threshold(5.0, "x", basis="convention", source="no usual schedule rises so in one step"),
+    jump: float = threshold(
+        5.0, "x", basis="convention", source="no usual schedule rises this much in one step"
+    ),
 ) -> str | None:
-    """What the learning rate did: constant, warms up, decays, vanishes early, leaps."""
+    """The shape of the learning rate: constant, warms up, decays, vanishes early, leaps."""
     curve = features.curve("lr")
     if curve is None or curve.n < LEAST or curve.values.max() <= 0:
         return None
-    with np.errstate(over="ignore"):  # of damaged logs: far below zero, over next to nothing
+    with np.errstate(over="ignore"):  # damaged logs divide a large negative rate by almost zero
         share = curve.values / curve.values.max()
     late = share[curve.n // 3 :]
     if (share[1:] > jump * np.maximum(share[:-1], TINY)).any():
@@ -270,11 +268,9 @@ def rate_shape(
 
 
 def panel(run: Run, name: str) -> Floats | None:
-    """Values[n, m] of a per-module signal, where there are any."""
-    found = run.panels.get(name)
-    return (
-        found.values if found is not None and found.values.size and np.isfinite(found.values).any() else None
-    )
+    """Values[n, m] of a per-module signal, if any is finite."""
+    kept = run.panels.get(name)
+    return kept.values if kept is not None and np.isfinite(kept.values).any() else None
 
 
 def update_size(run: Run, features: Features) -> float | None:
@@ -299,39 +295,26 @@ def depth_slope(run: Run, features: Features) -> float | None:
     return math.log10(max(levels[0], TINY) / max(levels[-1], TINY)) if len(levels) > 1 else None
 
 
-def late_worst(run: Run, name: str) -> float | None:
-    """The largest over modules of the median over the last third of the run."""
-    values = panel(run, name)
-    if values is None:
-        return None
-    late = values[-max(1, len(values) // 3) :]
-    levels = [float(np.nanmedian(c)) for c in late.T if np.isfinite(c).any()]
-    return max(levels) if levels else None
+def worst_module(name: str) -> Measure:
+    """The largest, over modules, of the median over the last third of the run."""
+
+    def measure(run: Run, features: Features) -> float | None:
+        values = panel(run, name)
+        late = np.empty((0, 0)) if values is None else values[-max(1, len(values) // 3) :]
+        return max((float(np.nanmedian(c)) for c in late.T if np.isfinite(c).any()), default=None)
+
+    return measure
 
 
-def dead_units(run: Run, features: Features) -> float | None:
-    return late_worst(run, "act_zero_fraction")
+def last_module(name: str) -> Measure:
+    """The median over the run of the last module's value."""
 
+    def measure(run: Run, features: Features) -> float | None:
+        values = panel(run, name)
+        known = values is not None and np.isfinite(values[:, -1]).any()
+        return float(np.nanmedian(values[:, -1])) if values is not None and known else None
 
-def saturation(run: Run, features: Features) -> float | None:
-    return late_worst(run, "act_saturated_fraction")
-
-
-def last_of(run: Run, name: str) -> float | None:
-    """Median over the run of the last module's value."""
-    values = panel(run, name)
-    if values is None:
-        return None
-    last = values[:, -1]
-    return float(np.nanmedian(last)) if np.isfinite(last).any() else None
-
-
-def rank(run: Run, features: Features) -> float | None:
-    return last_of(run, "act_rank")
-
-
-def activation_size(run: Run, features: Features) -> float | None:
-    return last_of(run, "act_std")
+    return measure
 
 
 def weights_change(run: Run, features: Features) -> float | None:
@@ -346,30 +329,11 @@ def weights_change(run: Run, features: Features) -> float | None:
     return float(median(changes)) if changes else None
 
 
-def grad_cosine(run: Run, features: Features) -> float | None:
-    curve = features.curve("grad_cosine")
-    return None if curve is None or curve.n < LEAST else float(median(curve.values))
-
-
-def updates_lost(run: Run, features: Features) -> float | None:
-    """Share of the weights that a step leaves as they were, late in the run, of the module with most."""
-    return late_worst(run, "update_zero_fraction")
-
-
 def waiting(run: Run, features: Features) -> float | None:
     step, data = features.curve("time/step"), features.curve("time/data")
     if step is None or data is None or step.n < LEAST or data.n < LEAST:
         return None
     return float(median(data.values)) / max(float(median(step.values)), TINY)
-
-
-def growth(features: Features, name: str) -> float | None:
-    """Level at the end over that of the first tenth."""
-    curve = features.curve(name)
-    if curve is None or curve.n < 10:
-        return None
-    part = max(2, curve.n // 10)
-    return float(median(curve.values[-part:])) / max(float(median(curve.values[:part])), TINY)
 
 
 def step_growth(
@@ -380,13 +344,17 @@ def step_growth(
         0.7, "rank correlation", basis="convention", source="of the lower envelope with time"
     ),
 ) -> float | None:
-    """Of the steps that nothing disturbs; 1 where they do not grow with time: a busy machine is slow by fits."""
+    """Growth of the fastest steps. At most 1 where they do not grow steadily: a busy machine is slow at
+    random."""
     curve = features.curve("time/step")
     if curve is None or curve.n < 10:
         return None
-    seen = grown(curve.values[start_up(curve.n, 0.05, 1) :], 10, floor=True)
+    seen = growth(curve.values[start_up(curve.n, 0.05, 1) :], 10, floor=True)
     return seen.ratio if seen.correlation >= steady else min(seen.ratio, 1.0)
 
 
-def memory_growth(run: Run, features: Features) -> float | None:
-    return growth(features, "mem/host")
+@of_curve("mem/host", 10)
+def memory_growth(curve: Curve) -> float:
+    """Memory at the end divided by that of the first tenth."""
+    part = max(2, curve.n // 10)
+    return float(median(curve.values[-part:])) / max(float(median(curve.values[:part])), TINY)

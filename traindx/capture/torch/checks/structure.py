@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from traindx.capture.torch.checks.last_step import Live
-from traindx.capture.torch.measure.models.unregistered_layers import unregistered
+from traindx.capture.torch.measure.models.unregistered_layers import unregistered_layers
 from traindx.vocabulary.setup import Fact
 
 NAMED = 10  # names in a fact
@@ -61,4 +61,4 @@ def lost_of(live: Live, model: nn.Module) -> dict[str, torch.Tensor]:
     optimizers = [o for o in session.watched.optimizers if o is not None] if session is not None else []
     known = {id(p) for optimizer in optimizers for group in optimizer.param_groups for p in group["params"]}
     used = {id(p) for p in live.leaves}
-    return dict(unregistered(model, known, lambda p: id(p) in used))
+    return dict(unregistered_layers(model, known, lambda p: id(p) in used))

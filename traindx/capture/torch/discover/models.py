@@ -23,7 +23,7 @@ from traindx.capture.session.events import (
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.discover.loaders import partner
 from traindx.capture.torch.hooks import CALLS
-from traindx.capture.torch.measure.models.tree import class_name, held
+from traindx.capture.torch.measure.models.tree import child_or_parameter, class_name
 
 LISTED = 60  # modules in the fact `modules`
 MOST_LOOKS = 10_000  # calls of modules after which a root that is never called itself is given up
@@ -210,7 +210,7 @@ def unwrapped(module: torch.nn.Module) -> torch.nn.Module:
     """The model that a data-parallel wrapper or `torch.compile` holds."""
     while True:
         name = "module" if type(module).__name__ in WRAPPERS else "_orig_mod"
-        inner = held(module, name)
+        inner = child_or_parameter(module, name)
         if inner is None:
             return module
         module = inner

@@ -14,7 +14,7 @@ from torch.optim import optimizer as optim
 from traindx.capture.process.patches import Patches
 from traindx.capture.session.loop import Loop
 from traindx.capture.session.session import Session
-from traindx.capture.torch.measure.tensors.isolation import apart
+from traindx.capture.torch.measure.tensors.isolation import isolated
 from traindx.errors import ConfigError
 
 
@@ -86,7 +86,7 @@ class TorchLoop(Loop):
         def backward(*args: Any, **named: Any) -> Any:
             if is_compiling() or loop._inside_backward or not (loop.session.active and loop.session.phases):
                 return original(*args, **named)
-            with apart():
+            with isolated():
                 left, mark = loop._gradient()
                 stale = left is not None and (left.is_sparse or not left.is_cpu or bool(left.detach().any()))
             loop._inside_backward = True
@@ -94,7 +94,7 @@ class TorchLoop(Loop):
                 result = original(*args, **named)
             finally:
                 loop._inside_backward = False
-            with apart():
+            with isolated():
                 now, changed = loop._gradient()
             if now is not left or mark != changed:
                 loop.session.backward_seen(stale)
