@@ -28,3 +28,9 @@ def test_the_page_shows_the_counts_of_the_last_measurement() -> None:
     assert sensitivity(effect, Changes(samples=1), 6.0) == f"1 of {effect.samples} samples"
     assert sensitivity(effect, Changes(), 0.0) == "–"
     assert sensitivity(None, None, 6.0) == "not measured"
+
+
+def test_no_threshold_of_the_last_measurement_is_gone() -> None:
+    known = {f"{rule.slug}.{name}" for rule in catalogue() for name in rule.thresholds}
+    stale = sorted(set(saved().effects) - known)
+    assert not stale, f"rename them in benchmarks/thresholds.json, or measure again: {stale}"

@@ -1,5 +1,8 @@
 """GEN009 metric-constant-or-impossible."""
 
+from collections.abc import Mapping
+from itertools import chain, islice
+
 from traindx.rules.api import (
     EXTREMES,
     CannotJudge,
@@ -81,45 +84,38 @@ def metric_constant_or_impossible(
         if text := impossible(curve, absurd, slack):
             yield evidence(curve, text, "high", ("impossible",))
             return
-    if (loss := below_zero(features, below)) is not None:
-        text = f"{loss.name} falls to {loss.end:.4g} although an accuracy is logged, and no "
-        "cross-entropy is below 0"
-        yield evidence(loss, text, "high", ("impossible", "below-zero"))
-        return
     late = is_late(features, epochs, steps)
-    for curve in seen:
-        if curve.n < least or not np.all(np.isfinite(curve.raw.values[-int(least) :])):
-            continue
-        policy = features.is_reinforcement  # whose loss is about 0 by construction
-        if curve.name in TOTALS and not policy and (zero := zeros(features, curve, least)) is not None:
-            yield zero
-            return
-        if vanished(curve, tail, fell):
-            text = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
-            yield evidence(curve, text, "high", ("zero",))
-            return
-        if repeats(curve) and (late or curve.values[-1] != 0) and (curve.name in TOTALS or not young(run)):
-            values: dict[str, object] = {
-                "name": curve.name,
-                "value": float(curve.values[-1]),
-                "count": curve.n,
-            }
-            yield evidence(
-                curve, None, None, ("constant", "loss") if curve.name in TOTALS else ("constant",), values
-            )
-            return
+    settled = [c for c in seen if c.n >= least and np.all(np.isfinite(c.raw.values[-int(least) :]))]
+    faults = (fault for curve in settled for fault in stuck(run, features, curve, (least, tail, fell), late))
+    yield from islice(chain(below_zero(features, below), faults), 1)
 
 
-def zeros(features: Features, curve: Curve, least: float) -> Evidence | None:
+def stuck(
+    run: Run, features: Features, curve: Curve, bounds: tuple[float, float, float], late: bool
+) -> Iterator[Evidence]:
+    """What is wrong with a curve that does not move any more, the most certain fault first."""
+    least, tail, fell = bounds
+    total = curve.name in TOTALS
+    if total and not features.is_reinforcement:  # the loss of an agent is about 0 by construction
+        yield from zeros(features, curve, least)
+    if vanished(curve, tail, fell):
+        text = f"{curve.name} falls to exactly 0 from one point to the next and stays there"
+        yield evidence(curve, text, "high", ("zero",))
+    if repeats(curve) and (late or curve.values[-1] != 0) and (total or not young(run)):
+        values = {"name": curve.name, "value": float(curve.values[-1]), "count": curve.n}
+        yield evidence(curve, None, None, ("constant", "loss") if total else ("constant",), values)
+
+
+def zeros(features: Features, curve: Curve, least: float) -> Iterator[Evidence]:
     """The evidence of a loss that is 0 throughout, or of parts of it that are."""
+    empty = empty_parts(features, least)
     if not np.any(curve.values):
-        return evidence(
-            curve, f"{curve.name} is exactly 0 in all of its {curve.n} points", "medium", ("zero",)
-        )
-    if len(empty := empty_parts(features, least)) < 2:
-        return None
-    text = f"{' and '.join(empty[:2])} are exactly 0 in all of their points, so nothing is learned for them"
-    return evidence(curve, text, "medium", ("zero", "parts"))
+        text = f"{curve.name} is exactly 0 in all of its {curve.n} points"
+        yield evidence(curve, text, "medium", ("zero",))
+    elif len(empty) >= 2:
+        parts = " and ".join(empty[:2])
+        text = f"{parts} are exactly 0 in all of their points, so nothing is learned for them"
+        yield evidence(curve, text, "medium", ("zero", "parts"))
 
 
 def empty_parts(features: Features, least: float) -> list[str]:
@@ -159,19 +155,19 @@ def impossible(curve: Curve, absurd: float, slack: float) -> str:
     return ""
 
 
-def below_zero(features: Features, times: float) -> Curve | None:
+def below_zero(features: Features, times: float) -> Iterator[Evidence]:
     """The loss of a classifier (an accuracy is logged) that keeps falling below zero. A cosine or a margin
     loss would level off."""
     accuracies = [features.curve(s + "accuracy") for s in ("train/", "val/")]
     if features.is_reinforcement or not any(c is not None and c.n for c in accuracies):
-        return None
+        return
     for curve in (c for n in TOTALS if (c := features.curve(n)) is not None and c.n >= 4):
-        half = curve.n // 2
-        middle = float(curve.values[half])
+        middle = float(curve.values[curve.n // 2])
         goes_on = middle - curve.end >= (curve.start - middle) / 2 > 0
         if curve.end < -times * abs(curve.start) and goes_on:
-            return curve
-    return None
+            known = "although an accuracy is logged, and no cross-entropy is below 0"
+            text = f"{curve.name} falls to {curve.end:.4g} {known}"
+            yield evidence(curve, text, "high", ("impossible", "below-zero"))
 
 
 def vanished(curve: Curve, tail: float, fell: float) -> bool:
@@ -199,7 +195,7 @@ def evidence(
     text: str | None,
     severity: object,
     aspects: tuple[str, ...],
-    values: dict[str, object] | None = None,
+    values: Mapping[str, object] | None = None,
 ) -> Evidence:
     last = float(curve.steps[-1])
     return Evidence(

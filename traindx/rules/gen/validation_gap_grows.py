@@ -41,7 +41,7 @@ class Seen(NamedTuple):
     min_points=1,
     severity="medium",
     message="{signal} {moved} from {low:.4g} {near} step {at:.6g} to {end:.4g} while {other} went from "
-    "{then:.4g} to {now:.4g}",
+    "{then:.4g} to {now:.4g}{medians}",
     follows=("train-and-validation-overlap",),
 )
 def validation_gap_grows(
@@ -70,9 +70,9 @@ def validation_gap_grows(
     ## What it sees
     A validation curve that rises from its minimum and stays up, while the training curve does not rise with
     it. The rise must exceed 4 times the noise of the curve (its scatter around the best falling-then-rising
-    curve) and reach 5 % of the lowest level or 10 % of the improvement made before. The training curve may
-    rise by at most a quarter as much. Severity is medium; low if the rise is below 10 %; high if half of the
-    level or of the improvement is gone.
+    curve). It must also reach 5 % of the lowest level, or 10 % of the improvement made before. The training
+    curve may rise by at most a quarter as much. Severity is medium; low if the rise is below 10 %; high if
+    half of the level or of the improvement is gone.
 
     Two weaker signs are reported if validation does not rise:
 
@@ -338,8 +338,8 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
     then = float(seen.train[turn])
     at, last = pair.val.step_at(turn), pair.val.step_at(pair.val.n - 1)
     low = float(pair.val.values[turn])
-    # The level at the end: a median, or the last of a few points.
-    end = rise.end * sign if pair.val.n > 2 * 4 else float(pair.val.values[-1])
+    many = pair.val.n > 2 * 4  # the last of a few points is clearer than their median
+    end = rise.end * sign if many else float(pair.val.values[-1])
     return Evidence(
         onset=at,
         last=last,
@@ -350,7 +350,7 @@ def evidence(seen: Seen, metric_improves: bool, strong: float, mild: float, lost
         values={
             "signal": pair.val.name, "moved": "rose" if sign > 0 else "fell", "low": low, "at": at,
             "near": "at" if exact else "around", "end": end, "other": pair.train.name,
-            "then": then * other, "now": now * other,
+            "then": then * other, "now": now * other, "medians": " (medians at the end)" if many else "",
         },
         points=(
             EvidencePoint(pair.val.name, at, low),

@@ -1,4 +1,4 @@
-"""Probe of how a model is put together: what its modules do not tell by themselves."""
+"""Probe of a model's structure: biases, unregistered layers and shared parameters."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ WITH_BIAS = (nn.Linear, nn.modules.conv._ConvNd)
 
 
 def structure(live: Live) -> dict[str, Fact]:
-    """Biases that a normalization takes away, layers that are not registered, skip connections."""
+    """Biases that a normalization cancels, layers that are not registered, shared parameters."""
     model = live.model
     assert model is not None
     biased = [name for name, first, second in neighbours(model) if wasted(first, second)]
-    lost = lost_of(live, model)
+    lost = unregistered_parameters(live, model)
     out: dict[str, Fact] = {
         "bias_before_normalization": len(biased),
         "parameters_unregistered": sum(p.numel() for p in lost.values()),
@@ -54,7 +54,7 @@ def shared(model: nn.Module) -> int:
     return len(every) - len(set(every))
 
 
-def lost_of(live: Live, model: nn.Module) -> dict[str, torch.Tensor]:
+def unregistered_parameters(live: Live, model: nn.Module) -> dict[str, torch.Tensor]:
     """Parameters in plain containers of modules that took part in the loss, and that neither the model nor an
     optimizer knows."""
     session = live.stream.opened
