@@ -129,15 +129,13 @@ class TorchBackend(Backend):
         return replicated_number(value)
 
     def scale_of(self, scaler: Any) -> Any:
-        scale = getattr(
-            scaler, "_scale", None
-        )  # `get_scale()` reads it on the host, which waits for the device
+        scale = getattr(scaler, "_scale", None)  # `get_scale()` would wait for the device
         return None if scale is None else self.number(scale)
 
     def number(self, value: Any) -> Any:
         """A float where it is on the host; else a copy, for the loop may write over its own."""
         if hasattr(value, "detach"):
-            if value.is_cpu:  # not `device.type`, which makes two objects: 20 microseconds amid a training
+            if value.is_cpu:  # not `device.type`, which makes two objects: 20 microseconds with cold caches
                 return float(value.item()) if value.numel() == 1 else None
             return value.detach().clone().reshape(()) if value.numel() == 1 else None
         return super().number(value)
