@@ -33,6 +33,7 @@ VERBS = {
     "find-lr": "Find a learning rate for an unmodified script by a sweep.",
     "investigate": "Run experiments on a script until the cause is clear.",
     "fix": "Find a fix for an unmodified script, and prove that it helps.",
+    "watch": "Follow training runs that are still being written.",
     "check": "Check an unmodified script before a long run.",
     "gradients": "Show gradients, weights and updates of every module.",
     "activations": "Show the outputs of every module, with flags.",

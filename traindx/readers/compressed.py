@@ -1,6 +1,6 @@
 """Bytes of files that nobody vouches for: how many of them are believed, and what is whole of broken ones.
 
-A file of a few kilobytes can stand for gigabytes: compressed zeros, or a sparse file, whose holes take
+A file of a few kilobytes can expand to gigabytes: compressed zeros, or a sparse file, whose holes take
 no room on the disk. What comes out of a file is bounded by what is stored of it.
 """
 
@@ -73,10 +73,14 @@ class Bounded(io.BufferedIOBase):
         if len(found) > left:
             found = found[:left]
             if not found:
-                raise Cut(f"more than {self.most >> 20} MiB come out of it, far more than is stored")
+                raise Cut(
+                    f"it expands to more than {self.most >> 20} MiB, far more than its size on disk allows"
+                )
         self.given += len(found)
         if self.lines > self.most_lines:
-            raise Cut(f"more than {self.most_lines} lines come out of it, far more than is stored")
+            raise Cut(
+                f"it expands to more than {self.most_lines} lines, far more than its size on disk allows"
+            )
         self.lines += found.count(b"\n")
         return found
 
@@ -117,7 +121,7 @@ class Bounded(io.BufferedIOBase):
 
 
 class Inflated(Bounded):
-    """A gzip stream of one or several members. Of a damaged one every byte that stands before the
+    """A gzip stream of one or several members. Of a damaged one every byte before the
     damage is given, however small the file is; Python's own reader loses the last block of it."""
 
     def __init__(self, stream: BinaryIO, most: int) -> None:

@@ -8,6 +8,7 @@ and builds frozen `Run`s. A format file therefore knows only its format.
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -43,13 +44,15 @@ class Source(msgspec.Struct, frozen=True, eq=False):
         return opened(self.path)
 
     def read_bytes(self) -> bytes:
-        """All bytes; of a damaged file those before the damage. Errors: OSError, `Cut` when there are none."""
+        """All bytes; of a damaged file those before the damage. Errors: OSError, `Cut` when there are
+        none."""
         with self.open() as stream:
             return stream.read()
 
 
 def source_of(path: Path) -> Source:
-    """A file with its head. Errors: ReadError when it cannot be opened, is no regular file, or has no whole byte."""
+    """A file with its head. Errors: ReadError when it cannot be opened, is no regular file, or has no whole
+    byte."""
     source = Source(str(path), path)
     try:
         with source.open() as stream:
@@ -106,8 +109,20 @@ class RawPanel(msgspec.Struct, eq=False):
     rows: Ints
 
 
+def stacked(parts: Sequence[tuple[tuple[str, ...], Floats]]) -> tuple[tuple[str, ...], Floats]:
+    """Panels, each as (`modules[m]`, `values[n, m]`), one below the other; modules that a part lacks are NaN."""
+    modules = tuple(dict.fromkeys(module for names, _ in parts for module in names))
+    place = {module: i for i, module in enumerate(modules)}
+    values = np.full((sum(len(part) for _, part in parts), len(modules)), np.nan)
+    low = 0
+    for names, part in parts:
+        values[low : low + len(part), [place[module] for module in names]] = part
+        low += len(part)
+    return modules, values
+
+
 class RawLog(msgspec.Struct, eq=False):
-    """Everything one log said, in its own words.
+    """Everything that one log holds, under its own names.
 
     `axis`: name of the column that is the step axis, when the format knows it.
     `axis_kind`: "step", "epoch", "iteration", "episode", "row" ... for display.

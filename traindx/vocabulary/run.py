@@ -20,7 +20,7 @@ EventKind = Literal[
     "gap",  # steps are missing in the middle
     "skipped-step",  # the optimizer did not step (loss scale overflow)
     "parse-warning",  # something in the file was damaged; what is whole was kept
-    "log-suspect",  # the log itself may not tell the truth (filtered NaN, running mean ...)
+    "log-suspect",  # the log itself may be wrong (filtered NaN, running mean ...)
     "crash",  # the log shows an exception that ended the run
     "out-of-memory",
     "stopped",  # ended early on purpose (Ctrl-C, time limit)
@@ -51,7 +51,7 @@ class Panel(msgspec.Struct, frozen=True, eq=False):
 
 class Event(msgspec.Struct, frozen=True):
     """Something that happened to the run or to its log. `place` is where in the source it was
-    seen ("line 12", "record 40"); `code` is a stable word for events that rules look for."""
+    seen ("line 12", "record 40"); `code` is a stable word for events that rules read."""
 
     kind: EventKind
     message: str
@@ -81,7 +81,8 @@ class Run(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     @property
     def boosted(self) -> bool:
-        """Whether trees are grown in rounds: there are no layers, no batches and no gradients to speak of."""
+        """Whether trees are grown in rounds: there are no layers, no batches and no gradients to speak
+        of."""
         return self.axis == "round" or self.format == "boosting" or (self.framework or "").lower() in TREES
 
     @property

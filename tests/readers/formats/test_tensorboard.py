@@ -235,7 +235,7 @@ def test_cut_at_any_byte_keeps_whole_records_and_notes_the_rest():
         assert (found.tail is None) == (stop == 0 or stop in ends)
 
 
-def test_damage_is_told_with_its_place():
+def test_damage_is_reported_with_its_place():
     data = bytearray(loss_file(50))
     at, size = naive_frames(bytes(data))[20]
     data[at + 20] ^= 0xFF
@@ -271,7 +271,7 @@ def test_many_damaged_places_are_summed_up():
     for at, _ in naive_frames(bytes(data))[1::2]:
         data[at + 14] ^= 1
     log = read(bytes(data))
-    assert len(log.events) == tensorboard.TOLD + 1
+    assert len(log.events) == tensorboard.REPORTED + 1
     assert "20 more damaged places" in log.events[-1].message
 
 

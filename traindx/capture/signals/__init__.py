@@ -1,8 +1,9 @@
 """What capture measures: every signal declared once, in the file of its family.
 
-A family says which signals it has, in what shape they come, when they are due, what they cost, and whether they may be
-left out. Those that come by module also turn one reading of a framework (`kind`, what it is about, values) into panels.
-The names' units and meanings are the vocabulary's (`traindx.vocabulary.signals`); nothing here knows a framework.
+A family says which signals it has, in what shape they come, when they are due, what they cost, and whether
+they may be left out. Those that come by module also turn one reading of a framework (`kind`, what it is
+about, values) into panels. The names' units and meanings are the vocabulary's
+(`traindx.vocabulary.signals`); nothing here knows a framework.
 
 How to add one that is read from every parameter, such as the share of weights that are nearly zero:
 
@@ -31,6 +32,11 @@ def catalogue() -> tuple[Family, ...]:
     )
     found = (getattr(module, "FAMILY", None) for module in modules)
     return tuple(sorted((f for f in found if isinstance(f, Family)), key=lambda family: family.kind))
+
+
+@cache
+def by_kind() -> dict[str, Family]:
+    return {family.kind: family for family in catalogue()}
 
 
 def by_parameter() -> tuple[Family, ...]:

@@ -19,7 +19,7 @@ from traindx.vocabulary.run import Floats, Series
 
 PARTS = 25  # the width of the smoothing is this part of the sweep: a third of a decade, if that has eight
 SHARP = 60  # ... as it is drawn
-LEAST = 30  # points of a sweep in which anything can be seen
+LEAST = 30  # points of a sweep from which anything can be read
 CERTAIN = (
     5.0  # standard errors that the fall of the loss must have; the best of some ten places is looked for
 )
@@ -76,7 +76,7 @@ class Reading(NamedTuple):
 
 
 class Suggestion(NamedTuple):
-    """`reading` of all sweeps together, and between which rates the suggestion lies when each sweep,
+    """`reading` of all sweeps together, and between which rates the suggestion is when each sweep,
     and each half of it (every other point), is read alone."""
 
     reading: Reading
@@ -115,7 +115,7 @@ def read(sweeps: Sequence[Sweep]) -> Suggestion | str:
     rates = max((s.rates for s in sweeps), key=len)[:n]
     if n < LEAST:
         early = "the loss explodes or is not finite" if not complete else "the sweep ends"
-        return f"{early} after {n} steps; {LEAST} are needed to see anything"
+        return f"{early} after {n} steps; at least {LEAST} are needed"
     curves = [padded(s, n) for s in sweeps]
     reading = _read(rates, curves)
     if reading.z < CERTAIN:
@@ -210,6 +210,6 @@ def _nothing(reading: Reading, sweeps: Sequence[Sweep]) -> str:
     rose = all(s.diverged or float(median(s.losses[-RECENT:])) > high for s in sweeps)
     rises = ", and rises at high ones" if rose else ""
     return (
-        f"the loss falls at no rate by more than its noise{rises} (it falls by {max(reading.fall, 0.0):.2g} from "
-        f"{reading.start:.4g}, with noise of {reading.noise:.2g})"
+        f"at no learning rate does the loss fall by more than its noise{rises} "
+        f"(it falls by {max(reading.fall, 0.0):.2g} from {reading.start:.4g}, with noise of {reading.noise:.2g})"
     )

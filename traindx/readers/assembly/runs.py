@@ -10,7 +10,7 @@ import numpy as np
 
 from traindx.features.statistics.medians import median
 from traindx.readers.assembly.plausible_values import made_sound, sound_column
-from traindx.readers.assembly.processes import part_by_rank, rank_column, tells_ranks
+from traindx.readers.assembly.processes import holds_ranks, part_by_rank, rank_column
 from traindx.readers.assembly.restarts import Cut, find_cuts
 from traindx.readers.assembly.step_axis import (
     AXIS_KINDS,
@@ -25,6 +25,7 @@ from traindx.readers.assembly.step_axis import (
 from traindx.readers.names.roles import assign, summed_losses
 from traindx.readers.names.units import to_canonical_unit
 from traindx.readers.raw import RawColumn, RawLog
+from traindx.readers.setup_facts import COUNTS, WORDS
 from traindx.redaction import redact_facts, redact_text
 from traindx.vocabulary.run import Event, Floats, Ints, Panel, Run, Series, frozen_array, series
 from traindx.vocabulary.setup import FACT_FIELDS, Fact, Setup
@@ -54,8 +55,8 @@ def with_steps(raw: RawLog) -> None:
         if raw.axis:
             raw.columns[raw.axis] = sound_column(raw.columns[raw.axis], counted=True)
     axis = raw.columns.get(raw.axis) if raw.axis else None
-    told = rank_column(raw)
-    by_rank = told is not None and tells_ranks(raw.columns[told], steps_of(raw.columns[told], axis))
+    ranked = rank_column(raw)
+    by_rank = ranked is not None and holds_ranks(raw.columns[ranked], steps_of(raw.columns[ranked], axis))
     if axis is not None and len(axis.values) and not by_rank:
         axis = unroll_if_inner(raw, axis)
         if AXIS_KINDS.get((raw.axis or "").strip().lower()) == "epoch":
@@ -81,7 +82,8 @@ def unroll_if_inner(raw: RawLog, axis: RawColumn) -> RawColumn:
 
 
 def goes_on_outside(raw: RawLog, axis: RawColumn, jumps: Ints) -> bool:
-    """Whether another counter (epoch, episode) of the same rows rises wherever the axis falls back, and never falls."""
+    """Whether another counter (epoch, episode) of the same rows rises wherever the axis falls back, and
+    never falls."""
     for name, column in raw.columns.items():
         if (
             name == raw.axis
@@ -131,7 +133,7 @@ def build(raw: RawLog, named: Mapping[str, tuple[RawColumn, str]], cut: Cut, num
 
 def panels_of(raw: RawLog, cut: Cut) -> dict[str, Panel]:
     """The panels of a cut. Of rows repeated for a step (after a resume) the later one stays; what it lacks
-    is taken from those before (two optimizers tell of their own modules each)."""
+    is taken from those before (each of two optimizers reports its own modules)."""
     built: dict[str, Panel] = {}
     for signal, panel in sorted(raw.panels.items()):
         inside = np.flatnonzero((panel.rows >= cut.first) & (panel.rows < cut.last))
@@ -214,20 +216,19 @@ def setup_of(facts: Mapping[str, object], built: Mapping[str, Series]) -> Setup:
 
 
 def held(value: Fact) -> Fact:
-    """A fact as it is; a whole number that 64 bits do not hold becomes words: of 5,000 digits no text can be made."""
+    """A fact as it is; a whole number that 64 bits do not hold becomes words: of 5,000 digits no text can be
+    made."""
     return (
         value if not isinstance(value, int) or abs(value) < MOST_WHOLE else f"of {value.bit_length()} bits"
     )
 
 
 MOST_WHOLE = 1 << 63  # beyond, neither a float nor the readers of JSON keep a whole number
-TEXT_FACTS = frozenset({"optimizer", "schedule", "precision", "loss", "model", "device"})
-COUNT_FACTS = frozenset({"classes", "workers", "seed"})
 
 
 def coerced(name: str, value: Fact) -> Fact | None:
     """A fact in its field's type, or None when it cannot be: foreign logs call anything `lr`."""
-    if name in TEXT_FACTS:
+    if name in WORDS:
         return str(value)[:200]
     try:
         number = float(value)
@@ -235,7 +236,7 @@ def coerced(name: str, value: Fact) -> Fact | None:
         return None
     if not math.isfinite(number):
         return None
-    if name in COUNT_FACTS:
+    if name in COUNTS:
         return int(number) if abs(number) < MOST_WHOLE else None
     return number
 

@@ -1,8 +1,8 @@
-"""One line to its fields: which numbers it holds, and the key each of them stands under.
+"""One line to its fields: which numbers it holds, and the key of each of them.
 
-The grammar knows no format. A key is what stands before a number, up to the last comma, bar,
-bracket, tab, double blank or number; between them stands `=`, `:`, a blank or a bracket. Counters
-(`step`, `Epoch: [24] [1230/1251]`, a leading integer) are told from metrics by their words.
+The grammar knows no format. A key is what precedes a number, up to the last comma, bar,
+bracket, tab, double blank or number; between them is `=`, `:`, a blank or a bracket. Counters
+(`step`, `Epoch: [24] [1230/1251]`, a leading integer) are distinguished from metrics by their words.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ LONGEST_BAR = 2000  # characters of a line that may hold a progress bar and a di
 LINE_UNIT = re.compile(r"\b(?:time|memory)\s*\((ms|s|MB|GB|MiB|GiB)\)\s*\|", re.IGNORECASE)
 FRACTIONS = frozenset(("epoch", "epochs", "kimg"))  # counters that may be printed as fractions
 BAR_THEN_DICT = re.compile(r"^.*?(?:it/s|s/it|\?it)[^{]*\](?=\s*\{)")
-# A counter between a name and its value: `loss at step 12: 7.49`, `loss (step 12): 7.49`, `loss after 12 steps: 7.49`.
+# A counter between a name and its value: `loss at step 12: 7.49`, `loss (step 12): 7.49`, `loss after 12
+# steps: 7.49`.
 NAME_THEN_COUNTER = re.compile(
     r"(?P<name>.*\w)(?:\s+(?:at|after|for|in|of|on)\s+(?:the\s+)?|\s*[@(]\s*)(?P<counter>[\w ]+)"
 )
@@ -53,11 +54,17 @@ class Field(NamedTuple):
     whole: bool = False
 
 
+UNNAMED = Field("", "counter", 6, whole=True)
+WITHIN = Field("", "within", 2, whole=True)
+LEADS = ("", "[", "(", "#", "|")  # between the beginning of a line and a counter without a name
+ENDS = ("", " ", "\t", ":", "]", ")", "|", ",")  # after it
+
+
 class Parsed(NamedTuple):
-    """Fields of a line, where their digits stand, where any other number stands (both in order),
+    """Fields of a line, where their digits are, where any other number is (both in order),
     the side ("train", "val", "") the line as a whole is about, the span of its time stamp, whether it
     sums up ("Averaged stats: ...", "final ...") rather than reports a moment, the words before the
-    first key of a metric ("train_net_output"), and the process that printed it, -1 if not said."""
+    first key of a metric ("train_net_output"), and the process that printed it, -1 if unknown."""
 
     fields: tuple[Field, ...]
     spans: tuple[tuple[int, int], ...]
@@ -105,13 +112,11 @@ class LineReader:
         self.side = self.key_side = ""
         self.stamp: tuple[int, int] | None = None
         self.passed = 0  # characters behind a number that belong to it
-        self.last_kind = self.waiting = (
-            ""  # `waiting`: a metric's name whose counter stands before its value
-        )
+        self.last_kind = self.waiting = ""  # `waiting`: a metric's name whose counter comes before its value
         self.named = self.closing = False
         self.lead = ""
-        told = RANK.search(line, 0, 120)
-        self.rank = int(told[1]) if told else -1
+        ranked = RANK.search(line, 0, 120)
+        self.rank = int(ranked[1]) if ranked else -1
         given = LINE_UNIT.search(line)
         self.unit = short_unit(given[1]) if given else ""
 
@@ -149,7 +154,8 @@ class LineReader:
         self.floor = token.end() + self.passed
 
     def key_of(self, gap: str, token: re.Match[str]) -> Key:
-        """The key of a number. Where a counter stands between a metric's name and its value, the name waits for it."""
+        """The key of a number. Where a counter comes between a metric's name and its value, the name waits
+        for it."""
         key, self.passed = key_before(gap), 0
         if self.waiting and not key.text and not gap.strip(" ])>-:="):
             key = Key(self.waiting, True, "", "")
@@ -213,46 +219,24 @@ class LineReader:
 
     def keyless(self, gap: str, token: re.Match[str], unit: str, whole: bool) -> Field | None:
         """A number under no key: a leading counter, a bracketed one, a rate, a mean in brackets."""
-        bare = gap.strip()
+        bare, follows = gap.strip(), self.line[token.end() : token.end() + 1]
         if "/" in unit:
             first = unit.split("/")[0]
             again = any(f.name == unit for f in self.fields)
             return None if again else Field(self.sided(unit), "metric", 0, first if first in TIME else "")
-        if (
-            whole
-            and not unit
-            and not self.fields
-            and token.start() - self.start < 24
-            and bare in ("", "[", "(", "#", "|")
-        ):
-            follows = self.line[token.end() : token.end() + 1]
-            return (
-                Field("", "counter", 6, whole=True)
-                if follows in ("", " ", "\t", ":", "]", ")", "|", ",")
-                else None
-            )
-        if (
-            whole and not unit and not self.fields and self.stamp and bare.endswith("] [")
-        ):  # clu's `x.py:48] [9] a=1`
-            return Field("", "counter", 6, whole=True) if self.line.startswith("] ", token.end()) else None
-        if (
-            whole
-            and not unit
-            and bare in ("][", "] [", "[")
-            and self.last_kind in ("counter", "within", "total")
-        ):
-            return Field("", "within", 2, whole=True)
-        closed = self.line[token.end() : token.end() + 1] == "]"
-        if whole and not unit and bare == "," and closed and self.last_kind == "counter" and self.fields:
+        counted = whole and not unit
+        if counted and not self.fields:
+            if token.start() - self.start < 24 and bare in LEADS:
+                return UNNAMED if follows in ENDS else None
+            if self.stamp and bare.endswith("] ["):  # clu's `x.py:48] [9] a=1`
+                return UNNAMED if self.line.startswith("] ", token.end()) else None
+        if counted and bare in ("][", "] [", "[") and self.last_kind in ("counter", "within", "total"):
+            return WITHIN
+        if counted and bare == "," and follows == "]" and self.last_kind == "counter" and self.fields:
             if not self.fields[-1].name:
                 self.fields[-1] = self.fields[-1]._replace(name="epoch", rank=3)
-            return Field("", "within", 2, whole=True)  # [epoch, batch]
-        if (
-            bare == "("
-            and self.last_kind == "metric"
-            and self.fields
-            and self.line[token.end() : token.end() + 1] == ")"
-        ):
+            return WITHIN  # [epoch, batch]
+        if bare == "(" and follows == ")" and self.last_kind == "metric" and self.fields:
             before = self.fields[-1]
             if not (whole and not before.whole) and evidence(before.name) == 2:
                 return before._replace(name=before.name + "_running_mean")
@@ -261,15 +245,11 @@ class LineReader:
         behind = BEHIND.match(self.line, token.end())
         if behind and evidence(behind[1]) == 2 and self.fields and not bare.strip(",;|:- "):
             return Field(self.sided("_".join(behind[1].split())), "metric", 0, unit, 1.0, whole)
-        alone = (
-            not gap.strip(" \t,")
-            and [f.kind for f in self.fields] == ["counter"]
-            and not self.fields[0].name
-        )
-        return Field("value", "metric") if alone else None
+        kinds = [(f.kind, f.name) for f in self.fields]
+        return Field("value", "metric") if kinds == [("counter", "")] and not gap.strip(" \t,") else None
 
     def drop_loose(self) -> None:
-        """Take out rates and durations that stand in no record: prose such as `done in 3.2s`."""
+        """Take out rates and durations that are in no record: prose such as `done in 3.2s`."""
         if any(f.name == "value" for f in self.fields) and (len(self.fields) > 2 or self.others):
             self.fields.clear()
         if any(
@@ -324,7 +304,7 @@ class LineReader:
 
 
 def is_loose(field: Field) -> bool:
-    """Whether a field has no key of its own: `3ms/step`, `in 2.5s`."""
+    """Whether a field has no key: `3ms/step`, `in 2.5s`."""
     return field.name == "duration" or (
         "/" in field.name and field.name.split("/")[0] in (*TIME, "it", "iter", "step")
     )

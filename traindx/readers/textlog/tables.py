@@ -16,7 +16,7 @@ CELL = re.compile(
 HEADING = re.compile(r"[A-Za-z#_][\w#%()@/.\-'*]*(?:@[\d.:]*\d)?(?: [A-Za-z#_(%][\w#%()@/.\-']*){0,3}")
 SPLITS = (re.compile(r"\s*[|│┃]\s*"), re.compile(r"\t+|\s{2,}"), re.compile(r"\s*,\s*"), re.compile(r"\s+"))
 PREFIX = re.compile(r"^(?:\[[^\]]*\d[:/]\d[^\]]*\]|wandb:|[\d\-/:., ]+\s(?:INFO|DEBUG)\S*)\s")
-BAR = re.compile(r":?\s*\d+%\|[^\]]*\]?\s*$")  # behind which nothing is said
+BAR = re.compile(r":?\s*\d+%\|[^\]]*\]?\s*$")  # behind which nothing follows
 VALUE = re.compile(r"(?<![\w-])(?:nan|inf)(?!\w)", re.IGNORECASE)
 DETECTION = {"p": "precision", "r": "recall", "precision": "precision", "recall": "recall"}
 WIDEST = 400  # characters
@@ -39,14 +39,14 @@ class Tables:
         if is_heading(text):
             return self.head
         cells = row_cells(text)
-        if len(cells) >= 2 and (self.fields_for(len(cells), text) is not None):
+        if len(cells) >= 2 and self.fields_for(len(cells)) is not None:
             return self.take
         return None
 
     def head(self, line: str, row: int) -> None:
         self.heading, self.heading_row = body(line), row
 
-    def fields_for(self, count: int, text: str) -> tuple[Field, ...] | None:
+    def fields_for(self, count: int) -> tuple[Field, ...] | None:
         """The fields of a row of `count` cells: those of the headings just above, else those of
         the last table of that width."""
         for split in SPLITS:
@@ -58,7 +58,7 @@ class Tables:
     def take(self, line: str, row: int) -> None:
         cells = row_cells(body(line))
         near = row - self.heading_row <= FAR
-        fields = self.fields_for(len(cells), line) if near else self.active.get(len(cells))
+        fields = self.fields_for(len(cells)) if near else self.active.get(len(cells))
         if fields is None:
             return
         self.active[len(cells)] = fields
@@ -75,8 +75,8 @@ class Tables:
 
 
 def fields_named(names: list[str]) -> tuple[Field, ...]:
-    """The fields of a row of headings. Where a detector's mAP stands among them, P and R are precision and recall,
-    held out as it is, and an opening word of a group (`Box(P`, `mAP50-95)`) says nothing."""
+    """The fields of a row of headings. Where a detector's mAP is among them, P and R are precision and
+    recall, held out as it is, and an opening word of a group (`Box(P`, `mAP50-95)`) says nothing."""
     if not any("map" in name.lower() for name in names):
         return tuple(field_named(name) for name in names)
     plain = [

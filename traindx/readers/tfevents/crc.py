@@ -1,7 +1,7 @@
 """CRC32C (Castagnoli) of many records at once, in numpy.
 
 A CRC is affine over GF(2): with a zero register, each byte adds (xor) a term that depends only on
-its value and its distance from the end. So the CRC of a record is an xor of table look-ups, and
+its value and its distance from the end. So the CRC of a record is an xor of table entries, and
 records of any lengths can share one gather. Lengths beyond one block of 256 bytes are folded by a
 second table that moves a register over whole blocks of zeros.
 
@@ -78,8 +78,8 @@ def _starts() -> Words:
 
 
 def _registers(data: Bytes, starts: Ints, lengths: Ints) -> Words:
-    """Registers of records of 1..65536 bytes each, started at zero. They are cut into blocks from their ends, and
-    each block is a row whose short front is filled with zeros, which add nothing."""
+    """Registers of records of 1..65536 bytes each, started at zero. They are cut into blocks from their
+    ends, and each block is a row whose short front is filled with zeros, which add nothing."""
     counts = (lengths + BLOCK - 1) // BLOCK
     firsts = np.cumsum(counts) - counts
     ahead = (
@@ -130,7 +130,7 @@ def _long(data: Bytes, start: int, length: int) -> int:
 
 
 def masked(crc: Words) -> Words:
-    """The form in which a CRC stands in a TFRecord."""
+    """The form in which a TFRecord stores a CRC."""
     return np.asarray(((crc >> 15) | (crc << 17)) + np.uint32(MASK_DELTA))
 
 

@@ -3,7 +3,7 @@
 One record is parsed in Python; its layout becomes a template. Of all records of that length the
 bytes that the layout fixes (framing, keys, lengths, metadata) are compared as 64-bit words, those
 it leaves open (wall time, step, tags, values) are read as columns. The checksum of every record is
-computed as a constant of the template, a term per known tag and one table look-up per open byte.
+computed as a constant of the template, a term per known tag and one table entry per open byte.
 What does not match is left to the general parser.
 """
 
@@ -43,7 +43,7 @@ class Tags:
 
     def hash(self, rows: Longs) -> Longs:
         """A number per row that equal tags share; unequal ones too, if rarely: the checksum,
-        which is computed for the known tag, then fails, and the general parser looks."""
+        which is computed for the known tag, then fails, and the general parser reads the record."""
         out = np.zeros(len(rows), np.uint64)
         for index, mask, multiplier in self.words:
             out += (rows[:, index] & mask) * multiplier
