@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from traindx.capture.session.backend import Backend, Rate, View
+from traindx.capture.session.backend import Backend, Rate
 from traindx.capture.session.layout import Part
 from traindx.capture.session.session import Session
+from traindx.capture.session.watched import Watched
 from traindx.capture.torch.measure.gradients.norms_and_updates import (
     Updates,
     gradient_norms,
@@ -75,7 +76,7 @@ class TorchBackend(Backend):
     def rates(self, optimizer: Any) -> list[float]:
         return [float(g["lr"]) if "lr" in g else 1.0 for g in optimizer.param_groups for _ in g["params"]]
 
-    def told_rates(self, optimizer: Any) -> Iterable[Rate]:
+    def rate_signals(self, optimizer: Any) -> Iterable[Rate]:
         groups = [g for g in optimizer.param_groups if "lr" in g]
         for i, group in enumerate(groups):
             rate = group["lr"]
@@ -161,5 +162,5 @@ class TorchBackend(Backend):
     def apart(self) -> AbstractContextManager[object]:
         return isolated()
 
-    def observers(self, view: View) -> Sequence[object]:
+    def observers(self, view: Watched) -> Sequence[object]:
         return [TorchObserver(view, self.tree)]
