@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from traindx import pipeline
+from traindx.capture.interventions import parse
 from traindx.capture.launch.command import Ended, Request, environment
 from traindx.capture.launch.folder import start_folder
 from traindx.capture.launch.stages import EXPERIMENTS, experiment_stopped, recorded, steps_over, why_nothing
-from traindx.capture.torch.interventions import parse
 from traindx.errors import ReadError
 from traindx.features.sweep import Suggestion
 from traindx.own import VERSION

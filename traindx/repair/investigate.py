@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 
 from traindx import pipeline
-from traindx.capture.torch.interventions import parse
+from traindx.capture.interventions import parse
 from traindx.causes.experiments import HELPED, TRIED
 from traindx.causes.experiments.belief import chance, updated
 from traindx.causes.measures.next_measures import Question, gain

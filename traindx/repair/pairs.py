@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from traindx.capture.torch.interventions import catalogue
+from traindx.capture.interventions import catalogue
 from traindx.repair.bench import Arm
 from traindx.trials.judge import CAP, Judged, judge
 from traindx.trials.objective import gain, level, same, side, spread

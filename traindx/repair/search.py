@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from traindx import fixes, pipeline
-from traindx.capture.torch.interventions import parse
+from traindx.capture.interventions import parse
 from traindx.causes.experiments import TRIED
 from traindx.causes.experiments.belief import updated
 from traindx.config import Config

@@ -7,14 +7,14 @@ import sys
 
 import pytest
 
-from traindx.capture.experiment.kinds import STAGES
-from traindx.capture.torch.interventions import catalogue, parse
+from traindx.capture.interventions import catalogue, parse
+from traindx.capture.interventions.kinds import STAGES
 from traindx.errors import ConfigError
 
 
 def test_every_example_is_understood() -> None:
     for kind in catalogue():
-        for value in kind.values:
+        for value in kind.examples:
             (given,) = parse([f"{kind.name}={value}"])
             assert given.spec == f"{kind.name}={value}"
             assert given.kind is kind
@@ -81,5 +81,7 @@ def test_contradictions() -> None:
 
 
 def test_parsing_needs_no_torch() -> None:
-    code = "import sys, traindx.capture.torch.interventions as i; i.parse(['lr=1']); sys.exit('torch' in sys.modules)"
+    code = (
+        "import sys, traindx.capture.interventions as i; i.parse(['lr=1']); sys.exit('torch' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0

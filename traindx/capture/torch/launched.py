@@ -9,12 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
+from traindx.capture.interventions import parse
 from traindx.capture.session.session import Session
 from traindx.capture.session.stream import Stream
 from traindx.capture.torch.backend import torch_session
 from traindx.capture.torch.discover.discovery import Discovery
 from traindx.capture.torch.experiment.experiment import Experiment
-from traindx.capture.torch.interventions import parse
 from traindx.capture.torch.measure.apart import apart
 
 VARIABLE = "TRAINDX_CAPTURE"
